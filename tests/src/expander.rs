@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use volta_core::decide::InputInfo;
-use volta_core::formula::{Affine, Expression, Formula, IndexRange, Over};
+use volta_core::formula::{AffineIndex, Expression, Formula, IndexRange, Over};
 use volta_core::number::Rational;
 use volta_core::number::format::{Format, decode};
 use volta_core::program::InstId;
@@ -75,7 +75,7 @@ impl Expander<'_> {
         InputId::from_index(at.unwrap_or_else(|| panic!("no parameter {name}")))
     }
 
-    fn element(&self, input: InputId, index: &[Affine], values: &[i64]) -> u64 {
+    fn element(&self, input: InputId, index: &[AffineIndex], values: &[i64]) -> u64 {
         let shape = &self.inputs[input.index()].shape;
         assert_eq!(shape.len(), index.len(), "an index for each dimension");
         shape.iter().zip(index).fold(0, |element, (extent, index)| {

@@ -87,19 +87,46 @@ fn members_of_structs_are_told_and_given() {
     assert!(said.out.contains("clean"), "{}", said.all());
 }
 
+/// Of a tensor map it is told how many dimensions its boxes have, and where they go; a case gets a tensor and a box of that form,
+/// and is right once somebody has looked at them.
 #[test]
-fn what_cannot_be_guessed_is_said() {
-    let scratch = scratch("struct");
+fn tensor_maps_are_told_and_given() {
+    let scratch = scratch("maps");
+    let said = volta(&scratch, &["inspect", "pipeline/triton_matmul.ptx"]);
+    for line in [
+        "p0   tensor map, in, boxes of 2 dimensions",
+        "p10  tensor map, out, boxes of 2 dimensions",
+        "not run",
+    ] {
+        assert!(said.out.contains(line), "{line}: {}", said.out);
+    }
     let folder = scratch.path().join("case");
-    let output = ["--output", folder.to_str().expect("a path")];
-    let new = ["new", "pipeline/wgmma.cu::wgmma", "--arch", "sm_90a"];
-    let said = volta(&scratch, &[&new[..], &output[..]].concat());
-    assert_eq!(said.code, 2);
-    assert!(
-        said.err.contains("of which nothing is guessed") && said.err.contains("help: write the case"),
-        "{}",
-        said.err
-    );
+    let folder = folder.to_str().expect("a path");
+    let kernel = |name: &str| format!("pipeline/wgmma.cu::{name}");
+    let new = ["new", &kernel("wgmma_plain"), &kernel("wgmma"), "--arch", "sm_90a", "--output", folder];
+    let said = volta(&scratch, &new);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let path = format!("{folder}/volta.toml");
+    let mut text = std::fs::read_to_string(&path).expect("it is written");
+    for (guess, right, count) in [
+        ("shape = [128, 128] }", "shape = [128, 512] }", 2),
+        ("shape = [384] }", "shape = [128, 128] }", 1),
+        ("value = 384 }", "value = 512 }", 1),
+        ("box = [64, 64]", "box = [128, 64]", 2),
+        ("grid = 2 ", "grid = 128 ", 1),
+        ("shared = 16384 ", "shared = 131136 ", 1),
+    ] {
+        assert_eq!(text.matches(guess).count(), count, "{guess}: {text}");
+        text = text.replace(guess, right);
+    }
+    std::fs::write(&path, &text).expect("it is written again");
+    let said = volta(&scratch, &["check", folder, "--root", "/"]);
+    assert!(said.out.contains("equivalent"), "{}", said.all());
+}
+
+#[test]
+fn what_is_not_one_kernel_is_said() {
+    let scratch = scratch("several");
     let said = volta(&scratch, &["new", "softmax/softmax.cu"]);
     assert!(said.err.contains("has several kernels") && said.err.contains("softmax_online"), "{}", said.err);
 }

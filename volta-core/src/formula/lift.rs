@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::shape::{Node, Shape, ShapeId, Shapes, TooLarge};
-use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
+use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::InputId;
 
@@ -121,7 +121,7 @@ struct Tree<'s> {
 
 impl Tree<'_> {
     fn piece(&self, family: &Node, elements: u64) -> Family {
-        let slots: Vec<Affine> = family.slots.iter().map(|slot| Affine::constant(*slot)).collect();
+        let slots: Vec<AffineIndex> = family.slots.iter().map(|slot| AffineIndex::constant(*slot)).collect();
         let mut ranges = Vec::new();
         let (shape, slots) = self.open(family.shape, slots, Over::All, &mut ranges, 0);
         let Shape::Entry(param, value) = self.shapes.get(shape) else {
@@ -142,18 +142,18 @@ impl Tree<'_> {
     fn open(
         &self,
         mut shape: ShapeId,
-        mut slots: Vec<Affine>,
+        mut slots: Vec<AffineIndex>,
         over: Over,
         ranges: &mut Vec<IndexRange>,
         depth: u32,
-    ) -> (ShapeId, Vec<Affine>) {
+    ) -> (ShapeId, Vec<AffineIndex>) {
         let mut first = true;
         while let Shape::Run { over: own, body, strides } = self.shapes.get(shape) {
             if !(*own == over || (over == Over::Mean && *own == Over::Sum && !first)) {
                 break;
             }
             let Some(count) = slots.pop() else { break };
-            if count == Affine::constant(1) {
+            if count == AffineIndex::constant(1) {
                 shape = *body;
                 first = false;
                 continue;
@@ -161,7 +161,7 @@ impl Tree<'_> {
             let variable = IndexVariable(depth + ranges.len() as u32);
             let from = first_of(&slots, strides, over);
             for (slot, stride) in slots.iter_mut().zip(strides) {
-                *slot = slot.plus(&Affine::variable(variable), *stride).plus(&from, -stride);
+                *slot = slot.plus(&AffineIndex::variable(variable), *stride).plus(&from, -stride);
             }
             let to = count.plus(&from, 1);
             ranges.push(IndexRange { variable, from, to });
@@ -171,7 +171,7 @@ impl Tree<'_> {
         (shape, slots)
     }
 
-    fn expression(&self, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+    fn expression(&self, shape: ShapeId, slots: &[AffineIndex], depth: u32) -> Expression {
         let mut rest = slots;
         let mut inside = |part: ShapeId| {
             let (own, behind) = rest.split_at(self.shapes.slots_of(part));
@@ -241,7 +241,7 @@ impl Tree<'_> {
         matches!(self.shapes.get(shape), Shape::Run { over: own, .. } if *own == over)
     }
 
-    fn run(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+    fn run(&self, over: Over, shape: ShapeId, slots: &[AffineIndex], depth: u32) -> Expression {
         if let Some(parts) = self.written_out(over, shape, slots, depth) {
             return parts;
         }
@@ -256,7 +256,13 @@ impl Tree<'_> {
     }
 
     /// A few light operands, one by one.
-    fn written_out(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Option<Expression> {
+    fn written_out(
+        &self,
+        over: Over,
+        shape: ShapeId,
+        slots: &[AffineIndex],
+        depth: u32,
+    ) -> Option<Expression> {
         let Shape::Run { body, strides, .. } = self.shapes.get(shape) else { return None };
         let (count, slots) = slots.split_last()?;
         let is_few = count.terms.is_empty() && count.constant <= FEW && self.shapes.weight(*body) <= LIGHT;
@@ -265,7 +271,7 @@ impl Tree<'_> {
         }
         let operand = |at: i64| {
             let slots = slots.iter().zip(strides);
-            let slots = slots.map(|(slot, stride)| slot.plus(&Affine::constant(*stride), at));
+            let slots = slots.map(|(slot, stride)| slot.plus(&AffineIndex::constant(*stride), at));
             self.expression(*body, &slots.collect::<Vec<_>>(), depth)
         };
         let operands = (0..count.constant).map(operand);
@@ -287,18 +293,18 @@ impl Tree<'_> {
 
 /// Where a range begins: where places begin that move by one with it, so that indices read `k` and not `k + 3`. In sums
 /// that is a number, if it is one anywhere, or what it is everywhere.
-fn first_of(slots: &[Affine], strides: &[i64], over: Over) -> Affine {
+fn first_of(slots: &[AffineIndex], strides: &[i64], over: Over) -> AffineIndex {
     let mut plain = slots.iter().zip(strides).filter(|(_, stride)| **stride == 1).map(|(slot, _)| slot);
     if over == Over::All {
         return plain.next().cloned().unwrap_or_default();
     }
-    let plain: Vec<&Affine> = plain.collect();
+    let plain: Vec<&AffineIndex> = plain.collect();
     if let Some(number) = plain.iter().find(|slot| slot.terms.is_empty()) {
         return (*number).clone();
     }
     match plain.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => (*first).clone(),
-        _ => Affine::default(),
+        _ => AffineIndex::default(),
     }
 }
 
@@ -426,7 +432,7 @@ impl Naming {
                 self.definitions.len() - 1
             }
         };
-        *at = Expression::Name(position, free.into_iter().map(Affine::variable).collect());
+        *at = Expression::Name(position, free.into_iter().map(AffineIndex::variable).collect());
     }
 }
 
@@ -453,7 +459,7 @@ fn closed(at: &Expression, depth: u32) -> (Closed, Vec<IndexVariable>) {
 
 impl Expression {
     /// Calls for each expression in indices, of elements, ranges and arguments.
-    fn each_index(&self, each: &mut impl FnMut(&Affine)) {
+    fn each_index(&self, each: &mut impl FnMut(&AffineIndex)) {
         match self {
             Expression::Whole(index) => each(index),
             Expression::Element(_, list) | Expression::Name(_, list) => list.iter().for_each(&mut *each),
@@ -525,7 +531,9 @@ impl Expression {
 
     /// Gives variables other numbers.
     fn renumber(&mut self, by: &impl Fn(IndexVariable) -> IndexVariable) {
-        let affine = |index: &mut Affine| *index = index.replaced(&|variable| Affine::variable(by(variable)));
+        let affine = |index: &mut AffineIndex| {
+            *index = index.replaced(&|variable| AffineIndex::variable(by(variable)))
+        };
         match self {
             Expression::Whole(index) => affine(index),
             Expression::Element(_, list) | Expression::Name(_, list) => list.iter_mut().for_each(affine),

@@ -23,4 +23,4 @@ pub(crate) use build::{Addend, Factor, root_of};
 pub use compare::marked;
 pub use lift::LiftedElement;
 pub use shape::{Node, Shapes, TooLarge};
-pub use tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
+pub use tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};

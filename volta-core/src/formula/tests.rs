@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::marked;
 use super::shape::{Node, Shapes};
-use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
+use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::{InputId, TermOp};
 
@@ -81,8 +81,8 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
             let around: Vec<IndexRange> = (0..point.len())
                 .map(|at| IndexRange {
                     variable: IndexVariable(at as u32),
-                    from: Affine::constant(point[at]),
-                    to: Affine::constant(point[at] + 1),
+                    from: AffineIndex::constant(point[at]),
+                    to: AffineIndex::constant(point[at] + 1),
                 })
                 .collect();
             let all = [&around[..], ranges].concat();
@@ -243,9 +243,9 @@ fn what_has_a_name_is_called_by_it() {
 
 /// `y[i] = (x[i] - shift) / sqrt(part) + exp(x[i])`, where a part is a mean of squares.
 fn normalised(shift: i64, squares: i32) -> Formula {
-    let i = || vec![Affine::variable(IndexVariable(0))];
+    let i = || vec![AffineIndex::variable(IndexVariable(0))];
     let ranges = |variable: u32| {
-        let (from, to) = (Affine::constant(0), Affine::constant(8));
+        let (from, to) = (AffineIndex::constant(0), AffineIndex::constant(8));
         vec![IndexRange { variable: IndexVariable(variable), from, to }]
     };
     let x = Expression::Element("x".into(), i());
@@ -311,7 +311,7 @@ fn of_two_formulas_what_is_not_the_same_is_marked() {
     assert!(texts(&first, &renamed).iter().all(|text| !text.contains('⟦')));
     // Elements of which the other kernel says nothing by themselves.
     let mut longer = first.clone();
-    longer.pieces[0].ranges[0].to = Affine::constant(9);
+    longer.pieces[0].ranges[0].to = AffineIndex::constant(9);
     assert!(texts(&first, &longer).iter().all(|text| text.starts_with("y[i] = ⟦(x[i] - 3)")), "{longer}");
     // A mark holds nothing together.
     let constant = |name: &str| Expression::Constant(name.into());

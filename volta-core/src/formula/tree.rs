@@ -33,7 +33,7 @@ pub enum Over {
 /// `constant + Σ coefficient · variable`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
-pub struct Affine {
+pub struct AffineIndex {
     /// The constant.
     pub constant: i64,
     /// Each variable and its coefficient, which is not zero; in order.
@@ -47,9 +47,9 @@ pub struct IndexRange {
     /// What runs.
     pub variable: IndexVariable,
     /// The first value.
-    pub from: Affine,
+    pub from: AffineIndex,
     /// One more than the last value.
-    pub to: Affine,
+    pub to: AffineIndex,
 }
 
 /// An expression in indices and elements of inputs.
@@ -59,13 +59,13 @@ pub enum Expression {
     /// A number.
     Number(Rational),
     /// A whole number that depends on indices.
-    Whole(Affine),
+    Whole(AffineIndex),
     /// A constant with a name, or in brackets why there is no expression.
     Constant(Arc<str>),
     /// An element of an input, by its name.
-    Element(Arc<str>, Vec<Affine>),
+    Element(Arc<str>, Vec<AffineIndex>),
     /// What a definition, by its position, says with these in place of its parameters.
-    Name(usize, Vec<Affine>),
+    Name(usize, Vec<AffineIndex>),
     /// A linear combination.
     Sum(Vec<(Rational, Expression)>),
     /// A product of powers, in halves: 2 is the thing itself, −1 one over its root.
@@ -91,7 +91,7 @@ pub struct Family {
     /// The output.
     pub output: Arc<str>,
     /// The index of an element.
-    pub index: Vec<Affine>,
+    pub index: Vec<AffineIndex>,
     /// What the index runs over.
     pub ranges: Vec<IndexRange>,
     /// How many elements these are.
@@ -128,20 +128,20 @@ pub struct Formula {
     pub open: u64,
 }
 
-impl Affine {
+impl AffineIndex {
     /// A number.
-    pub fn constant(constant: i64) -> Affine {
-        Affine { constant, terms: Vec::new() }
+    pub fn constant(constant: i64) -> AffineIndex {
+        AffineIndex { constant, terms: Vec::new() }
     }
 
     /// A variable.
-    pub fn variable(variable: IndexVariable) -> Affine {
-        Affine { constant: 0, terms: vec![(variable, 1)] }
+    pub fn variable(variable: IndexVariable) -> AffineIndex {
+        AffineIndex { constant: 0, terms: vec![(variable, 1)] }
     }
 
     /// Itself and another one some times.
     #[must_use]
-    pub fn plus(&self, other: &Affine, times: i64) -> Affine {
+    pub fn plus(&self, other: &AffineIndex, times: i64) -> AffineIndex {
         let mut sum = self.clone();
         sum.constant += other.constant * times;
         for (variable, coefficient) in &other.terms {
@@ -161,8 +161,10 @@ impl Affine {
 
     /// With other expressions in place of variables.
     #[must_use]
-    pub fn replaced(&self, by: &impl Fn(IndexVariable) -> Affine) -> Affine {
+    pub fn replaced(&self, by: &impl Fn(IndexVariable) -> AffineIndex) -> AffineIndex {
         let terms = self.terms.iter();
-        terms.fold(Affine::constant(self.constant), |sum, (variable, times)| sum.plus(&by(*variable), *times))
+        terms.fold(AffineIndex::constant(self.constant), |sum, (variable, times)| {
+            sum.plus(&by(*variable), *times)
+        })
     }
 }

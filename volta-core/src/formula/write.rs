@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 
 use super::notation::{Latex, MathMl, Notation, Plain};
 use super::number;
-use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
+use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::{TermOp, fill};
 
@@ -114,7 +114,7 @@ impl<N: Notation> Writer<'_, N> {
         }
     }
 
-    fn affine(&self, affine: &Affine) -> String {
+    fn affine(&self, affine: &AffineIndex) -> String {
         let name = |(variable, times): (IndexVariable, i64)| (times, self.variable(variable));
         let (above, below): (Vec<_>, Vec<_>) =
             affine.terms.iter().copied().partition(|(_, times)| *times > 0);
@@ -133,11 +133,11 @@ impl<N: Notation> Writer<'_, N> {
     fn range(&self, range: &IndexRange, spaced: bool) -> String {
         let name = self.notation.index(&[(1, self.variable(range.variable))]);
         let mut parts = Vec::new();
-        if range.from != Affine::constant(0) {
+        if range.from != AffineIndex::constant(0) {
             parts.extend([self.affine(&range.from), "≤".into()]);
         }
         parts.push(name);
-        let last = range.to.plus(&Affine::constant(1), -1);
+        let last = range.to.plus(&AffineIndex::constant(1), -1);
         // `j ≤ i` is shorter than `j < i + 1`.
         if !range.to.terms.is_empty() && last.constant == 0 {
             parts.extend(["≤".into(), self.affine(&last)]);
@@ -151,7 +151,7 @@ impl<N: Notation> Writer<'_, N> {
         ranges.iter().map(|range| self.range(range, spaced)).collect()
     }
 
-    fn indexed(&self, name: &str, index: &[Affine]) -> String {
+    fn indexed(&self, name: &str, index: &[AffineIndex]) -> String {
         let index: Vec<String> = index.iter().map(|index| self.affine(index)).collect();
         self.notation.indexed(&self.notation.name(name), &index)
     }
@@ -163,8 +163,8 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     fn definition(&self, definition: &Definition) -> String {
-        let parameters: Vec<Affine> =
-            (0..definition.parameters).map(|number| Affine::variable(IndexVariable(number))).collect();
+        let parameters: Vec<AffineIndex> =
+            (0..definition.parameters).map(|number| AffineIndex::variable(IndexVariable(number))).collect();
         let left = self.indexed(&definition.name, &parameters);
         self.notation.line(&left, &self.plain(&definition.value), &[], true)
     }

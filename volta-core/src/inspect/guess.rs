@@ -123,8 +123,8 @@ impl LaunchGuess {
                 ValueKind::Scalar(element) => {
                     ParamKind::Scalar { element, value: self.known.value(element, self.integer) }
                 }
-                ValueKind::Map => {
-                    let what = "it takes a tensor map, of which nothing is guessed";
+                ValueKind::Map { .. } => {
+                    let what = "it takes a tensor map, of which only a case can say how long its boxes are";
                     return Err(InputError::new(InputProblem::DoesNotFit, what));
                 }
             };
@@ -137,7 +137,8 @@ impl LaunchGuess {
 /// What a value is called; PTX does not say.
 fn name(kernel: &Inspected, at: usize) -> String {
     let value = &kernel.values[at];
-    match kernel.parameters[value.parameter].is_struct {
+    let parameter = &kernel.parameters[value.parameter];
+    match parameter.is_struct && !value.is_map_alone(parameter) {
         true => format!("p{}_{}", value.parameter, value.offset),
         false => format!("p{}", value.parameter),
     }
@@ -222,13 +223,13 @@ fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, Kno
     };
     let stored_first = with(&|_, kind| match kind {
         ValueKind::Tensor { element, role: Role::InOut } => ValueKind::Tensor { element, role: Role::Out },
-        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map => kind,
+        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map { .. } => kind,
     });
     let of_bytes = with(&|at, kind| match kind {
         ValueKind::Tensor { role: Role::In, .. } if kernel.values[at].is_unsure => {
             ValueKind::Tensor { element: Element::Int { bytes: 1, signed: false }, role: Role::In }
         }
-        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map => kind,
+        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map { .. } => kind,
     });
     let mut all = Vec::new();
     for kinds in [stored_first, given.to_vec(), of_bytes] {
@@ -287,7 +288,7 @@ fn reach(
         ValueKind::Tensor { element, .. } => {
             Some(ends.get(&at).map_or(1, |end| end.div_ceil(u64::from(element.bytes())).max(1)))
         }
-        ValueKind::Scalar(_) | ValueKind::Map => None,
+        ValueKind::Scalar(_) | ValueKind::Map { .. } => None,
     };
     Ok(guess.kinds.iter().enumerate().map(extent).collect())
 }

@@ -62,6 +62,13 @@ pub struct InspectedValue {
     pub is_unsure: bool,
 }
 
+impl InspectedValue {
+    /// Whether it is a tensor map that is a parameter of its own, and no member of a struct.
+    pub fn is_map_alone(&self, parameter: &InspectedParameter) -> bool {
+        matches!(self.kind, ValueKind::Map { .. }) && self.size == parameter.size
+    }
+}
+
 /// What a value seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
@@ -75,7 +82,12 @@ pub enum ValueKind {
     /// A number.
     Scalar(Element),
     /// A tensor map.
-    Map,
+    Map {
+        /// The dimensions of the boxes that are copied by it; 0 where none is seen.
+        rank: usize,
+        /// Whether boxes are fetched by it, stored, or both.
+        role: Role,
+    },
 }
 
 /// Looks at the kernels of a module, or at the one of that name.

@@ -31,6 +31,14 @@ fn of_bytes(bytes: u32) -> Element {
     }
 }
 
+fn role(loads: bool, stores: bool) -> Role {
+    match (loads, stores) {
+        (_, false) => Role::In,
+        (false, true) => Role::Out,
+        (true, true) => Role::InOut,
+    }
+}
+
 /// What is done through a pointer.
 #[derive(Clone, Copy, Debug, Default)]
 struct TensorUse {
@@ -49,11 +57,7 @@ impl TensorUse {
     }
 
     fn kind(&self) -> ValueKind {
-        let role = match (self.loads, self.stores) {
-            (_, false) => Role::In,
-            (false, true) => Role::Out,
-            (true, true) => Role::InOut,
-        };
+        let role = role(self.loads, self.stores);
         let unknown = match self.bytes {
             4 => Element::Float(Format::F32),
             8 => Element::Float(Format::F64),
@@ -102,6 +106,15 @@ pub(super) struct Uses {
     /// By the number of the value.
     tensors: BTreeMap<usize, TensorUse>,
     numbers: BTreeMap<usize, Element>,
+    maps: Vec<(Taken, MapUse)>,
+}
+
+/// What is done by a tensor map.
+#[derive(Clone, Copy, Debug, Default)]
+struct MapUse {
+    rank: usize,
+    loads: bool,
+    stores: bool,
 }
 
 /// A parameter, or bytes of one that are loaded together.
@@ -136,7 +149,7 @@ impl Uses {
                 }
             }
         }
-        Uses { taken: pointers.taken, tensors, numbers }
+        Uses { taken: pointers.taken, tensors, numbers, maps: maps(program) }
     }
 
     /// What it takes, with what that seems to be.
@@ -144,10 +157,12 @@ impl Uses {
         let value = |(at, taken): (usize, &Taken)| {
             let Taken { parameter, offset, size } = *taken;
             let own = &program.parameters[parameter];
-            let kind = match self.tensors.get(&at) {
-                Some(tensor) => tensor.kind(),
-                None if is_struct(own) && size == MAP_BYTES => ValueKind::Map,
-                None => {
+            let map = self.maps.iter().find(|(place, _)| place == taken).map(|(_, map)| *map);
+            let map = map.or((is_struct(own) && size == MAP_BYTES).then(MapUse::default));
+            let kind = match (self.tensors.get(&at), map) {
+                (Some(tensor), _) => tensor.kind(),
+                (None, Some(map)) => ValueKind::Map { rank: map.rank, role: role(map.loads, map.stores) },
+                (None, None) => {
                     let fits = |element: &Element| u64::from(element.bytes()) == size;
                     let used = self.numbers.get(&at).copied().filter(fits);
                     ValueKind::Scalar(used.or(declared(&own.element)).unwrap_or(of_bytes(size as u32)))
@@ -169,6 +184,7 @@ fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
             continue;
         }
         let mut members: Vec<Taken> = loads.iter().map(|(_, taken)| *taken).collect();
+        members.extend(maps(program).into_iter().map(|(taken, _)| taken));
         members.retain(|member| member.parameter == parameter && member.offset + member.size <= own.size);
         // Of several at a place, the longest is what lies there.
         members.sort_by_key(|member| (member.offset, Reverse(member.size)));
@@ -186,30 +202,81 @@ fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
     all
 }
 
-/// The registers that are loaded of parameters, and what of them.
-fn loads(program: &Program) -> Vec<(RegId, Taken)> {
-    let mut addresses: FxHashMap<RegId, (VariableId, i64)> = FxHashMap::default();
-    for inst in &program.insts {
-        if let Op::Mov { d, a: Src::Symbol(variable, offset), .. } = &inst.op {
-            addresses.insert(*d, (*variable, *offset));
-        } else if let Op::Int2 { op: Int2::Add, d, a: Src::Reg(a), b: Src::Imm(b), .. } = &inst.op
-            && let Some((variable, offset)) = addresses.get(a).copied()
-        {
-            addresses.insert(*d, (variable, offset.wrapping_add(*b as i64)));
+/// Where registers lead that hold addresses of variables.
+struct Addresses(FxHashMap<RegId, (VariableId, i64)>);
+
+impl Addresses {
+    fn of(program: &Program) -> Addresses {
+        let mut all = Addresses(FxHashMap::default());
+        for inst in &program.insts {
+            let found =
+                if let Op::Mov { d, a, .. } | Op::Cvta { d, a, .. } | Op::CvtInt { d, a, .. } = &inst.op {
+                    all.place(*a).map(|place| (*d, place))
+                } else if let Op::Int2 { op: Int2::Add, d, a, b: Src::Imm(b), .. } = &inst.op {
+                    let place = all.place(*a);
+                    place.map(|(variable, offset)| (*d, (variable, offset.wrapping_add(*b as i64))))
+                } else {
+                    None
+                };
+            all.0.extend(found);
+        }
+        all
+    }
+
+    fn place(&self, source: Src) -> Option<(VariableId, i64)> {
+        match source {
+            Src::Symbol(variable, start) => Some((variable, start)),
+            Src::Reg(register) => self.0.get(&register).copied(),
+            Src::Imm(_) => None,
         }
     }
+
+    /// The parameter that an address is in, and its byte.
+    fn parameter(&self, program: &Program, address: Address) -> Option<(usize, i64)> {
+        let (variable, start) = self.place(address.base)?;
+        let parameter = program.parameters.iter().position(|own| own.variable == variable)?;
+        Some((parameter, start.wrapping_add(address.offset)))
+    }
+}
+
+/// The tensor maps among parameters and their members, by the boxes that are copied by them.
+fn maps(program: &Program) -> Vec<(Taken, MapUse)> {
+    let addresses = Addresses::of(program);
+    let mut all: Vec<(Taken, MapUse)> = Vec::new();
+    for inst in &program.insts {
+        let (far, loads) = if let Op::Async(Async::BulkLoad { from, .. }) = &inst.op {
+            (from, true)
+        } else if let Op::Async(Async::BulkStore { to, .. }) = &inst.op {
+            (to, false)
+        } else {
+            continue;
+        };
+        let Far::Tile { map, at } = far else { continue };
+        let Some((parameter, offset)) = addresses.parameter(program, map.address) else { continue };
+        let Ok(offset) = u64::try_from(offset) else { continue };
+        let taken = Taken { parameter, offset, size: MAP_BYTES };
+        let known = all.iter().position(|(place, _)| *place == taken).unwrap_or_else(|| {
+            all.push((taken, MapUse::default()));
+            all.len() - 1
+        });
+        let map = &mut all[known].1;
+        map.rank = map.rank.max(at.len());
+        map.loads |= loads;
+        map.stores |= !loads;
+    }
+    all
+}
+
+/// The registers that are loaded of parameters, and what of them.
+fn loads(program: &Program) -> Vec<(RegId, Taken)> {
+    let addresses = Addresses::of(program);
     let loaded = |op: &Op| -> Option<Vec<(RegId, Taken)>> {
         let Op::Load { space: Space::Param, address, width, d, .. } = op else { return None };
-        let (variable, start) = match address.base {
-            Src::Symbol(variable, start) => (variable, start),
-            Src::Reg(register) => *addresses.get(&register)?,
-            Src::Imm(_) => return None,
-        };
-        let parameter = program.parameters.iter().position(|own| own.variable == variable)?;
+        let (parameter, start) = addresses.parameter(program, *address)?;
         let own = &program.parameters[parameter];
         let bytes = width.bytes();
         let places = d.iter().zip(0_i64..).filter_map(|(register, at)| {
-            let offset = u64::try_from(start + address.offset + at * i64::from(bytes)).ok()?;
+            let offset = u64::try_from(start + at * i64::from(bytes)).ok()?;
             let taken = match is_struct(own) {
                 true => Taken { parameter, offset, size: u64::from(bytes) },
                 false => Taken { parameter, offset: 0, size: own.size },

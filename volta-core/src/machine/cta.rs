@@ -11,7 +11,7 @@ use super::bind::{BindError, Launch};
 use super::cluster::Cluster;
 use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns, Products};
-use super::lockstep::Lockstep;
+use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::packed::PackedValues;
@@ -26,7 +26,7 @@ use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
 use crate::case::Options;
-use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
+use crate::program::{Control, Divides, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::cell::Cell;
@@ -152,7 +152,7 @@ pub(super) struct Cta<'l> {
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// What all warps hold together, if they may go in step.
-    pub(super) lockstep: Option<Lockstep>,
+    pub(super) lockstep: Option<InStep>,
     /// The object in which threads race, as far as that is known.
     pub(super) raced: Option<u32>,
     /// What it found, if it goes on behind its faults.
@@ -196,7 +196,7 @@ impl<'l> Cta<'l> {
         let lockstep = match mode {
             // In lockstep, accesses of several warps are one.
             Mode::Lockstep if options.access_patterns => None,
-            Mode::Lockstep => Lockstep::new(threads, registers, predicates, options),
+            Mode::Lockstep => InStep::new(threads, registers, predicates, options),
             Mode::WarpByWarp | Mode::VectorClocks => None,
         };
         let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
@@ -337,6 +337,17 @@ impl<'l> Cta<'l> {
                     }
                 },
             };
+            if inst.divides == Divides::Never {
+                if active != 0 {
+                    self.execute(warp, active, inst, pc)?;
+                }
+                pc = pc.next();
+                if pc >= next {
+                    warp.go(mask, pc);
+                    return Ok(());
+                }
+                continue;
+            }
             match inst.op.effect() {
                 Effect::Control(Control::Branch(target)) => {
                     if *target <= pc && active != 0 && self.watch.turns() {
@@ -437,10 +448,7 @@ impl<'l> Cta<'l> {
                 | Effect::Context
                 | Effect::Fault
                 | Effect::Control(Control::Trap) => {
-                    if active != 0 {
-                        self.execute(warp, active, inst, pc)?;
-                    }
-                    pc = pc.next();
+                    return Err(Stop::Defect("lanes part at an operation that parts none"));
                 }
             }
             if pc >= next {

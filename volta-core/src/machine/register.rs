@@ -3,100 +3,28 @@
 use std::ops::Deref;
 
 use super::value::{NEVER, Origin, Sym, Value, lanes};
-use crate::term::BitStrides;
+pub(super) use crate::base::affine::Affine;
 
-/// Words that are affine from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
-/// wrapping around. With more bits than a lane's number has, the same of threads.
+/// What threads hold whose words are affine from one to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Affine<const BITS: usize = 5> {
-    pub(super) first: u64,
-    pub(super) steps: [i64; BITS],
+pub(super) struct Held<const BITS: usize = 5> {
+    pub(super) words: Affine<BITS>,
+    /// Whether they stand for symbolic values, each of them, or are bits.
+    pub(super) symbolic: bool,
 }
 
-impl<const BITS: usize> Affine<BITS> {
-    /// The same word in every lane.
+impl<const BITS: usize> Held<BITS> {
+    /// The same in all threads.
     #[inline]
-    pub(super) fn uniform(word: u64) -> Self {
-        Affine { first: word, steps: [0; BITS] }
+    pub(super) fn uniform((word, symbolic): (u64, bool)) -> Self {
+        Held { words: Affine::uniform(word), symbolic }
     }
 
-    /// Words that a stride separates.
+    /// What the first thread holds.
     #[inline]
-    pub(super) fn strided(first: u64, stride: i64) -> Self {
-        Affine { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
-    }
-
-    /// Whether every lane has the same word.
-    #[inline]
-    pub(super) fn is_uniform(&self) -> bool {
-        self.steps.iter().fold(0, |all, step| all | step) == 0
-    }
-
-    /// One lane's word.
-    #[inline]
-    pub(super) fn lane(&self, lane: u32) -> u64 {
-        // Without a branch: all bits of a step, or none.
-        let step = |bit: usize| self.steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
-        (0..BITS).fold(self.first, |word, bit| word.wrapping_add_signed(step(bit)))
-    }
-
-    /// The least and the greatest word, where words do not wrap around.
-    #[inline]
-    pub(super) fn min_max(&self) -> [u64; 2] {
-        self.steps.iter().fold([self.first; 2], |[low, high], step| {
-            [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
-        })
-    }
-
-    /// How much further than the first lane's the words of the others of its warp are.
-    #[inline]
-    pub(super) fn of_lanes(&self) -> Affine {
-        Affine { first: 0, steps: std::array::from_fn(|bit| self.steps.get(bit).copied().unwrap_or(0)) }
-    }
-
-    /// By how much words move with each bit of the warp's number.
-    #[inline]
-    pub(super) fn of_warps(&self) -> BitStrides {
-        std::array::from_fn(|bit| self.steps.get(5 + bit).copied().unwrap_or(0))
-    }
-
-    /// The bits of a lane's number that make a difference.
-    #[inline]
-    pub(super) fn varying_bits(&self) -> u32 {
-        (0..BITS).fold(0, |bits, bit| bits | u32::from(self.steps[bit] != 0) << bit)
-    }
-}
-
-impl Affine {
-    /// Every lane's word.
-    #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
-    pub(super) fn all(self) -> [u64; 32] {
-        let mut words = [self.first; 32];
-        for (bit, step) in self.steps.iter().enumerate() {
-            let (known, new) = words.split_at_mut(1 << bit);
-            for (new, known) in new.iter_mut().zip(known) {
-                *new = known.wrapping_add_signed(*step);
-            }
-        }
-        words
-    }
-
-    /// How the words of 32 lanes move, if evenly.
-    #[inline]
-    pub(super) fn of(words: &[u64; 32]) -> Option<Affine> {
-        let first = words[0];
-        let affine =
-            Affine { first, steps: std::array::from_fn(|bit| words[1 << bit].wrapping_sub(first) as i64) };
-        // A look tells most that do not.
-        if words[3] != affine.lane(3) || words[31] != affine.lane(31) {
-            return None;
-        }
-        // One pass without an early exit, so that the compiler vectorises it.
-        let mut difference = 0;
-        for (word, expected) in words.iter().zip(&affine.all()) {
-            difference |= word ^ expected;
-        }
-        (difference == 0).then_some(affine)
+    pub(super) fn first(&self) -> Value {
+        let word = self.words.first;
+        if self.symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) }
     }
 }
 
@@ -208,16 +136,17 @@ impl Register {
         }
     }
 
-    /// How words move from lane to lane, where it is known without a look at them.
-    #[inline]
-    pub(super) fn known_affine(&self) -> Option<&Affine> {
-        self.affine.as_ref()
-    }
-
     /// How words move from lane to lane, if evenly.
     #[inline]
     pub(super) fn affine(&self) -> Option<Affine> {
         self.affine.or_else(|| Affine::of(&self.words))
+    }
+
+    /// What all lanes hold, if it is all of one sort and affine.
+    #[inline]
+    pub(super) fn held(&self) -> Option<Held> {
+        let whole = self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
+        if whole { Some(Held { words: self.affine()?, symbolic: self.sym != 0 }) } else { None }
     }
 
     /// Whether all lanes of `mask` are concrete.
@@ -257,22 +186,13 @@ impl Register {
         };
     }
 
-    /// Writes concrete bits to one lane.
-    #[inline]
-    pub(super) fn set_bits(&mut self, lane: usize, bits: u64) {
-        self.words_mut()[lane] = bits;
-        self.sym &= !(1 << lane);
-        self.undefined &= !(1 << lane);
-    }
-
     /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
     #[inline]
     pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
         if mask.is_power_of_two() {
             return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
         }
-        let together = mask == u32::MAX && self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
-        (together && self.affine()?.is_uniform()).then(|| self.get(0))
+        (mask == u32::MAX && self.held()?.words.is_uniform()).then(|| self.get(0))
     }
 
     /// Writes one value to the lanes of `mask`.

@@ -276,6 +276,18 @@ pub(super) enum Value {
     Undefined(Origin),
 }
 
+impl Value {
+    /// Its word, and whether that stands for a symbolic value; `None` where it is undefined.
+    #[inline]
+    pub(super) fn as_word(self) -> Option<(u64, bool)> {
+        match self {
+            Value::Bits(bits) => Some((bits, false)),
+            Value::Sym(sym) => Some((sym.raw(), true)),
+            Value::Undefined(_) => None,
+        }
+    }
+}
+
 /// The origin word of a register that nobody wrote.
 pub(super) const NEVER: u64 = u32::MAX as u64;
 /// The same as an origin.

@@ -1,12 +1,13 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
+use crate::base::affine::Affine;
 use crate::base::index::InstId;
 use smallvec::SmallVec;
 
 use super::cse::Scalar;
 use super::info::TermOp;
-use super::node::{AFFINE, BitStrides, Constant, LIST, Motion, Node, REPEATED, STEPS, Store, steps_of};
+use super::node::{AFFINE, BitStrides, Constant, LIST, Motion, Node, REPEATED, STEPS, Store};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];
@@ -41,13 +42,8 @@ pub enum Pattern<'a> {
         /// Runs of `2^shift` lanes have the same one.
         shift: u32,
     },
-    /// Lane `i` has `base` and the step of each bit of `i` that is set, raw.
-    Strides {
-        /// The term of lane 0.
-        base: u64,
-        /// By how much the terms of two lanes differ that differ in one bit.
-        steps: BitStrides,
-    },
+    /// Terms, raw, that are affine from lane to lane.
+    Strides(Affine),
     /// What another instruction computed.
     Results(Results),
 }
@@ -59,7 +55,7 @@ impl Pattern<'_> {
             Pattern::Repeated { list, shift } => {
                 std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
             }
-            Pattern::Strides { base, steps } => spread(base, &steps),
+            Pattern::Strides(terms) => terms.all(),
             Pattern::Results(results) => results.all(),
         }
     }
@@ -148,7 +144,7 @@ impl Store {
         for (at, (operand, steps)) in operands.iter().enumerate() {
             modes |= operand.mode << (2 * at);
             // What is above the term's id in the word is the same for all.
-            words[at] = spread(operand.word, steps);
+            words[at] = Affine { first: operand.word, steps: *steps }.all();
         }
         let first = NodeId::from_index(self.nodes.len());
         let [a, b, c] = &words;
@@ -262,11 +258,11 @@ impl Store {
         if i64::from(stride as i8) == stride {
             return Some((AFFINE, base | (stride as u64) << TermId::BITS));
         }
-        self.encode_steps(base, steps_of(stride))
+        self.encode_steps(Affine::strided(base, stride))
     }
 
     /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
-    fn encode_steps(&mut self, base: u64, steps: BitStrides) -> Option<(u8, u64)> {
+    fn encode_steps(&mut self, Affine { first: base, steps }: Affine) -> Option<(u8, u64)> {
         // Without a call to compare so few words.
         let same = |known: &BitStrides| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
         let number = match self.motions.iter().position(|known| same(&known.steps)) {
@@ -286,10 +282,10 @@ impl Store {
         let even = match pattern {
             _ if self.only_lists => None,
             Pattern::Results(Results { first, stride }) => self.encode_affine(first, stride as i64),
-            Pattern::Strides { base, steps } if steps == steps_of(steps[0]) => {
-                self.encode_affine(base, steps[0])
+            Pattern::Strides(terms) if terms == Affine::strided(terms.first, terms.steps[0]) => {
+                self.encode_affine(terms.first, terms.steps[0])
             }
-            Pattern::Strides { base, steps } => self.encode_steps(base, steps),
+            Pattern::Strides(terms) => self.encode_steps(terms),
             Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
                 return self.encode_repeated(list, shift);
             }
@@ -306,7 +302,7 @@ impl Store {
             return (AFFINE, list[0]);
         }
         if let Some(steps) = steps_in(list, shift)
-            && let Some(word) = self.encode_steps(list[0], steps)
+            && let Some(word) = self.encode_steps(Affine { first: list[0], steps })
         {
             return word;
         }
@@ -330,7 +326,7 @@ impl Store {
         }
         let even = affine(mask, lanes).and_then(|(base, stride)| self.encode_affine(base, stride));
         let stepped = || steps_in(lanes, 0).filter(|_| mask == u32::MAX);
-        even.or_else(|| stepped().and_then(|steps| self.encode_steps(lanes[0], steps)))
+        even.or_else(|| stepped().and_then(|steps| self.encode_steps(Affine { first: lanes[0], steps })))
             .unwrap_or_else(|| self.encode_list(mask, lanes))
     }
 
@@ -352,18 +348,6 @@ impl Store {
         }
         (LIST, at)
     }
-}
-
-/// The words of 32 lanes, or warps, that move in steps.
-fn spread(first: u64, steps: &BitStrides) -> [u64; 32] {
-    let mut words = [first; 32];
-    for (bit, step) in steps.iter().enumerate() {
-        let (known, new) = words.split_at_mut(1 << bit);
-        for (new, known) in new.iter_mut().zip(known) {
-            *new = known.wrapping_add_signed(*step);
-        }
-    }
-    words
 }
 
 /// The steps in which terms move of which each `2^shift` lanes have one, again and again: a power of two of them.
@@ -424,7 +408,7 @@ fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputId, Lanes, View, at_lane};
+    use super::super::{InputId, Lanes, View};
     use super::*;
     use proptest::prelude::*;
 
@@ -439,7 +423,7 @@ mod tests {
         ) {
             let (mut together, mut apart) = (Store::new(), Store::new());
             let pattern = |at: usize, warp: u32| {
-                Pattern::Strides { base: at_lane(bases[at], &steps[at], warp), steps: lanes[at] }
+                Pattern::Strides(Affine { first: Affine { first: bases[at], steps: steps[at] }.lane(warp), steps: lanes[at] })
             };
             let operands: Vec<(TermOperand, BitStrides)> =
                 (0..3).map(|at| (together.intern_operand(pattern(at, 0)), steps[at])).collect();
@@ -536,7 +520,7 @@ mod tests {
     fn terms_that_move_in_steps_cost_one_node() {
         let lanes_of = |steps: BitStrides| -> [u64; 32] {
             let base = TermId::input(InputId(2), 1 << 30).raw();
-            std::array::from_fn(|lane| at_lane(base, &steps, lane as u32))
+            Affine { first: base, steps }.all()
         };
         let mut store = Store::new();
         let several =

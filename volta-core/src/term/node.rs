@@ -8,6 +8,7 @@ use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use super::info::TermOp;
 use super::template::Explainer;
+use crate::base::affine::Affine;
 use crate::base::index::InstId;
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
@@ -50,7 +51,7 @@ pub enum Lanes<'s> {
         /// What separates neighbouring lanes.
         stride: i64,
     },
-    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`at_lane`].
+    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`Affine`].
     Strides {
         /// The term that lane 0 would have.
         base: u64,
@@ -74,7 +75,7 @@ impl Lanes<'_> {
     pub fn term(self, lane: u32, mask: u32) -> TermId {
         TermId::from_raw(match self {
             Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-            Lanes::Strides { base, motion } => at_lane(base, &motion.steps, lane),
+            Lanes::Strides { base, motion } => motion.from(base).lane(lane),
             Lanes::List(list) => list[rank(mask, lane)],
             Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
         })
@@ -103,22 +104,6 @@ pub fn rank(bits: u32, bit: u32) -> usize {
 /// How terms move from lane to lane: by a constant for each bit of the lane's number.
 pub type BitStrides = [i64; 5];
 
-/// The term of a lane, raw, where terms move in steps.
-#[inline]
-pub fn at_lane(base: u64, steps: &BitStrides, lane: u32) -> u64 {
-    // Without a branch: all bits of a step, or none.
-    let step = |bit: usize| steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
-    (0..5).fold(base, |raw, bit| raw.wrapping_add_signed(step(bit)))
-}
-
-/// The lowest and the highest term, raw, of 32 lanes whose terms move in steps.
-#[inline]
-pub fn min_max(base: u64, steps: &BitStrides) -> [u64; 2] {
-    steps.iter().fold([base; 2], |[low, high], step| {
-        [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
-    })
-}
-
 /// A way in which the terms of many operands move from lane to lane.
 #[derive(Clone, Debug)]
 pub struct Motion {
@@ -133,20 +118,22 @@ pub struct Motion {
 impl Motion {
     /// In these steps.
     pub fn new(steps: BitStrides) -> Motion {
-        let stride = Some(steps[0]).filter(|stride| steps == steps_of(*stride));
-        Motion { steps, stride, reach: min_max(0, &steps).map(u64::cast_signed) }
+        let apart = Affine { first: 0, steps };
+        let stride = Some(steps[0]).filter(|stride| apart == Affine::strided(0, *stride));
+        Motion { steps, stride, reach: apart.min_max().map(u64::cast_signed) }
     }
 
-    /// As [`min_max`], which it need not find anew for each operand.
+    /// The terms of lanes, raw, of which lane 0 has this one.
+    #[inline]
+    pub fn from(&self, base: u64) -> Affine {
+        Affine { first: base, steps: self.steps }
+    }
+
+    /// As [`Affine::min_max`], which it need not find anew for each operand.
     #[inline]
     pub fn min_max(&self, base: u64) -> [u64; 2] {
         self.reach.map(|reach| base.wrapping_add_signed(reach))
     }
-}
-
-/// The steps of terms that a stride separates.
-pub(super) fn steps_of(stride: i64) -> BitStrides {
-    std::array::from_fn(|bit| stride.wrapping_mul(1 << bit))
 }
 
 /// A whole node, for passes that read a store from its first node to its last.
@@ -473,7 +460,7 @@ impl Store {
             AFFINE => affine_lane(word, lane),
             STEPS => {
                 let motion = &self.motions[(word >> TermId::BITS) as usize];
-                at_lane(word & ((1 << TermId::BITS) - 1), &motion.steps, lane)
+                motion.from(word & ((1 << TermId::BITS) - 1)).lane(lane)
             }
             _ => {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;

@@ -108,7 +108,8 @@ impl Look {
     pub(super) fn name(&self, at: usize) -> String {
         let value = &self.kernel.values[at];
         let parameter = self.parameter_name(value.parameter);
-        match self.kernel.parameters[value.parameter].is_struct && value.kind != ValueKind::Map {
+        let own = &self.kernel.parameters[value.parameter];
+        match own.is_struct && !value.is_map_alone(own) {
             true => format!("{parameter}_{}", value.offset),
             false => parameter,
         }
@@ -160,7 +161,7 @@ fn as_declared(kind: ValueKind, ty: &str) -> ValueKind {
         (ValueKind::Scalar(element), Some(known)) if known.bytes() == element.bytes() => {
             ValueKind::Scalar(known)
         }
-        (kind @ (ValueKind::Scalar(_) | ValueKind::Map), _) => kind,
+        (kind @ (ValueKind::Scalar(_) | ValueKind::Map { .. }), _) => kind,
     }
 }
 
@@ -236,7 +237,10 @@ fn words(kind: ValueKind) -> [String; 2] {
     match kind {
         ValueKind::Tensor { element, role } => [role.name().into(), element.name().into()],
         ValueKind::Scalar(element) => ["number".into(), element.name().into()],
-        ValueKind::Map => ["tensor map".into(), String::new()],
+        ValueKind::Map { rank: 0, .. } => ["tensor map".into(), String::new()],
+        ValueKind::Map { rank, role } => {
+            ["tensor map".into(), format!("{}, boxes of {rank} dimensions", role.name())]
+        }
     }
 }
 
@@ -266,7 +270,8 @@ fn rows(look: &Look) -> Vec<Row<'_>> {
         let declared = declared.as_ref().map(|list| list[at].ty.as_str());
         let own: Vec<usize> =
             (0..kernel.values.len()).filter(|v| kernel.values[*v].parameter == at).collect();
-        let is_struct = parameter.is_struct && own.iter().all(|own| guess.kinds[*own] != ValueKind::Map);
+        let is_struct =
+            parameter.is_struct && own.iter().all(|own| !kernel.values[*own].is_map_alone(parameter));
         if is_struct {
             let (name, bytes) = (look.parameter_name(at), parameter.size);
             let element = format!("{bytes} bytes");

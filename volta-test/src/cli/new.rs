@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
-use volta_core::case::{Contents, Element, Role, ScalarValue};
+use volta_core::case::{self, Element, Role, ScalarValue};
 use volta_core::inspect::{InspectedParameter, KnownContents, ValueKind};
+use volta_core::number::format::Format;
 
 use super::inspect::{Compiled, Look, extent, looked_at, reason};
 use super::{Exit, complain};
@@ -132,10 +133,26 @@ struct Entry {
     extent: Option<u64>,
     integer: u32,
     known: KnownContents,
+    /// The dimensions that a tensor map of it has.
+    rank: Option<usize>,
+}
+
+/// A tensor map of the case.
+struct Map {
+    name: String,
+    of: String,
+    rank: usize,
+}
+
+/// What a case needs of both kernels.
+struct Contents {
+    entries: Vec<Entry>,
+    maps: Vec<Map>,
+    arguments: Vec<Arguments>,
 }
 
 fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<String, String> {
-    let (entries, arguments) = entries(looks)?;
+    let Contents { entries, maps, arguments } = contents(looks);
     let names: Vec<&str> = looks.iter().map(|look| look.kernel.source_name.as_str()).collect();
     let about = names.iter().rev().copied().collect::<Vec<_>>().join(" against ");
     let mut text = format!(
@@ -146,12 +163,25 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
     for entry in &entries {
         let _ = writeln!(text, "{}", line(entry));
     }
+    if !maps.is_empty() {
+        text += "\n[tensor_maps]\n";
+    }
+    for Map { name, of, rank } in &maps {
+        let (elements, swizzle) =
+            (bracketed(*rank, 1, BOX), if *rank > 1 { ", swizzle = \"128B\"" } else { "" });
+        let _ = writeln!(
+            text,
+            "{name} = {{ of = {}, box = {elements}{swizzle} }} # guess: as the host encodes it",
+            quoted(of)
+        );
+    }
     let tables: &[&str] = if looks.len() == 2 { &["reference", "opt"] } else { &["kernel"] };
     for (at, (look, table)) in looks.iter().zip(tables).enumerate() {
         let launch = &look.guess.launch;
         let _ = writeln!(text, "\n[{table}]\nsource = {}", quoted(&sources[at]));
         if let Some(list) = &arguments[at] {
-            let _ = writeln!(text, "args = [{}] # guess: by their names in the source", list.join(", "));
+            let by = if look.declared.is_some() { "by their names in the source" } else { "in their order" };
+            let _ = writeln!(text, "args = [{}] # guess: {by}", list.join(", "));
         }
         let block = extent(launch.block);
         let _ = match look.kernel.bounds.required_block {
@@ -185,8 +215,9 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
 type Arguments = Option<Vec<String>>;
 
 /// The parameters of both kernels as one list, and the arguments of a kernel that does not take just these.
-fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
+fn contents(looks: &[Look]) -> Contents {
     let mut entries: Vec<Entry> = Vec::new();
+    let mut maps: Vec<Map> = Vec::new();
     let mut called: Vec<Vec<String>> = Vec::new();
     // Where both take as much, they take the same in the same order.
     let by_position = looks.iter().all(|look| look.kernel.values.len() == looks[0].kernel.values.len())
@@ -199,13 +230,26 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
             .product();
         let mut own = Vec::new();
         for (at, kind) in look.guess.kinds.iter().enumerate() {
-            if let ValueKind::Map = kind {
-                let name = look.name(at);
-                return Err(format!(
-                    "{} takes a tensor map as `{name}`, of which nothing is guessed\nhelp: write the case by hand: \
-                     docs/cases.md says how maps are given",
-                    look.source()
-                ));
+            if let ValueKind::Map { rank, role } = *kind {
+                let name = map_name(looks, &look.name(at));
+                let rank = if rank == 0 { 2 } else { rank };
+                let (of, kind) = mapped(looks, side, at, role);
+                match entries.iter_mut().find(|entry| entry.name == of) {
+                    Some(entry) => entry.rank = Some(rank),
+                    None => entries.push(Entry {
+                        name: of.clone(),
+                        kinds: vec![kind],
+                        extent: None,
+                        integer: look.guess.integer,
+                        known: look.guess.known,
+                        rank: Some(rank),
+                    }),
+                }
+                if maps.iter().all(|map| map.name != name) {
+                    maps.push(Map { name: name.clone(), of, rank });
+                }
+                own.push(name);
+                continue;
             }
             let name = if by_position { looks[0].name(at) } else { look.name(at) };
             let is_tensor = matches!(kind, ValueKind::Tensor { .. });
@@ -232,6 +276,7 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
                     extent: reach,
                     integer: look.guess.integer,
                     known: look.guess.known,
+                    rank: None,
                 }),
             }
             own.push(name);
@@ -244,7 +289,50 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
         (has_structs || *own != all).then(|| arguments(look, own))
     });
     let arguments = arguments.collect();
-    Ok((entries, arguments))
+    Contents { entries, maps, arguments }
+}
+
+/// What a map is called: as in its kernel, unless something else has that name.
+fn map_name(looks: &[Look], own: &str) -> String {
+    let is_other = |look: &Look| {
+        let mut kinds = look.guess.kinds.iter().enumerate();
+        kinds.any(|(at, kind)| !matches!(kind, ValueKind::Map { .. }) && look.name(at) == own)
+    };
+    if looks.iter().any(is_other) { format!("{own}_map") } else { own.to_owned() }
+}
+
+/// The tensor that a map of a kernel may be of: the other kernel's in the same place among those that it loads, or stores; else
+/// one of its own.
+fn mapped(looks: &[Look], side: usize, at: usize, role: Role) -> (String, ValueKind) {
+    let like = |kinds: &[ValueKind]| {
+        let same = kinds.iter().enumerate().filter(|(_, kind)| match kind {
+            ValueKind::Tensor { role: own, .. } | ValueKind::Map { role: own, .. } => {
+                (*own == Role::In) == (role == Role::In)
+            }
+            ValueKind::Scalar(_) => false,
+        });
+        same.map(|(at, _)| at).collect::<Vec<usize>>()
+    };
+    let number = like(&looks[side].guess.kinds).iter().position(|own| *own == at);
+    let other = looks.iter().enumerate().find(|(other, _)| *other != side).map(|(_, look)| look);
+    let theirs = other.zip(number).and_then(|(look, number)| {
+        let at = *like(&look.guess.kinds).get(number)?;
+        let kind = look.guess.kinds[at];
+        matches!(kind, ValueKind::Tensor { .. }).then(|| (look.name(at), kind))
+    });
+    let own = ValueKind::Tensor { element: Element::Float(Format::F16), role };
+    theirs.unwrap_or_else(|| (format!("{}_tensor", looks[side].name(at)), own))
+}
+
+/// Elements in a dimension of a tensor, and of a box, of which nothing is known.
+const EXTENT: u64 = 128;
+const BOX: u64 = 64;
+
+/// `[outer, …, inner, inner]`
+fn bracketed(rank: usize, outer: u64, inner: u64) -> String {
+    let of = |at: usize| if at + 2 < rank { outer } else { inner };
+    let list: Vec<String> = (0..rank).map(|at| of(at).to_string()).collect();
+    format!("[{}]", list.join(", "))
 }
 
 /// The arguments of a kernel, by what its values are called.
@@ -253,6 +341,9 @@ fn arguments(look: &Look, names: &[String]) -> Vec<String> {
         let own = look.kernel.values.iter().zip(names).filter(|(value, _)| value.parameter == at);
         if !parameter.is_struct {
             return own.map(|(_, name)| quoted(name)).collect();
+        }
+        if let Some((_, map)) = own.clone().find(|(value, _)| value.is_map_alone(parameter)) {
+            return quoted(map);
         }
         let (mut members, mut end) = (Vec::new(), 0);
         for (value, name) in own {
@@ -283,7 +374,7 @@ fn line(entry: &Entry) -> String {
         .iter()
         .filter_map(|kind| match kind {
             ValueKind::Tensor { element, .. } | ValueKind::Scalar(element) => Some(*element),
-            ValueKind::Map => None,
+            ValueKind::Map { .. } => None,
         })
         .collect();
     let roles = entry
@@ -305,19 +396,23 @@ fn line(entry: &Entry) -> String {
     match (role, element) {
         (Some(role), Some(element)) => {
             let contents = match entry.known.contents(element, role) {
-                Contents::Fill(_) => ", contents = { fill = 1 }",
-                Contents::Iota => ", contents = \"iota\"",
-                Contents::Symbolic
-                | Contents::Undefined
-                | Contents::List(_)
-                | Contents::LowerTriangular
-                | Contents::Partly(..) => "",
+                case::Contents::Fill(_) => ", contents = { fill = 1 }",
+                case::Contents::Iota => ", contents = \"iota\"",
+                case::Contents::Symbolic
+                | case::Contents::Undefined
+                | case::Contents::List(_)
+                | case::Contents::LowerTriangular
+                | case::Contents::Partly(..) => "",
             };
             let marks =
                 if contents.is_empty() { "role, type, extent" } else { "role, type, extent, contents" };
-            let (role, extent) = (role.name(), entry.extent.unwrap_or(1));
+            let role = role.name();
+            let shape = match entry.rank {
+                Some(rank) => bracketed(rank, 1, EXTENT),
+                None => format!("[{}]", entry.extent.unwrap_or(1)),
+            };
             format!(
-                "{name} = {{ role = \"{role}\", type = {ty}, shape = [{extent}]{contents} }} # guess: {marks}"
+                "{name} = {{ role = \"{role}\", type = {ty}, shape = {shape}{contents} }} # guess: {marks}"
             )
         }
         (None, Some(element)) => match entry.known.value(element, entry.integer) {

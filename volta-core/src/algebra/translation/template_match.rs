@@ -6,7 +6,8 @@
 
 use super::super::reachability::bits;
 use super::{Form, MAX_INPUTS, TranslationClasses, is_whole};
-use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind, min_max};
+use crate::base::affine::Affine;
+use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind};
 
 /// A node that was looked at, as far as others may do the same.
 #[derive(Clone, Copy, Debug)]
@@ -138,9 +139,7 @@ impl TranslationClasses<'_> {
             TermKind::Constant(_) => (node.is_row(which) == Some(false)).then_some(Own::Term(base)),
             TermKind::Input { input, .. } if input.index() < MAX_INPUTS && inputs >> input.0 & 1 == 1 => {
                 let [low, high] = match node.operand(which) {
-                    Lanes::Affine { base, stride } => {
-                        min_max(base, &std::array::from_fn(|bit| stride << bit))
-                    }
+                    Lanes::Affine { base, stride } => Affine::<5>::strided(base, stride).min_max(),
                     Lanes::Strides { base, motion } => motion.min_max(base),
                     Lanes::List(_) | Lanes::Repeated { .. } => return None,
                 };

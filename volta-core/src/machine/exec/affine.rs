@@ -1,16 +1,14 @@
-//! Operations on integers that are affine from lane to lane (rule V4): computed for the warp and not for each lane,
-//! where the results are affine too.
+//! Operations on integers that are affine from thread to thread (rule V4): computed once for all threads, where the
+//! results are affine too.
 
-use super::super::cta::Cta;
 use super::super::register::Affine;
-use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::int::{compare, scalar2, scalar3, sign_extend};
-use crate::program::{Compare, Int, Int2, Int3, Src, Width};
+use crate::program::{Compare, Int, Int2, Int3, Width};
 
 /// Results known modulo 2^width, if their remainders are affine: if none of them wraps around.
 #[inline]
-pub(in super::super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
+pub(super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
     if width == Width::W64 {
         return Some(affine);
     }
@@ -65,57 +63,40 @@ fn disjoint_bits<const B: usize>(affine: &Affine<B>) -> Option<u64> {
     Some(all)
 }
 
-/// The results of an operation on digits, if they are affine and that is seen part by part.
+/// The results of `and`, `or` and `xor`, if they are affine and that is seen part by part.
 fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
-    // An amount is one of 32 bits.
-    let (x, y) = (narrowed(ty.width, x)?, if op == Int2::Shr { y } else { narrowed(ty.width, y)? });
-    // The same in all lanes is the second one, as far as the order is free.
-    let (x, y) = if x.is_uniform() && op != Int2::Shr { (y, x) } else { (x, y) };
+    let (x, y) = (narrowed(ty.width, x)?, narrowed(ty.width, y)?);
+    // The same in all lanes is the second one.
+    let (x, y) = if x.is_uniform() { (y, x) } else { (x, y) };
     let all = disjoint_bits(&x)?;
     if !y.is_uniform() {
         let apart = disjoint_bits(&y)? & all == 0;
-        return (apart && matches!(op, Int2::Or | Int2::Xor)).then(|| plus(x, y));
+        return (apart && op != Int2::And).then(|| plus(x, y));
     }
     let word = y.first;
-    let parts = |first: u64, f: &dyn Fn(u64) -> i64| {
-        Some(Affine { first, steps: x.steps.map(|step| f(step.cast_unsigned())) })
-    };
-    match op {
-        Int2::And => parts(x.first & word, &|part| (part & word).cast_signed()),
-        Int2::Or => parts(x.first | word, &|part| (part & !word).cast_signed()),
-        Int2::Xor => {
-            parts(x.first ^ word, &|part| (part & !word).cast_signed() - (part & word).cast_signed())
-        }
-        Int2::Shr => {
-            let positive = !ty.signed || all >> (ty.width.bits() - 1) == 0;
-            let by = word & 0xffff_ffff;
-            if by >= u64::from(ty.width.bits()) || !positive {
-                return None;
-            }
-            parts(x.first >> by, &|part| (part >> by).cast_signed())
-        }
-        Int2::Add
-        | Int2::Sub
-        | Int2::AddSat
-        | Int2::SubSat
-        | Int2::MulLo
-        | Int2::MulHi
-        | Int2::MulWide
-        | Int2::Mul24Lo
-        | Int2::Mul24Hi
-        | Int2::Div
-        | Int2::Rem
-        | Int2::Min
-        | Int2::Max
-        | Int2::Shl
-        | Int2::MaskClamp
-        | Int2::MaskWrap => None,
+    // Digits of a step that count as they do, and those that count the other way.
+    let kept = if op == Int2::And { word } else { !word };
+    let turned = if op == Int2::Xor { word } else { 0 };
+    let digits = |step: i64, which: u64| (step.cast_unsigned() & which).cast_signed();
+    let first = scalar2(op, ty, x.first, word)?;
+    Some(Affine { first, steps: x.steps.map(|step| digits(step, kept) - digits(step, turned)) })
+}
+
+/// Words without their lowest digits, if they are affine and that is seen part by part.
+fn shifted<const B: usize>(ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
+    let x = narrowed(ty.width, x)?;
+    let positive = disjoint_bits(&x)? >> (ty.width.bits() - 1) == 0 || !ty.signed;
+    // An amount is one of 32 bits.
+    let by = y.first & 0xffff_ffff;
+    if !y.is_uniform() || by >= u64::from(ty.width.bits()) || !positive {
+        return None;
     }
+    Some(Affine { first: x.first >> by, steps: x.steps.map(|step| step >> by) })
 }
 
 /// The results of a conversion between integers, if they are affine.
 #[inline]
-pub(in super::super) fn affine_convert<const B: usize>(
+pub(super) fn affine_convert<const B: usize>(
     from: Int,
     to: Int,
     saturate: bool,
@@ -135,12 +116,7 @@ pub(in super::super) fn affine_convert<const B: usize>(
 
 /// The results of an operation, if they are affine.
 #[inline]
-pub(in super::super) fn affine2<const B: usize>(
-    op: Int2,
-    ty: Int,
-    x: Affine<B>,
-    y: Affine<B>,
-) -> Option<Affine<B>> {
+pub(super) fn affine2<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     match op {
         Int2::Add => narrowed(ty.width, plus(x, y)),
         Int2::Sub => narrowed(ty.width, plus(x, times(y, u64::MAX))),
@@ -151,7 +127,8 @@ pub(in super::super) fn affine2<const B: usize>(
             let amount = u32::try_from(y.first & 0xffff_ffff).ok().filter(|by| *by < ty.width.bits())?;
             narrowed(ty.width, times(x, 1 << amount))
         }
-        Int2::And | Int2::Or | Int2::Xor | Int2::Shr => bitwise(op, ty, x, y),
+        Int2::And | Int2::Or | Int2::Xor => bitwise(op, ty, x, y),
+        Int2::Shr => shifted(ty, x, y),
         Int2::AddSat
         | Int2::SubSat
         | Int2::MulHi
@@ -169,11 +146,7 @@ pub(in super::super) fn affine2<const B: usize>(
 
 /// The results of an operation on three integers, if they are affine.
 #[inline]
-pub(in super::super) fn affine3<const B: usize>(
-    op: Int3,
-    ty: Int,
-    [x, y, z]: [Affine<B>; 3],
-) -> Option<Affine<B>> {
+pub(super) fn affine3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Affine<B>; 3]) -> Option<Affine<B>> {
     match op {
         Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
         Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
@@ -198,7 +171,7 @@ pub(in super::super) fn affine3<const B: usize>(
 
 /// How a comparison comes out, if it does so in the same way for all lanes and that is seen at the ends.
 #[inline]
-pub(in super::super) fn affine_compare<const B: usize>(
+pub(super) fn affine_compare<const B: usize>(
     op: Compare,
     ty: Int,
     x: Affine<B>,
@@ -216,23 +189,6 @@ pub(in super::super) fn affine_compare<const B: usize>(
         Compare::Eq | Compare::Ne => {
             let apart = compare(Compare::Lt, ty, greatest, low) || compare(Compare::Gt, ty, least, high);
             apart.then_some(op == Compare::Ne)
-        }
-    }
-}
-
-impl Cta<'_> {
-    /// A source of a whole warp that is known to be concrete and affine.
-    #[inline]
-    pub(super) fn affine(&self, warp: &Warp, source: Src) -> Option<Affine> {
-        match source {
-            Src::Reg(id) => {
-                let register = warp.register(id);
-                if register.is_concrete(u32::MAX) { register.known_affine().copied() } else { None }
-            }
-            Src::Imm(bits) => Some(Affine::uniform(bits)),
-            Src::Symbol(variable, offset) => Some(Affine::uniform(
-                self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset),
-            )),
         }
     }
 }

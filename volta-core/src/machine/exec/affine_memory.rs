@@ -8,10 +8,10 @@ use super::super::packed::Cell;
 use super::super::race::EpochShadow;
 use super::super::register::Affine;
 use super::super::shadow::{ByteShadow, WHOLE};
-use super::super::value::{Sym, Value};
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Address, RegId, Space, Src, Width};
+use crate::program::{RegId, Space, Src, Width};
 use smallvec::SmallVec;
 
 /// Where the lanes of a warp, or the threads of several, access one object.
@@ -70,45 +70,17 @@ impl<'l> Cta<'l> {
         Some(Places { object, offsets })
     }
 
-    /// The addresses of a whole warp, if they are known and are affine.
+    /// Executes a load of a whole warp from shared memory. False where it takes more than a look; then nothing was done
+    /// that cannot be done again.
     #[inline]
-    fn affine_addresses(&self, warp: &Warp, address: Address) -> Option<Affine> {
-        let Affine { first, steps } = match address.base {
-            Src::Reg(base) => {
-                let register = warp.register(base);
-                if register.is_concrete(u32::MAX) { register.affine()? } else { return None }
-            }
-            Src::Imm(_) | Src::Symbol(..) => self.affine(warp, address.base)?,
-        };
-        Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
-    }
-
-    /// Executes a load of a whole warp. False where it takes more than this to do so; then nothing was done that cannot
-    /// be done again.
-    #[inline]
-    pub(super) fn load_affine(
+    pub(super) fn load_shared_words(
         &mut self,
         warp: &mut Warp,
-        (space, address): (Space, Address),
+        places: &Places<'_>,
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(addresses) = self.affine_addresses(warp, address) else { return Ok(false) };
-        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
-        if let Some(elements) = self.affine_elements(&places, width) {
-            for (step, target) in d.iter().enumerate() {
-                let Some(target) = target else { continue };
-                let words = Affine { first: elements.first + step as u64, steps: elements.steps };
-                warp.register_mut(*target).set_affine(words, true);
-            }
-            return Ok(true);
-        }
-        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
-        // What is loaded over its own address is not loaded again from there.
-        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
-            return Ok(false);
-        }
+        let Some(offsets) = self.shared_offsets(places, width) else { return Ok(false) };
         let now = self.now(warp);
         let varying = offsets.varying_bits();
         let together = sharing_lanes(varying, 5);
@@ -136,51 +108,22 @@ impl<'l> Cta<'l> {
         Ok(true)
     }
 
-    /// Executes a load of one lane from an input that nobody writes, or of words of the thread's own memory. False where
-    /// it takes more than this to do so, and nothing was done.
+    /// Words of a thread's own memory, if they take no more than a look and are defined.
     #[inline]
-    pub(super) fn load_alone(
-        &mut self,
-        warp: &mut Warp,
-        lane: usize,
-        (space, address): (Space, Address),
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> bool {
-        let Some(base) = self.bits(warp, address.base, lane) else { return false };
-        let address: Affine<0> = Affine::uniform(base.wrapping_add_signed(address.offset));
-        let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(places) = self.affine_places(space, address, total) else { return false };
-        if let Some(element) = self.affine_elements(&places, width) {
-            for (step, target) in d.iter().enumerate() {
-                let Some(target) = target else { continue };
-                let word = Sym::from_raw(element.first + step as u64);
-                warp.register_mut(*target).set(lane, Value::Sym(word));
-            }
-            return true;
-        }
-        let words = (0..d.len()).map(|step| self.own_word(warp, lane, &places, width, step));
-        let Some(words) = words.collect::<Option<SmallVec<[Value; 4]>>>() else { return false };
-        for (target, word) in d.iter().zip(words) {
-            let Some(target) = target else { continue };
-            warp.register_mut(*target).set(lane, word);
-        }
-        true
-    }
-
-    /// A word of a thread's own memory, so many behind the first one, if it takes no more than a look.
-    #[inline]
-    pub(in super::super) fn own_word<const B: usize>(
+    pub(in super::super) fn own_words<const B: usize>(
         &self,
         warp: &Warp,
         lane: usize,
         places: &Places<'_, B>,
         width: Width,
-        step: usize,
-    ) -> Option<Value> {
+        count: usize,
+    ) -> Option<SmallVec<[Value; 4]>> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
-        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
-        self.packed.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
+        let first = first as usize + (places.offsets.first >> 2) as usize;
+        let word = |cell: &[Cell; 32]| {
+            self.packed.part(cell[lane], 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
+        };
+        warp.local[first..first + count].iter().map(word).collect()
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.
@@ -277,10 +220,10 @@ impl<'l> Cta<'l> {
     /// Executes a store of a whole warp of words to shared memory. False where it takes more than this to do so, and
     /// nothing was done.
     #[inline]
-    pub(super) fn store_affine(
+    pub(super) fn store_shared_words(
         &mut self,
         warp: &Warp,
-        (space, address): (Space, Address),
+        (space, addresses): (Space, Affine),
         width: Width,
         a: &[Src],
     ) -> Result<bool, Stop> {
@@ -288,7 +231,6 @@ impl<'l> Cta<'l> {
             return Ok(false);
         }
         let total = 4 * a.len() as u64;
-        let Some(addresses) = self.affine_addresses(warp, address) else { return Ok(false) };
         let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // Lanes that share a place may store the same.

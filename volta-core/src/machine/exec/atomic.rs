@@ -7,7 +7,7 @@ use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
-use super::int::scalar2;
+use super::integer::Integer;
 use super::memory::WarpAccess;
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
@@ -132,16 +132,11 @@ impl Cta<'_> {
                 Ok(Value::Sym(Sym::real(format, self.store.apply(TermOp::Add, &[x, y], pc))))
             }
             Update::Integer(op, ty) => {
-                if let (Value::Bits(x), Value::Bits(y)) = (old, by)
-                    && let Some(bits) = scalar2(op, ty, x, y)
-                {
-                    return Ok(Value::Bits(bits));
-                }
-                let mut residues = self.int_terms(pc);
-                match residues.int2(op, ty, old, by) {
-                    Some(term) => Ok(residues.value(term, ty.width.bytes())),
-                    None => Err(self.describe_value(old)),
-                }
+                // Sums are terms, in whichever order they are made.
+                let sum = Integer::Two(op, ty, [old, by]);
+                let known = sum.bits().and_then(|bits| bits.concrete()).map(Value::Bits);
+                let sum = known.or_else(|| self.packed_ints(pc).computed(&sum));
+                sum.ok_or_else(|| self.describe_value(old))
             }
         }
     }

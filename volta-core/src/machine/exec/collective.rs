@@ -4,8 +4,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::int::scalar2;
-use super::packed_int::NotRepresentable;
+use super::integer::Integer;
 use crate::base::assumption::Assumption;
 use crate::program::{
     Async, Groups, Inst, InstId, Int, Int2, Members, Op, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width,
@@ -257,12 +256,9 @@ impl Cta<'_> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
         rest.iter().try_fold(*first, |sum, value| {
             let words = [sum, *value];
-            if let [Value::Bits(x), Value::Bits(y)] = words {
-                return Ok(Value::Bits(scalar2(op, ty, x, y).unwrap_or(0)));
-            }
-            let both = self.apply_table(pc, &words, &|table, words| table.int2(op, ty, words));
             let lane = warp.live().trailing_zeros() as usize;
-            both.map_err(|NotRepresentable| self.computes_with_encoding(warp, &words, lane, pc))
+            let both = self.integer_value(&Integer::Two(op, ty, words), pc);
+            both.ok_or_else(|| self.computes_with_encoding(warp, &words, lane, pc))
         })
     }
 

@@ -4,11 +4,9 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
-use super::super::register::Affine;
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::affine::affine_convert;
-use super::float::{Terms, even_reals, holds_unknown_reals, set_reals};
+use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use super::known::{Exact, Undecided, clamp_term};
 use crate::number::format::{Format, Rounding, decode, encode, round};
@@ -38,55 +36,7 @@ fn integral_op(direction: ToIntegral) -> TermOp {
     }
 }
 
-fn bytes_of(ty: Int) -> u32 {
-    ty.width.bytes()
-}
-
 impl Cta<'_> {
-    pub(super) fn cvt_int(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        d: RegId,
-        a: Src,
-        from: Int,
-        to: Int,
-        saturate: bool,
-    ) -> Result<(), Stop> {
-        if mask == u32::MAX
-            && let Some(results) =
-                self.affine(warp, a).and_then(|affine| affine_convert(from, to, saturate, affine))
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
-        let mut scratch = None;
-        let x = self.operand(warp, a, &mut scratch);
-        if x.is_concrete(mask) {
-            let mut out = [0; 32];
-            for (out, word) in out.iter_mut().zip(&*x.words()) {
-                *out = convert_int(*word, from, to, saturate);
-            }
-            warp.register_mut(d).merge_bits(mask, &out);
-            return Ok(());
-        }
-        self.symbolic_int(warp, mask, pc, d, &[a], |table, words| {
-            // Whole pieces that the narrower type keeps; zeros above them.
-            let kept = bytes_of(from).min(bytes_of(to));
-            let widens = bytes_of(to) > bytes_of(from);
-            if !(saturate || from.signed && widens)
-                && let Some(value) = table.cut(words[0], 8, 0, kept)
-                && matches!(value, Value::Sym(sym) if !matches!(sym.kind(), SymKind::Choice(_)))
-            {
-                return Ok(value);
-            }
-            table.convert(words, |x| convert_int(x, from, to, saturate)).or_else(|_| {
-                table.integer(bytes_of(to), |residues| residues.convert(words[0], from, to, saturate))
-            })
-        })
-    }
-
     pub(super) fn int_to_float(
         &mut self,
         warp: &mut Warp,
@@ -200,15 +150,6 @@ impl Cta<'_> {
         if converts && let Src::Reg(a) = a {
             // The same reals (rule V2), under another name.
             let register = warp.register(a);
-            if mask == u32::MAX
-                && let Some(affine) = even_reals(register, cast.from)
-                && !self.known.may_contain(affine.min_max())
-            {
-                let Affine { first, steps } = affine;
-                let words = Affine { first: Sym::real_tag(cast.to) | first, steps };
-                warp.register_mut(d).set_affine(words, true);
-                return Ok(());
-            }
             if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
                 let words = *register.words();
                 set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
@@ -406,17 +347,6 @@ impl Cta<'_> {
             warp.predicate_mut(p).set(lane, Truth::Known(holds));
         }
         Ok(())
-    }
-}
-
-impl super::packed_int::PackedInts<'_> {
-    /// A conversion of bits, through a choice.
-    pub(super) fn convert(
-        &mut self,
-        words: &[Value],
-        f: impl Fn(u64) -> u64,
-    ) -> Result<Value, super::packed_int::NotRepresentable> {
-        self.choices(words, |x| Some(f(x[0])))
     }
 }
 

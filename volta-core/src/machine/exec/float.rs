@@ -7,19 +7,19 @@ use super::super::advice::declared_otherwise;
 use super::super::cta::{Cta, Stop};
 use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::idiom;
 use super::known::Undecided;
 use crate::base::assumption::Assumption;
-use crate::number::format::{Decoded, Format, Rounding, decode};
+use crate::number::format::{Decoded, Format, Rounding, decode, round};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{
-    Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
+    Bool2, Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
 };
-use crate::term::{Constant, Kind, Pattern, Results, Store, TermId, TermKind, TermOp, min_max};
+use crate::term::{Constant, Kind, Results, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,31 @@ pub(in super::super) struct Shape {
 }
 
 impl Shape {
+    /// Of an operation on one float, and its operands.
+    pub(in super::super) fn of_one(
+        op: Float1,
+        format: Format,
+        precision: Precision,
+        a: Src,
+    ) -> (Shape, SmallVec<[Src; 2]>) {
+        let (op, sources) = match op {
+            Float1::Neg => (TermOp::Neg, smallvec![a]),
+            Float1::Abs => (TermOp::Abs, smallvec![a]),
+            Float1::Ex2 => (TermOp::Exp2, smallvec![a]),
+            Float1::Lg2 => (TermOp::Log2, smallvec![a]),
+            Float1::Sqrt => (TermOp::Sqrt, smallvec![a]),
+            Float1::Rsqrt => (TermOp::Rsqrt, smallvec![a]),
+            Float1::Sin => (TermOp::Sin, smallvec![a]),
+            Float1::Cos => (TermOp::Cos, smallvec![a]),
+            Float1::Tanh => (TermOp::Tanh, smallvec![a]),
+            Float1::Rcp => {
+                let one = round(&Rational::ONE, format, Rounding::Nearest);
+                (TermOp::Div, smallvec![Src::Imm(one), a])
+            }
+        };
+        (Shape { op, format, precision, clamp: Clamp::None }, sources)
+    }
+
     /// Of an operation on two floats.
     pub(in super::super) fn of_two(op: Float2, format: Format, precision: Precision, clamp: Clamp) -> Shape {
         let op = match op {
@@ -88,12 +113,6 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format
         return words.iter().fold(0, |all, word| all | odd(*word)) == 0;
     }
     lanes(mask).all(|lane| odd(words[lane]) == 0)
-}
-
-/// The raw terms of a warp's reals in a format, if they are affine from lane to lane, and are not constants.
-#[inline]
-pub(super) fn even_reals(register: &Register, format: Format) -> Option<Affine> {
-    if register.sym != u32::MAX { None } else { raw_reals(register.affine()?, format) }
 }
 
 /// The raw terms of symbolic words that are affine, if they are reals in a format, and not constants.
@@ -154,13 +173,7 @@ impl Cta<'_> {
         if mask == 0 {
             return Ok(());
         }
-        if self.float_alone(warp, mask, pc, shape, d, sources) {
-            return Ok(());
-        }
-        if self.affine_float(warp, mask, pc, shape, d, sources)
-            || self.uniform_float(warp, mask, pc, shape, d, sources)?
-            || self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some()
-        {
+        if self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
             return Ok(());
         }
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
@@ -274,145 +287,6 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// An operation of one lane on terms, not all of them constants. False where it is something else, and nothing
-    /// was done.
-    #[inline]
-    fn float_alone(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> bool {
-        let Some(lane) = only_lane(mask) else { return false };
-        if shape.rounds_down() || self.options.plain_terms {
-            return false;
-        }
-        let tag = Sym::real_tag(shape.format);
-        let mut ids = [0; 3];
-        let mut known = true;
-        for (id, source) in ids.iter_mut().zip(sources) {
-            *id = match self.value(warp, *source, lane) {
-                Value::Sym(sym) if sym.raw() & !LOW == tag => sym.raw() & LOW,
-                Value::Bits(bits) => match self.literal(shape.format, bits) {
-                    Some(raw) => raw,
-                    None => return false,
-                },
-                Value::Sym(_) | Value::Undefined(_) => return false,
-            };
-            known = known && self.known.contains(*id);
-        }
-        if known {
-            return false;
-        }
-        let raw = self.store.push_uniform(shape.op, &ids[..sources.len()], pc);
-        let term = self.clamp(shape.clamp, TermId::from_raw(raw), pc);
-        warp.register_mut(d).set(lane, Value::Sym(Sym::real(shape.format, term)));
-        true
-    }
-
-    /// One node for a whole warp of operands that are affine from lane to lane, one of them at least. False where
-    /// they do not, and nothing was done.
-    #[inline]
-    fn affine_float(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> bool {
-        if mask != u32::MAX || self.options.plain_terms || shape.rounds_down() {
-            return false;
-        }
-        let mut patterns = [Pattern::Strides { base: 0, steps: [0; 5] }; 3];
-        let mut moves = false;
-        for (pattern, source) in patterns.iter_mut().zip(sources) {
-            let bits = match source {
-                Src::Reg(id) => {
-                    let register = warp.register(*id);
-                    if let Some(affine) = even_reals(register, shape.format) {
-                        moves |= !affine.is_uniform();
-                        *pattern = Pattern::Strides { base: affine.first, steps: affine.steps };
-                        continue;
-                    }
-                    match register.uniform(mask) {
-                        Some(Value::Bits(bits)) => bits,
-                        Some(Value::Sym(sym)) if sym.raw() & !LOW == Sym::real_tag(shape.format) => {
-                            *pattern = Pattern::Strides { base: sym.raw() & LOW, steps: [0; 5] };
-                            continue;
-                        }
-                        _ => return false,
-                    }
-                }
-                Src::Imm(bits) => *bits,
-                Src::Symbol(..) => return false,
-            };
-            let Some(base) = self.literal(shape.format, bits) else { return false };
-            *pattern = Pattern::Strides { base, steps: [0; 5] };
-        }
-        let known = |pattern: &Pattern<'_>| match pattern {
-            Pattern::Strides { base, steps } => self.known.may_contain(min_max(*base, steps)),
-            Pattern::Repeated { .. } | Pattern::Results(_) => true,
-        };
-        if !moves || !self.known.is_empty() && patterns[..sources.len()].iter().all(known) {
-            return false;
-        }
-        let results = self.store.push_patterns(shape.op, &patterns[..sources.len()], pc);
-        let results = self.clamp_all(shape.clamp, mask, results, pc);
-        set_results(warp.register_mut(d), shape.format, mask, results);
-        true
-    }
-
-    /// Computes once what is the same for all lanes. False where it is not, and nothing was done.
-    #[inline]
-    fn uniform_float(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> Result<bool, Stop> {
-        if self.options.plain_terms || shape.rounds_down() {
-            return Ok(false);
-        }
-        let mut values = [Value::Bits(0); 3];
-        for (value, source) in values.iter_mut().zip(sources) {
-            let uniform = match source {
-                Src::Reg(id) => warp.register(*id).uniform(mask),
-                Src::Imm(bits) => Some(Value::Bits(*bits)),
-                Src::Symbol(..) => None,
-            };
-            let Some(uniform) = uniform else { return Ok(false) };
-            *value = uniform;
-        }
-        let mut terms = [TermId::from_raw(0); 3];
-        for (term, value) in terms.iter_mut().zip(&values[..sources.len()]) {
-            let lane = mask.trailing_zeros() as usize;
-            let Some(real) = self.real(warp, *value, shape.format, lane, pc)? else { return Ok(false) };
-            *term = real;
-        }
-        let terms = &terms[..sources.len()];
-        let value = if terms.iter().all(|term| self.known.contains(term.raw())) {
-            self.fold_float(shape, terms, pc)
-        } else {
-            let mut ids = [0; 3];
-            for (id, term) in ids.iter_mut().zip(terms) {
-                *id = term.raw();
-            }
-            let raw = self.store.push_uniform(shape.op, &ids[..terms.len()], pc);
-            let term = self.clamp(shape.clamp, TermId::from_raw(raw), pc);
-            Value::Sym(Sym::real(shape.format, term))
-        };
-        warp.register_mut(d).fill(mask, value);
-        Ok(true)
-    }
-
     /// One node for the lanes of `rest`.
     #[inline]
     fn symbolic_float(
@@ -466,18 +340,6 @@ impl Cta<'_> {
             Clamp::Relu => {
                 let zero = [idiom::whole(&mut self.store, 0).raw(); 32];
                 Some(self.store.push_shared(TermOp::Max, mask, &[ids, &zero], pc))
-            }
-        }
-    }
-
-    /// A clamped term.
-    pub(super) fn clamp(&mut self, clamp: Clamp, term: TermId, pc: InstId) -> TermId {
-        match clamp {
-            Clamp::None => term,
-            Clamp::Saturate => TermId::from_raw(self.store.push_uniform(TermOp::Saturate, &[term.raw()], pc)),
-            Clamp::Relu => {
-                let zero = idiom::whole(&mut self.store, 0).raw();
-                TermId::from_raw(self.store.push_uniform(TermOp::Max, &[term.raw(), zero], pc))
             }
         }
     }

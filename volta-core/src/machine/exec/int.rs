@@ -1,15 +1,11 @@
-//! Integer operations: what they mean, bit by bit (rule V4), and their execution on concrete lanes.
+//! Integer operations: what they mean, bit by bit (rule V4); sums with a carry; and comparisons.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Truth, Value, lanes, only_lane};
+use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::affine::{affine_compare, affine2, affine3};
-use super::float::set_results;
-use crate::number::format::Format;
 use crate::program::{
     Bool2, Compare, InstId, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
 };
-use crate::verdict::FaultKind;
 
 /// The low bits of `x` as a signed number, when the type is signed.
 #[inline(always)]
@@ -26,7 +22,7 @@ pub(super) fn sign_extend(width: Width, x: u64) -> u64 {
 }
 
 /// The result of an operation on one integer; its high bits are zero.
-pub(in super::super) fn scalar1(op: Int1, ty: Int, x: u64) -> u64 {
+pub(super) fn scalar1(op: Int1, ty: Int, x: u64) -> u64 {
     let mask = ty.width.mask();
     let bits = ty.width.bits();
     let x = x & mask;
@@ -52,7 +48,7 @@ pub(in super::super) fn scalar1(op: Int1, ty: Int, x: u64) -> u64 {
 
 /// The result of an operation on two integers; `None` for a division by zero.
 #[inline(always)]
-pub(in super::super) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
+pub(super) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
     let mask = ty.width.mask();
     let bits = ty.width.bits();
     let wide = |value: i128| (value as u64) & mask;
@@ -127,7 +123,7 @@ fn saturate(ty: Int, value: i128) -> u64 {
 }
 
 /// The result of an operation on three integers.
-pub(in super::super) fn scalar3(op: Int3, ty: Int, [x, y, z]: [u64; 3]) -> u64 {
+pub(super) fn scalar3(op: Int3, ty: Int, [x, y, z]: [u64; 3]) -> u64 {
     let mask = ty.width.mask();
     let bits = ty.width.bits();
     match op {
@@ -189,7 +185,7 @@ fn extract(ty: Int, x: u64, position: u64, length: u64) -> u64 {
 }
 
 /// `bfi`
-pub(in super::super) fn scalar_insert(width: Width, a: u64, b: u64, position: u64, length: u64) -> u64 {
+pub(super) fn scalar_insert(width: Width, a: u64, b: u64, position: u64, length: u64) -> u64 {
     let bits = width.bits();
     let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
     (0..length).filter(|at| position + at < bits).fold(b & width.mask(), |out, at| {
@@ -228,7 +224,7 @@ pub(super) fn selector_of(mode: PermuteMode, selector: u64) -> u64 {
 
 /// Whether two integers compare as asked.
 #[inline(always)]
-pub(in super::super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
+pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
     // Flipping the sign bit makes signed order unsigned order.
     let top = 64 - ty.width.bits();
     let flip = if ty.signed { 1 << 63 } else { 0 };
@@ -269,7 +265,7 @@ fn each2(a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32], f: impl Fn(u64, u64)
 
 /// All lanes of an operation that cannot fail; false when it must go lane by lane.
 #[inline(always)]
-fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32]) -> bool {
+pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32]) -> bool {
     let mask = ty.width.mask();
     match op {
         Int2::Add => each2(a, b, out, |x, y| x.wrapping_add(y) & mask),
@@ -316,167 +312,28 @@ fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32])
     true
 }
 
+/// The same of an operation on three integers.
+#[inline(always)]
+pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [u64; 32]) -> bool {
+    match (op, ty.width, ty.signed) {
+        (Int3::MadLo, Width::W32, _) => {
+            for lane in 0..32 {
+                let product = (x[lane] as u32).wrapping_mul(y[lane] as u32);
+                out[lane] = u64::from(product.wrapping_add(z[lane] as u32));
+            }
+        }
+        (Int3::MadWide, Width::W32, true) => {
+            for lane in 0..32 {
+                let product = i64::from(x[lane] as i32) * i64::from(y[lane] as i32);
+                out[lane] = (product as u64).wrapping_add(z[lane]);
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
 impl Cta<'_> {
-    pub(super) fn int1(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        op: Int1,
-        ty: Int,
-        d: RegId,
-        a: Src,
-    ) -> Result<(), Stop> {
-        let mut scratch = None;
-        let x = self.operand(warp, a, &mut scratch);
-        if !x.is_concrete(mask) {
-            return self.symbolic_int(warp, mask, pc, d, &[a], |table, words| table.int1(op, ty, words));
-        }
-        let (mut out, words) = ([0; 32], x.words());
-        for lane in lanes(mask) {
-            out[lane] = scalar1(op, ty, words[lane]);
-        }
-        warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    #[inline]
-    pub(super) fn int2(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        op: Int2,
-        ty: Int,
-        d: RegId,
-        a: Src,
-        b: Src,
-    ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
-            && let Some(result) = scalar2(op, ty, x, y)
-        {
-            warp.register_mut(d).set_bits(lane, result);
-            return Ok(());
-        }
-        if mask == u32::MAX
-            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
-            && let Some(results) = affine2(op, ty, x, y)
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
-        self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
-    }
-
-    /// The same where results are not known to be affine.
-    #[inline(never)] // Its room on the stack is not made for nothing.
-    fn int2_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        op: Int2,
-        ty: Int,
-        d: RegId,
-        [a, b]: [Src; 2],
-    ) -> Result<(), Stop> {
-        let (mut left, mut right) = (None, None);
-        let x = self.operand(warp, a, &mut left);
-        let y = self.operand(warp, b, &mut right);
-        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            if op == Int2::Shl && ty.width == Width::W32 && b == Src::Imm(23) {
-                let words = x.clone();
-                if let Some(results) = self.exponent_fields(mask, &words, pc) {
-                    set_results(warp.register_mut(d), Format::F32, mask, results);
-                    return Ok(());
-                }
-            }
-            return self.symbolic_int(warp, mask, pc, d, &[a, b], |table, words| table.int2(op, ty, words));
-        }
-        let (x, y) = (x.words(), y.words());
-        let mut out = [0; 32];
-        if !vector2(op, ty, &x, &y, &mut out) {
-            for lane in lanes(mask) {
-                let Some(value) = scalar2(op, ty, x[lane], y[lane]) else {
-                    let message = "an integer is divided by zero".to_string();
-                    return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));
-                };
-                out[lane] = value;
-            }
-        }
-        warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    pub(super) fn int3(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        op: Int3,
-        ty: Int,
-        d: RegId,
-        sources: [Src; 3],
-    ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.bits(warp, source, lane))
-        {
-            warp.register_mut(d).set_bits(lane, scalar3(op, ty, [x, y, z]));
-            return Ok(());
-        }
-        if mask == u32::MAX
-            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.affine(warp, source))
-            && let Some(results) = affine3(op, ty, [x, y, z])
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
-        let mut scratch = [const { None }; 3];
-        let [s0, s1, s2] = &mut scratch;
-        let x = self.operand(warp, sources[0], s0);
-        let y = self.operand(warp, sources[1], s1);
-        let z = self.operand(warp, sources[2], s2);
-        if !(x.is_concrete(mask) && y.is_concrete(mask) && z.is_concrete(mask)) {
-            return self.symbolic_int(warp, mask, pc, d, &sources, |table, words| table.int3(op, ty, words));
-        }
-        let (x, y, z) = (x.words(), y.words(), z.words());
-        let mut out = [0; 32];
-        match (op, ty.width, ty.signed) {
-            (Int3::MadLo, Width::W32, _) => {
-                for lane in 0..32 {
-                    let product = (x[lane] as u32).wrapping_mul(y[lane] as u32);
-                    out[lane] = u64::from(product.wrapping_add(z[lane] as u32));
-                }
-            }
-            (Int3::MadWide, Width::W32, true) => {
-                for lane in 0..32 {
-                    let product = i64::from(x[lane] as i32) * i64::from(y[lane] as i32);
-                    out[lane] = (product as u64).wrapping_add(z[lane]);
-                }
-            }
-            _ => {
-                for lane in lanes(mask) {
-                    out[lane] = scalar3(op, ty, [x[lane], y[lane], z[lane]]);
-                }
-            }
-        }
-        warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    pub(super) fn insert(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        width: Width,
-        d: RegId,
-        sources: [Src; 4],
-    ) -> Result<(), Stop> {
-        self.symbolic_int(warp, mask, pc, d, &sources, |table, words| table.insert(width, words))
-    }
-
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
@@ -525,21 +382,6 @@ impl Cta<'_> {
         (p, q): (PredId, Option<PredId>),
         combine: Option<(Bool2, PredSrc)>,
     ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let (None, None) = (combine, q)
-            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
-        {
-            let holds = if compare(op, ty, x, y) { mask } else { 0 };
-            warp.predicate_mut(p).merge_bits(mask, holds);
-            return Ok(());
-        }
-        if let (u32::MAX, None, None) = (mask, combine, q)
-            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
-            && let Some(holds) = affine_compare(op, ty, x, y)
-        {
-            warp.predicate_mut(p).merge_bits(mask, if holds { mask } else { 0 });
-            return Ok(());
-        }
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);

@@ -37,20 +37,15 @@ impl<'l> Cta<'l> {
             self.leads_nowhere(warp, mask, pc, (*space, *address))?;
         }
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
-        let evenly = if let Op::Load { space, address, width, d, .. } = &inst.op {
+        if mask == 0 {
+            return Ok(());
+        }
+        if let Op::Load { space, address, width, d, .. } = &inst.op {
             self.observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);
-            if mask.is_power_of_two() {
-                self.load_alone(warp, mask.trailing_zeros() as usize, (*space, *address), *width, d)
-            } else {
-                mask == u32::MAX && self.load_affine(warp, (*space, *address), *width, d)?
-            }
         } else if let Op::Store { space, address, width, a, .. } = &inst.op {
             self.observe(warp, mask, pc, (*space, *address), width.bytes() * a.len() as u32);
-            mask == u32::MAX && self.store_affine(warp, (*space, *address), *width, a)?
-        } else {
-            false
-        };
-        if mask == 0 || evenly { Ok(()) } else { self.access_by_lanes(warp, mask, inst, pc) }
+        }
+        self.access_by_lanes(warp, mask, inst, pc)
     }
 
     /// The same of lanes that access memory wherever they do.

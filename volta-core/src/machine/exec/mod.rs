@@ -1,7 +1,7 @@
 //! Executes operations, one warp at a time.
 
 mod access_fault;
-pub(super) mod affine;
+mod affine;
 pub(super) mod affine_memory;
 mod answer;
 mod atomic;
@@ -11,9 +11,11 @@ mod convert;
 mod copy;
 mod errors;
 pub(super) mod float;
+pub(super) mod group;
 mod hammock;
 mod idiom;
 mod int;
+mod integer;
 mod known;
 mod left_out;
 mod matrix;
@@ -45,6 +47,9 @@ pub(super) use memory::locate;
 pub(super) use warpgroup::Products;
 pub(super) use wmma::Fragments;
 
+use group::{OneThread, WholeWarp};
+use integer::Integer;
+
 use super::advice::{origin_site, to_be_given, undefined_help};
 use super::cta::{Cta, Stop};
 use super::objects::from_generic;
@@ -53,10 +58,8 @@ use super::register::Register;
 use super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
 use crate::number::Rational;
-use crate::number::format::Rounding;
 use crate::program::{
-    Bool2, Clamp, Control, Declared, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src,
-    Width,
+    Bool2, Control, Declared, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
 use crate::verdict::FaultKind;
@@ -90,13 +93,32 @@ impl Cta<'_> {
         if !self.products.is_empty() {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
+        let together = match only_lane(mask) {
+            _ if mask == u32::MAX => self.execute_together(&mut WholeWarp(warp), inst, pc)?,
+            Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
+            None => false,
+        };
+        if together { Ok(()) } else { self.execute_by_lanes(warp, mask, inst, pc) }
+    }
+
+    /// The same of lanes, each for itself as far as they differ.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn execute_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
         match &inst.op {
             Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
-            Op::Int1 { op, ty, d, a } => self.int1(warp, mask, pc, *op, *ty, *d, *a),
-            Op::Int2 { op, ty, d, a, b } => self.int2(warp, mask, pc, *op, *ty, *d, *a, *b),
-            Op::Int3 { op, ty, d, a, b, c } => self.int3(warp, mask, pc, *op, *ty, *d, [*a, *b, *c]),
+            Op::Int1 { op, ty, d, a } => self.integer(warp, mask, pc, *d, Integer::One(*op, *ty, [*a])),
+            Op::Int2 { op, ty, d, a, b } => {
+                self.integer(warp, mask, pc, *d, Integer::Two(*op, *ty, [*a, *b]))
+            }
+            Op::Int3 { op, ty, d, a, b, c } => {
+                self.integer(warp, mask, pc, *d, Integer::Three(*op, *ty, [*a, *b, *c]))
+            }
             Op::Insert { width, d, a, b, position, length } => {
-                self.insert(warp, mask, pc, *width, *d, [*a, *b, *position, *length])
+                self.integer(warp, mask, pc, *d, Integer::Insert(*width, [*a, *b, *position, *length]))
+            }
+            Op::CvtInt { d, a, from, to, saturate } => {
+                let op = Integer::Convert { from: *from, to: *to, saturate: *saturate, a: [*a] };
+                self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
                 self.carry(warp, mask, pc, *subtract, *width, *d, [*a, *b], *carry_in, *carry_out)
@@ -108,23 +130,8 @@ impl Cta<'_> {
                 self.setp_float(warp, mask, pc, *compare, (*format, *flush), [*a, *b], (*p, *q), *combine)
             }
             Op::Float1 { op, format, precision, d, a } => {
-                let of = |op| float::Shape { op, format: *format, precision: *precision, clamp: Clamp::None };
-                let term = match op {
-                    Float1::Neg => TermOp::Neg,
-                    Float1::Abs => TermOp::Abs,
-                    Float1::Ex2 => TermOp::Exp2,
-                    Float1::Lg2 => TermOp::Log2,
-                    Float1::Sqrt => TermOp::Sqrt,
-                    Float1::Rsqrt => TermOp::Rsqrt,
-                    Float1::Sin => TermOp::Sin,
-                    Float1::Cos => TermOp::Cos,
-                    Float1::Tanh => TermOp::Tanh,
-                    Float1::Rcp => {
-                        let one = crate::number::format::round(&Rational::ONE, *format, Rounding::Nearest);
-                        return self.float(warp, mask, pc, of(TermOp::Div), *d, &[Src::Imm(one), *a]);
-                    }
-                };
-                self.float(warp, mask, pc, of(term), *d, &[*a])
+                let (shape, sources) = float::Shape::of_one(*op, *format, *precision, *a);
+                self.float(warp, mask, pc, shape, *d, &sources)
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
                 let shape = float::Shape::of_two(*op, *format, *precision, *clamp);
@@ -155,9 +162,6 @@ impl Cta<'_> {
             }
             Op::Pack { d, parts, part } => self.pack(warp, mask, *d, parts, *part),
             Op::Unpack { d, a, part } => self.unpack(warp, mask, pc, d, *a, *part),
-            Op::CvtInt { d, a, from, to, saturate } => {
-                self.cvt_int(warp, mask, pc, *d, *a, *from, *to, *saturate)
-            }
             Op::IntToFloat { d, a, from, to, rounding } => {
                 self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
             }
@@ -632,21 +636,6 @@ impl Cta<'_> {
     }
 
     fn mov(&mut self, warp: &mut Warp, mask: u32, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask) {
-            let value = match self.value(warp, a, lane) {
-                Value::Bits(bits) => Value::Bits(bits & width.mask()),
-                other @ (Value::Sym(_) | Value::Undefined(_)) => other,
-            };
-            warp.register_mut(d).set(lane, value);
-            return Ok(());
-        }
-        if mask == u32::MAX
-            && let Some(affine) = self.affine(warp, a)
-            && let Some(affine) = affine::narrowed(width, affine)
-        {
-            warp.register_mut(d).set_affine(affine, false);
-            return Ok(());
-        }
         let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {

@@ -8,12 +8,13 @@ use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::idiom;
-use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, selector_of};
+use super::int::{compare, selector_of};
+use super::integer::Integer;
 use super::known::Knowns;
 use super::sign::Signs;
 use crate::number::format::Format;
 use crate::program::{
-    Bool2, Clamp, Compare, InstId, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
+    Bool2, Clamp, Compare, InstId, Int, Int2, Int3, Precision, PredId, PredSrc, Src, Width,
 };
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 use crate::verdict::FaultKind;
@@ -28,100 +29,73 @@ pub(super) struct PackedInts<'t> {
     pub(super) pc: InstId,
 }
 
-/// The operation has no meaning on these values.
-pub(super) struct NotRepresentable;
-
-type Outcome = Result<Value, NotRepresentable>;
-
 impl PackedInts<'_> {
     /// An operation on bits, applied to the arms of choices.
-    pub(super) fn choices(&mut self, words: &[Value], f: impl Fn(&[u64]) -> Option<u64>) -> Outcome {
+    fn choices(&mut self, words: &[Value], f: impl Fn(&[u64]) -> Option<u64>) -> Option<Value> {
         let mut leaf = |x: &[u64]| f(x).map(Value::Bits);
         let mut join = |table: &mut PackedValues, condition, then, otherwise| {
             table.choose(Choice { condition, then, otherwise })
         };
-        self.packed.each_arm(words, &mut leaf, &mut join).ok_or(NotRepresentable)
+        self.packed.each_arm(words, &mut leaf, &mut join)
     }
 
-    /// Terms of integers.
-    fn int_terms(&mut self) -> IntTerms<'_> {
+    /// The result of an operation on choices between concrete integers.
+    pub(super) fn chosen(&mut self, op: &Integer<Value>) -> Option<Value> {
+        self.choices(op.operands(), |bits| op.on(bits).concrete())
+    }
+
+    /// The result of an operation as a term.
+    pub(super) fn computed(&mut self, op: &Integer<Value>) -> Option<Value> {
         let PackedInts { packed, store, ranges, pc, .. } = self;
-        IntTerms { packed, store, ranges, pc: *pc }
+        let mut terms = IntTerms { packed, store, ranges, pc: *pc };
+        let term = terms.integer(op)?;
+        Some(terms.value(term, op.bytes()))
     }
 
-    /// An integer of some bytes as the value that it is.
-    pub(super) fn integer(
-        &mut self,
-        bytes: u32,
-        term: impl FnOnce(&mut IntTerms<'_>) -> Option<TermId>,
-    ) -> Outcome {
-        let mut residues = self.int_terms();
-        let term = term(&mut residues).ok_or(NotRepresentable)?;
-        Ok(residues.value(term, bytes))
-    }
-
-    pub(super) fn int1(&mut self, op: Int1, ty: Int, words: &[Value]) -> Outcome {
-        let counts = matches!(op, Int1::Popc | Int1::Clz | Int1::FindTop | Int1::FindTopShift);
-        let bytes = if counts { 4 } else { ty.width.bytes() };
-        self.choices(words, |x| Some(scalar1(op, ty, x[0])))
-            .or_else(|_| self.integer(bytes, |residues| residues.int1(op, ty, words[0])))
-    }
-
-    pub(super) fn int2(&mut self, op: Int2, ty: Int, words: &[Value]) -> Outcome {
-        if let Some(result) = self.moves(op, ty.width, ty.signed, words) {
-            return Ok(result);
-        }
-        let bytes = if op == Int2::MulWide { 2 * ty.width.bytes() } else { ty.width.bytes() };
-        self.choices(words, |x| scalar2(op, ty, x[0], x[1]))
-            .or_else(|_| self.integer(bytes, |residues| residues.int2(op, ty, words[0], words[1])))
-    }
-
-    pub(super) fn int3(&mut self, op: Int3, ty: Int, words: &[Value]) -> Outcome {
-        if let (Int3::Permute(mode), Value::Bits(selector)) = (op, words[2])
-            && let Some(result) = self.permute(words[0], words[1], selector_of(mode, selector))
-        {
-            return Ok(result);
-        }
-        if let Value::Bits(amount) = words[2]
-            && let Some(result) = self.funnel(op, words[0], words[1], amount)
-        {
-            return Ok(result);
-        }
-        if let (Int3::Extract, Value::Bits(position), Value::Bits(length)) = (op, words[1], words[2])
-            && let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32)
-            && !ty.signed
-            && position % 8 == 0
-            && length % 8 == 0
-            && length > 0
-            && position + length <= ty.width.bits()
-            && let Some(result) = self.cut(words[0], ty.width.bytes(), position / 8, length / 8)
-        {
-            return Ok(result);
-        }
-        let bytes = if op == Int3::MadWide { 2 * ty.width.bytes() } else { ty.width.bytes() };
-        let all = [words[0], words[1], words[2]];
-        self.choices(words, |x| Some(scalar3(op, ty, [x[0], x[1], x[2]])))
-            .or_else(|_| self.integer(bytes, |residues| residues.int3(op, ty, all)))
-    }
-
-    pub(super) fn insert(&mut self, width: Width, words: &[Value]) -> Outcome {
-        if let (Value::Bits(position), Value::Bits(length)) = (words[2], words[3]) {
-            let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
-            let concrete = matches!((words[0], words[1]), (Value::Bits(_), Value::Bits(_)));
-            if !concrete
-                && position % 8 == 0
-                && length % 8 == 0
-                && length > 0
-                && position + length <= width.bits()
-                && let Some(result) =
-                    self.replace(words[0], words[1], width.bytes(), position / 8, length / 8)
-            {
-                return Ok(result);
+    /// The result of an operation that only moves whole pieces, or changes a real's sign.
+    pub(super) fn moved(&mut self, op: &Integer<Value>) -> Option<Value> {
+        match *op {
+            Integer::One(..) => None,
+            Integer::Two(op, ty, operands) => self.moves(op, ty.width, ty.signed, &operands),
+            Integer::Three(op, ty, operands) => self.moves_of_three(op, ty, operands),
+            Integer::Insert(width, [a, b, position, length]) => {
+                let (position, length) = whole_bytes(position, length, width)?;
+                self.replace(a, b, width.bytes(), position, length)
+            }
+            Integer::Convert { from, to, saturate, a: [a] } => {
+                // Whole pieces that the narrower type keeps; zeros above them.
+                let kept = from.width.bytes().min(to.width.bytes());
+                let widens = to.width.bytes() > from.width.bytes();
+                let value = if saturate || from.signed && widens { None } else { self.cut(a, 8, 0, kept) };
+                value.filter(
+                    |value| matches!(value, Value::Sym(sym) if !matches!(sym.kind(), SymKind::Choice(_))),
+                )
             }
         }
-        let all = [words[0], words[1], words[2], words[3]];
-        self.choices(words, |x| Some(scalar_insert(width, x[0], x[1], x[2], x[3])))
-            .or_else(|_| self.integer(width.bytes(), |residues| residues.insert(width, all)))
+    }
+
+    fn moves_of_three(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<Value> {
+        let Value::Bits(bits) = c else { return None };
+        match op {
+            Int3::Permute(mode) => self.permute(a, b, selector_of(mode, bits)),
+            Int3::Extract if !ty.signed => {
+                let (position, length) = whole_bytes(b, c, ty.width)?;
+                self.cut(a, ty.width.bytes(), position, length)
+            }
+            Int3::ShfLeftWrap
+            | Int3::ShfLeftClamp
+            | Int3::ShfRightWrap
+            | Int3::ShfRightClamp
+            | Int3::MadLo
+            | Int3::MadHi
+            | Int3::MadWide
+            | Int3::Sad
+            | Int3::Extract
+            | Int3::Lop3(_)
+            | Int3::Dp4a(..)
+            | Int3::Dp2aLo(..)
+            | Int3::Dp2aHi(..) => self.funnel(op, a, b, bits),
+        }
     }
 
     /// Operations that only move whole pieces, or change a real's sign.
@@ -344,61 +318,29 @@ pub(super) fn sign_bit(format: Format) -> Option<u64> {
     Some(1 << (8 * format.bytes() - 1))
 }
 
+/// A field of known place that is whole bytes of a register: where it begins and how long it is, in bytes.
+fn whole_bytes(position: Value, length: Value, width: Width) -> Option<(u32, u32)> {
+    let (Value::Bits(position), Value::Bits(length)) = (position, length) else { return None };
+    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    let whole = position % 8 == 0 && length % 8 == 0 && length > 0 && position + length <= width.bits();
+    whole.then_some((position / 8, length / 8))
+}
+
 fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
     let amount = (amount & 0xffff_ffff).min(u64::from(8 * bytes)) as u32;
     amount.is_multiple_of(8).then_some(amount / 8)
 }
 
 impl Cta<'_> {
-    /// Applies an integer operation lane by lane, where some lanes are not concrete.
-    pub(super) fn symbolic_int(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        d: RegId,
-        sources: &[Src],
-        f: impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
-    ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
-            let words: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
-            let result = match self.taint(&words) {
-                // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
-                Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
-                    Ok(Value::Undefined(origin))
-                }
-                Some(origin) => self.apply_table(pc, &words, &f).or(Ok(Value::Undefined(origin))),
-                None => self.apply_table(pc, &words, &f),
-            };
-            let value = match result {
-                Ok(value) => value,
-                Err(NotRepresentable) => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
-            };
-            warp.register_mut(d).set(lane, value);
-        }
-        Ok(())
-    }
-
-    pub(super) fn apply_table(
-        &mut self,
-        pc: InstId,
-        words: &[Value],
-        f: &impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
-    ) -> Outcome {
-        let Cta { packed, store, ranges, reductions, known, .. } = self;
-        f(&mut PackedInts { packed, store, ranges, reductions, known, pc }, words)
-    }
-
     /// A choice between integers of 8 bytes, as two of 4.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
         self.packed.as_choice(value)?;
         [0, 32]
             .into_iter()
             .map(|shift| {
-                let half = self.apply_table(pc, &[value], &|table, words| {
-                    table.choices(words, |x| Some(x[0] >> shift & 0xffff_ffff))
-                });
-                Some(PackedPart { value: half.ok()?, bytes: 4 })
+                let mut domains = self.packed_ints(pc);
+                let half = domains.choices(&[value], |x| Some(x[0] >> shift & 0xffff_ffff));
+                Some(PackedPart { value: half?, bytes: 4 })
             })
             .collect()
     }

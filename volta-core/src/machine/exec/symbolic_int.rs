@@ -3,6 +3,7 @@
 use super::super::int_terms::{IntTerms, exactly, slice};
 use super::super::value::Value;
 use super::int::selector_of;
+use super::integer::Integer;
 use crate::number::format::{Format, binade};
 use crate::program::{Compare, Int, Int1, Int2, Int3, Width};
 use crate::term::{Range, Store, TermId, TermOp, View};
@@ -87,8 +88,19 @@ impl IntTerms<'_> {
         self.read(low, bits, signed)
     }
 
+    /// The result of an operation: a term congruent to it.
+    pub(super) fn integer(&mut self, op: &Integer<Value>) -> Option<TermId> {
+        match *op {
+            Integer::One(op, ty, [a]) => self.int1(op, ty, a),
+            Integer::Two(op, ty, words) => self.int2(op, ty, words),
+            Integer::Three(op, ty, operands) => self.int3(op, ty, operands),
+            Integer::Insert(width, operands) => self.insert(width, operands),
+            Integer::Convert { from, to, saturate, a: [a] } => self.convert(a, from, to, saturate),
+        }
+    }
+
     /// An operation on one integer.
-    pub(super) fn int1(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
+    fn int1(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
         let bits = ty.width.bits();
         let x = self.residue(a, ty.width.bytes())?;
         Some(match op {
@@ -130,135 +142,112 @@ impl IntTerms<'_> {
         })
     }
 
+    /// Terms congruent to two integers.
+    fn residues(&mut self, ty: Int, [a, b]: [Value; 2]) -> Option<[TermId; 2]> {
+        Some([self.residue(a, ty.width.bytes())?, self.residue(b, ty.width.bytes())?])
+    }
+
+    /// Two integers as the numbers that they are.
+    fn readings(&mut self, ty: Int, [a, b]: [Value; 2]) -> Option<[TermId; 2]> {
+        Some([self.reading(a, ty)?, self.reading(b, ty)?])
+    }
+
     /// An operation on two integers.
-    pub(super) fn int2(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
-        let (bits, bytes) = (ty.width.bits(), ty.width.bytes());
-        match op {
-            Int2::Shl | Int2::Shr => return self.shift(op, ty, a, b),
-            Int2::MaskClamp | Int2::MaskWrap => return self.ones(op, [a, b]),
-            Int2::Add
-            | Int2::Sub
-            | Int2::AddSat
-            | Int2::SubSat
-            | Int2::MulLo
-            | Int2::MulHi
-            | Int2::MulWide
-            | Int2::Mul24Lo
-            | Int2::Mul24Hi
-            | Int2::Div
-            | Int2::Rem
-            | Int2::Min
-            | Int2::Max
-            | Int2::And
-            | Int2::Or
-            | Int2::Xor => {}
-        }
-        let (x, y) = (self.residue(a, bytes)?, self.residue(b, bytes)?);
+    fn int2(&mut self, op: Int2, ty: Int, words: [Value; 2]) -> Option<TermId> {
+        let bits = ty.width.bits();
+        let natural = int(ty.width, false);
         Some(match op {
-            Int2::Add => self.add(x, y),
-            Int2::Sub => self.sub(x, y),
-            Int2::MulLo => self.mul(x, y),
-            Int2::AddSat
-            | Int2::SubSat
-            | Int2::MulHi
-            | Int2::MulWide
-            | Int2::Div
-            | Int2::Rem
-            | Int2::Min
-            | Int2::Max => {
-                let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
-                match op {
-                    Int2::AddSat => {
-                        let sum = self.add(x, y);
-                        self.saturated(sum, ty)
-                    }
-                    Int2::SubSat => {
-                        let difference = self.sub(x, y);
-                        self.saturated(difference, ty)
-                    }
-                    Int2::MulWide => self.mul(x, y),
-                    Int2::MulHi => {
-                        let product = self.mul(x, y);
-                        self.lowered(product, bits)
-                    }
-                    Int2::Div => self.quotient(x, y)?,
-                    Int2::Rem => {
-                        let quotient = self.quotient(x, y)?;
-                        let whole = self.mul(quotient, y);
-                        self.sub(x, whole)
-                    }
-                    Int2::Min => self.apply(TermOp::Min, &[x, y]),
-                    Int2::Add
-                    | Int2::Sub
-                    | Int2::MulLo
-                    | Int2::Mul24Lo
-                    | Int2::Mul24Hi
-                    | Int2::Max
-                    | Int2::And
-                    | Int2::Or
-                    | Int2::Xor
-                    | Int2::Shl
-                    | Int2::Shr
-                    | Int2::MaskClamp
-                    | Int2::MaskWrap => self.apply(TermOp::Max, &[x, y]),
-                }
+            Int2::Add => {
+                let [x, y] = self.residues(ty, words)?;
+                self.add(x, y)
             }
-            Int2::And | Int2::Or | Int2::Xor => {
-                let all = ty.width.mask();
-                if op == Int2::Xor && [a, b].iter().any(|word| self.known(*word) == Some(all)) {
-                    let minus_one = self.whole(-1);
-                    return Some(if self.known(a) == Some(all) {
-                        self.sub(minus_one, y)
-                    } else {
-                        self.sub(minus_one, x)
-                    });
-                }
-                let natural = int(ty.width, false);
-                let (x, y) = (self.reading(a, natural)?, self.reading(b, natural)?);
-                match op {
-                    Int2::And => self.common(x, y),
-                    Int2::Or => self.either(x, y),
-                    Int2::Add
-                    | Int2::Sub
-                    | Int2::AddSat
-                    | Int2::SubSat
-                    | Int2::MulLo
-                    | Int2::MulHi
-                    | Int2::MulWide
-                    | Int2::Mul24Lo
-                    | Int2::Mul24Hi
-                    | Int2::Div
-                    | Int2::Rem
-                    | Int2::Min
-                    | Int2::Max
-                    | Int2::Xor
-                    | Int2::Shl
-                    | Int2::Shr
-                    | Int2::MaskClamp
-                    | Int2::MaskWrap => self.one_of(x, y),
-                }
+            Int2::Sub => {
+                let [x, y] = self.residues(ty, words)?;
+                self.sub(x, y)
+            }
+            Int2::MulLo => {
+                let [x, y] = self.residues(ty, words)?;
+                self.mul(x, y)
+            }
+            Int2::AddSat => {
+                let [x, y] = self.readings(ty, words)?;
+                let sum = self.add(x, y);
+                self.saturated(sum, ty)
+            }
+            Int2::SubSat => {
+                let [x, y] = self.readings(ty, words)?;
+                let difference = self.sub(x, y);
+                self.saturated(difference, ty)
+            }
+            Int2::MulWide => {
+                let [x, y] = self.readings(ty, words)?;
+                self.mul(x, y)
+            }
+            Int2::MulHi => {
+                let [x, y] = self.readings(ty, words)?;
+                let product = self.mul(x, y);
+                self.lowered(product, bits)
             }
             Int2::Mul24Lo | Int2::Mul24Hi => {
-                let (x, y) = (self.read(x, 24, ty.signed), self.read(y, 24, ty.signed));
+                let [x, y] = self.residues(ty, words)?.map(|word| self.read(word, 24, ty.signed));
                 let product = self.mul(x, y);
                 if op == Int2::Mul24Lo { product } else { self.lowered(product, 16) }
             }
-            Int2::Shl | Int2::Shr | Int2::MaskClamp | Int2::MaskWrap => return None,
+            Int2::Div => {
+                let [x, y] = self.readings(ty, words)?;
+                self.quotient(x, y)?
+            }
+            Int2::Rem => {
+                let [x, y] = self.readings(ty, words)?;
+                let quotient = self.quotient(x, y)?;
+                let whole = self.mul(quotient, y);
+                self.sub(x, whole)
+            }
+            Int2::Min => {
+                let numbers = self.readings(ty, words)?;
+                self.apply(TermOp::Min, &numbers)
+            }
+            Int2::Max => {
+                let numbers = self.readings(ty, words)?;
+                self.apply(TermOp::Max, &numbers)
+            }
+            Int2::And => {
+                let [x, y] = self.readings(natural, words)?;
+                self.common(x, y)
+            }
+            Int2::Or => {
+                let [x, y] = self.readings(natural, words)?;
+                self.either(x, y)
+            }
+            Int2::Xor => {
+                // With all digits it is what is left of them, modulo 2^w.
+                if let Some(ones) =
+                    words.iter().position(|word| self.known(*word) == Some(natural.width.mask()))
+                {
+                    let other = self.residue(words[1 - ones], ty.width.bytes())?;
+                    let minus_one = self.whole(-1);
+                    return Some(self.sub(minus_one, other));
+                }
+                let [x, y] = self.readings(natural, words)?;
+                self.one_of(x, y)
+            }
+            Int2::Shl | Int2::Shr => return self.shift(op, ty, words[0], words[1]),
+            Int2::MaskClamp | Int2::MaskWrap => return self.ones(op, words),
         })
     }
 
     /// An operation on three integers.
-    pub(super) fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
+    fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let bytes = ty.width.bytes();
         Some(match op {
             Int3::MadLo | Int3::MadHi => {
                 let product =
-                    self.int2(if op == Int3::MadLo { Int2::MulLo } else { Int2::MulHi }, ty, a, b)?;
+                    self.int2(if op == Int3::MadLo { Int2::MulLo } else { Int2::MulHi }, ty, [a, b])?;
                 let z = self.residue(c, bytes)?;
                 self.add(product, z)
             }
             Int3::MadWide => {
-                let product = self.int2(Int2::MulWide, ty, a, b)?;
+                let product = self.int2(Int2::MulWide, ty, [a, b])?;
                 let z = self.residue(c, 2 * bytes)?;
                 self.add(product, z)
             }
@@ -433,7 +422,7 @@ impl IntTerms<'_> {
     }
 
     /// `b` with `length` bits from `position` on taken from the lowest of `a`.
-    pub(super) fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
+    fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
         let Some((at, long)) = self.known(position).zip(self.known(length)) else {
             return self.insert_at(width, [a, b, position, length]);
         };
@@ -455,7 +444,7 @@ impl IntTerms<'_> {
     }
 
     /// A conversion between integer types.
-    pub(super) fn convert(&mut self, a: Value, from: Int, to: Int, saturate: bool) -> Option<TermId> {
+    fn convert(&mut self, a: Value, from: Int, to: Int, saturate: bool) -> Option<TermId> {
         if !saturate && to.width.bytes() <= from.width.bytes() {
             return self.residue(a, to.width.bytes());
         }

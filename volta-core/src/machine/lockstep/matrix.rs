@@ -4,10 +4,10 @@
 use super::super::cta::Cta;
 use super::super::exec::float::raw_reals;
 use super::super::fragment;
-use super::super::register::Affine;
+use super::super::register::{Affine, Held};
 use super::super::value::{Sym, pair_halves};
 use super::super::warp::Warp;
-use super::{CtaLockstep, LANE_BITS, intern_operand};
+use super::{AllThreads, LANE_BITS, Lockstep, intern_operand};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{InstId, RegId, Src};
@@ -96,7 +96,7 @@ fn position(list: &mut Vec<Factor>, factor: Factor) -> usize {
     })
 }
 
-impl<const B: usize> CtaLockstep<B> {
+impl<const B: usize> Lockstep<B> {
     /// Where the factors of a product lie.
     fn plan(&mut self, product: MatrixProduct) -> Option<Rc<Plan>> {
         if let Some(known) = self.plans.iter().find(|plan| plan.product == product) {
@@ -128,8 +128,7 @@ impl Cta<'_> {
     /// after the other.
     pub(super) fn multiply_lockstep<const B: usize>(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
+        group: &mut AllThreads<'_, B>,
         pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
@@ -145,10 +144,12 @@ impl Cta<'_> {
         if of_c.bytes() == 2 || of_d.bytes() == 2 {
             return false;
         }
+        let warps = group.warps;
+        let Some(mut sums) = self.summands(group, c, of_c) else { return false };
+        let lockstep = &mut *group.lockstep;
         let Some(plan) = lockstep.plan(product) else { return false };
         let Some(left) = lockstep.elements(warps, a, of_a) else { return false };
         let Some(right) = lockstep.elements(warps, b, of_b) else { return false };
-        let Some(mut sums) = self.summands(lockstep, warps, c, of_c) else { return false };
         let known = |all: &[Affine<B>]| all.iter().any(|terms| self.known.may_contain(terms.min_max()));
         if !self.known.is_empty() && known(&left) && known(&right) {
             return false;
@@ -168,7 +169,8 @@ impl Cta<'_> {
             }
         }
         for (d, sum) in d.iter().zip(sums) {
-            lockstep.hold(*d, Affine { first: Sym::real_tag(of_d) | sum.first, ..sum }, true);
+            let words = Affine { first: Sym::real_tag(of_d) | sum.first, ..sum };
+            lockstep.hold(*d, Held { words, symbolic: true });
         }
         true
     }
@@ -176,18 +178,17 @@ impl Cta<'_> {
     /// The terms of the elements of C in all threads.
     fn summands<const B: usize>(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
+        group: &mut AllThreads<'_, B>,
         c: &[Src],
         format: Format,
     ) -> Option<Vec<Affine<B>>> {
         let mut sums = Vec::with_capacity(c.len());
         for source in c {
-            if let Some(words) = self.concrete_words(lockstep, warps, *source) {
+            if let Some([words]) = self.numbers_of(group, [*source]) {
                 let bits = Some(words.first).filter(|_| words.is_uniform())?;
                 sums.push(Affine::uniform(self.literal(format, bits)?));
             } else {
-                sums.extend(lockstep.elements(warps, &[*source], format)?);
+                sums.extend(group.lockstep.elements(group.warps, &[*source], format)?);
             }
         }
         Some(sums)

@@ -4,7 +4,7 @@
 //! operands are affine from thread to thread is done once for all of them and costs little more than for one warp.
 //! Any other is done by one warp after the other; and where their ways part, each goes on by itself until a barrier
 //! brings them together again. A thread that is the only one of its CTA goes in lockstep as well, of which nothing needs to
-//! be said but one word.
+//! be said but one word for each register.
 //!
 //! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
 //! fault is always what warps apart came to.
@@ -13,20 +13,18 @@ mod matrix;
 
 use super::cta::{Cta, Stop};
 use super::exec::Guarded;
-use super::exec::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
-use super::exec::affine_memory::sharing_lanes;
-use super::exec::float::{Shape, raw_reals};
+use super::exec::affine_memory::{Places, sharing_lanes};
+use super::exec::group::Group;
 use super::race::Now;
-use super::register::Affine;
-use super::value::{Sym, Value, lanes};
+use super::register::{Affine, Held};
+use super::value::lanes;
 use super::warp::Warp;
 use crate::case::{Options, Schedule};
 use crate::program::{
-    Address, Clamp, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src,
-    Wait, Width,
+    Address, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
+    Width,
 };
 use crate::term::{BitStrides, Pattern, Store, TermOp, TermOperand};
-use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Bits of a thread's number where warps go in lockstep: those of the lane, and up to five of the warp.
@@ -37,18 +35,17 @@ const LANE_BITS: usize = 5;
 
 /// All threads of a CTA in lockstep.
 #[derive(Debug)]
-pub(super) enum Lockstep {
+pub(super) enum InStep {
     /// Of whole warps.
-    Warps(Box<CtaLockstep<WARPS>>),
+    Warps(Box<Lockstep<WARPS>>),
     /// Of one thread.
-    Alone(Box<CtaLockstep<ALONE>>),
+    Alone(Box<Lockstep<ALONE>>),
 }
 
 /// What a register holds in all threads, whose numbers have `B` bits.
 #[derive(Clone, Copy, Debug)]
 struct GroupValue<const B: usize> {
-    words: Affine<B>,
-    symbolic: bool,
+    held: Held<B>,
     /// The warps' own registers hold it too.
     written_back: bool,
 }
@@ -63,9 +60,7 @@ struct GroupPredicate {
 
 /// What is known of the registers of all threads together, while they go in step.
 #[derive(Debug)]
-pub(super) struct CtaLockstep<const B: usize> {
-    /// The lanes of each warp: all of them, or the only one.
-    mask: u32,
+pub(super) struct Lockstep<const B: usize> {
     /// Bits of a warp's number.
     bits: u32,
     threads: u64,
@@ -100,7 +95,7 @@ struct Entry<const B: usize> {
     time: u64,
     offsets: Affine<B>,
     width: Width,
-    held: GroupValue<B>,
+    held: Held<B>,
 }
 
 impl<const B: usize> Recent<B> {
@@ -114,13 +109,13 @@ impl<const B: usize> Recent<B> {
         self.time += 1;
     }
 
-    fn find(&self, offsets: &Affine<B>, width: Width) -> Option<GroupValue<B>> {
+    fn find(&self, offsets: &Affine<B>, width: Width) -> Option<Held<B>> {
         let entry = self.entries.get(Self::place(offsets))?.as_ref()?;
         let same = entry.time == self.time && entry.width == width && entry.offsets == *offsets;
         same.then_some(entry.held)
     }
 
-    fn remember(&mut self, offsets: &Affine<B>, width: Width, held: GroupValue<B>) {
+    fn remember(&mut self, offsets: &Affine<B>, width: Width, held: Held<B>) {
         self.entries.resize(Self::ENTRIES as usize, None);
         let entry = Entry { time: self.time, offsets: *offsets, width, held };
         self.entries[Self::place(offsets)] = Some(entry);
@@ -139,34 +134,28 @@ enum Step {
     Diverged,
 }
 
-impl Lockstep {
+impl InStep {
     /// The state for a CTA with so many threads, if those can go in lockstep.
-    pub(super) fn new(
-        threads: usize,
-        registers: u32,
-        predicates: u32,
-        options: &Options,
-    ) -> Option<Lockstep> {
+    pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<InStep> {
         if options.plain_terms || options.schedule != Schedule::InOrder {
             return None;
         }
         let warps = threads / 32;
         if threads == 1 {
-            Some(Lockstep::Alone(Box::new(CtaLockstep::new(1, 1, registers, predicates))))
+            Some(InStep::Alone(Box::new(Lockstep::new(1, registers, predicates))))
         } else if threads.is_multiple_of(32) && warps.is_power_of_two() && (2..=32).contains(&warps) {
-            Some(Lockstep::Warps(Box::new(CtaLockstep::new(u32::MAX, warps, registers, predicates))))
+            Some(InStep::Warps(Box::new(Lockstep::new(warps, registers, predicates))))
         } else {
             None
         }
     }
 }
 
-impl<const B: usize> CtaLockstep<B> {
-    fn new(mask: u32, warps: usize, registers: u32, predicates: u32) -> CtaLockstep<B> {
-        CtaLockstep {
-            mask,
+impl<const B: usize> Lockstep<B> {
+    fn new(warps: usize, registers: u32, predicates: u32) -> Lockstep<B> {
+        Lockstep {
             bits: warps.trailing_zeros(),
-            threads: warps as u64 * u64::from(mask.count_ones()),
+            threads: if B == ALONE { 1 } else { 32 * warps as u64 },
             registers: vec![None; registers as usize],
             predicates: vec![None; predicates as usize],
             recent: Recent::default(),
@@ -180,19 +169,19 @@ impl<const B: usize> CtaLockstep<B> {
 
     /// What a register holds in all threads, if that is affine.
     #[inline]
-    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&GroupValue<B>> {
-        let held = &mut self.registers[register.index()];
-        if held.is_none() {
-            *held = collect(warps, register);
+    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<Held<B>> {
+        let value = &mut self.registers[register.index()];
+        if value.is_none() {
+            *value = collect(warps, register).map(|held| GroupValue { held, written_back: true });
         }
-        held.as_ref()
+        value.as_ref().map(|value| value.held)
     }
 
     /// Whether a predicate holds in all threads, or in none.
     fn uniform(&mut self, warps: &[Warp], predicate: PredId) -> Option<bool> {
         let uniform = &mut self.predicates[predicate.index()];
         if uniform.is_none() {
-            let mask = self.mask;
+            let mask = warps[0].exists;
             let own = |warp: &Warp| {
                 let own = &warp.predicates[predicate.index()];
                 ((own.sym | own.undefined) & mask == 0).then_some(own.bits & mask)
@@ -206,8 +195,8 @@ impl<const B: usize> CtaLockstep<B> {
     }
 
     #[inline]
-    fn hold(&mut self, register: RegId, words: Affine<B>, symbolic: bool) {
-        self.registers[register.index()] = Some(GroupValue { words, symbolic, written_back: false });
+    fn hold(&mut self, register: RegId, held: Held<B>) {
+        self.registers[register.index()] = Some(GroupValue { held, written_back: false });
     }
 
     /// Lets the warps' own registers and predicates hold what they do, of those that an instruction names; what it writes
@@ -250,29 +239,21 @@ impl<const B: usize> CtaLockstep<B> {
 }
 
 /// What a register of all warps holds, if that is affine from thread to thread.
-fn collect<const B: usize>(warps: &[Warp], register: RegId) -> Option<GroupValue<B>> {
+fn collect<const B: usize>(warps: &[Warp], register: RegId) -> Option<Held<B>> {
     if B == ALONE {
-        let (word, symbolic) = match warps[0].register(register).get(0) {
-            Value::Bits(bits) => (bits, false),
-            Value::Sym(sym) => (sym.raw(), true),
-            Value::Undefined(_) => return None,
-        };
-        return Some(GroupValue { words: Affine::uniform(word), symbolic, written_back: true });
+        return warps[0].register(register).get(0).as_word().map(Held::uniform);
     }
-    let own = |warp: &Warp| {
-        let own = warp.register(register);
-        let whole = own.undefined == 0 && (own.sym == 0 || own.sym == u32::MAX);
-        if whole { Some((own.affine()?, own.sym != 0)) } else { None }
-    };
-    let (lanes, symbolic) = own(&warps[0])?;
-    let mut words = Affine::<B>::uniform(lanes.first);
+    let own = |warp: &Warp| warp.register(register).held();
+    let Held { words: lanes, symbolic } = own(&warps[0])?;
+    let mut words = Affine::uniform(lanes.first);
     words.steps[..LANE_BITS].copy_from_slice(&lanes.steps);
     for bit in 0..warps.len().trailing_zeros() as usize {
-        let (other, _) = own(&warps[1 << bit])?;
+        let other = own(&warps[1 << bit])?.words;
         words.steps[LANE_BITS + bit] = other.first.wrapping_sub(lanes.first) as i64;
     }
-    let follows = |(at, warp): (usize, &Warp)| own(warp) == Some((of_warp(&words, at), symbolic));
-    warps.iter().enumerate().all(follows).then_some(GroupValue { words, symbolic, written_back: true })
+    let follows =
+        |(at, warp): (usize, &Warp)| own(warp) == Some(Held { words: of_warp(&words, at), symbolic });
+    warps.iter().enumerate().all(follows).then_some(Held { words, symbolic })
 }
 
 /// One warp's part of the words of all threads.
@@ -282,21 +263,18 @@ fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
 fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (TermOperand, BitStrides) {
-    let Affine { first: base, steps } = of_warp(terms, 0);
-    (store.intern_operand(Pattern::Strides { base, steps }), terms.of_warps())
+    (store.intern_operand(Pattern::Strides(of_warp(terms, 0))), terms.of_warps())
 }
 
-fn write_back_register<const B: usize>(held: &mut Option<GroupValue<B>>, warps: &mut [Warp], number: usize) {
-    let Some(held) = held else { return };
-    if held.written_back {
+fn write_back_register<const B: usize>(value: &mut Option<GroupValue<B>>, warps: &mut [Warp], number: usize) {
+    let Some(GroupValue { held, written_back }) = value else { return };
+    if *written_back {
         return;
     }
-    held.written_back = true;
+    *written_back = true;
     for (at, warp) in warps.iter_mut().enumerate() {
         if B == ALONE {
-            let word = held.words.first;
-            let value = if held.symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
-            warp.registers[number].set(0, value);
+            warp.registers[number].set(0, held.first());
         } else {
             warp.registers[number].set_affine(of_warp(&held.words, at), held.symbolic);
         }
@@ -327,30 +305,26 @@ impl Cta<'_> {
     pub(super) fn run_lockstep(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
         match self.lockstep.take() {
             None => {}
-            Some(Lockstep::Warps(mut lockstep)) => {
+            Some(InStep::Warps(mut lockstep)) => {
                 let stays = self.lead(&mut lockstep, warps)?;
-                self.lockstep = stays.then_some(Lockstep::Warps(lockstep));
+                self.lockstep = stays.then_some(InStep::Warps(lockstep));
             }
-            Some(Lockstep::Alone(mut lockstep)) => {
+            Some(InStep::Alone(mut lockstep)) => {
                 let stays = self.lead(&mut lockstep, warps)?;
-                self.lockstep = stays.then_some(Lockstep::Alone(lockstep));
+                self.lockstep = stays.then_some(InStep::Alone(lockstep));
             }
         }
         Ok(())
     }
 
     /// The same; false where lockstep does not pay and warps go one by one from now on.
-    fn lead<const B: usize>(
-        &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &mut [Warp],
-    ) -> Result<bool, Stop> {
+    fn lead<const B: usize>(&mut self, lockstep: &mut Lockstep<B>, warps: &mut [Warp]) -> Result<bool, Stop> {
         let Some(mut pc) = common_pc(warps) else { return Ok(true) };
         let insts = &self.launch.program.insts;
         loop {
             if lockstep.unprofitable {
                 lockstep.flush(warps);
-                warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
+                warps.iter_mut().for_each(|warp| warp.go(warp.exists, pc));
                 return Ok(false);
             }
             match self.step_lockstep(lockstep, warps, &insts[pc.index()], pc)? {
@@ -367,7 +341,7 @@ impl Cta<'_> {
     #[inline]
     fn step_lockstep<const B: usize>(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
+        lockstep: &mut Lockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: InstId,
@@ -382,7 +356,7 @@ impl Cta<'_> {
             Divides::Always => uniform != Some(false),
         };
         if parts {
-            warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
+            warps.iter_mut().for_each(|warp| warp.go(warp.exists, pc));
             return Ok(Step::Diverged);
         }
         let before = self.counts.warp_instructions;
@@ -406,7 +380,7 @@ impl Cta<'_> {
                 return self.synchronize(lockstep, warps, inst, pc);
             }
         }
-        if uniform.is_some() && self.execute_lockstep(lockstep, warps, inst, pc)? {
+        if uniform.is_some() && self.execute_lockstep(&mut AllThreads { lockstep, warps }, inst, pc)? {
             lockstep.together += 1;
             return Ok(Step::To(pc.next()));
         }
@@ -414,12 +388,12 @@ impl Cta<'_> {
         lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
         lockstep.write_back(warps, inst);
         if let Effect::Collective(members) = inst.op.effect() {
-            return self.collect(lockstep, warps, (inst, members), pc);
+            return self.collect(warps, (inst, members), pc);
         }
         for warp in warps.iter_mut() {
             let active = match inst.guard.filter(|_| uniform.is_none()) {
-                None => lockstep.mask,
-                Some(guard) => match self.guarded(warp, lockstep.mask, inst, pc, guard)? {
+                None => warp.exists,
+                Some(guard) => match self.guarded(warp, warp.exists, inst, pc, guard)? {
                     Guarded::Lanes(active) => active,
                     Guarded::Done | Guarded::Moved => 0,
                 },
@@ -434,7 +408,7 @@ impl Cta<'_> {
     /// All warps arrive at a barrier.
     fn synchronize<const B: usize>(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
+        lockstep: &mut Lockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: InstId,
@@ -446,8 +420,8 @@ impl Cta<'_> {
             lockstep.write_back(warps, inst);
         }
         for warp in warps.iter_mut() {
-            warp.go(lockstep.mask, pc);
-            warp.at_barrier = lockstep.mask;
+            warp.go(warp.exists, pc);
+            warp.at_barrier = warp.exists;
         }
         for at in 0..warps.len() {
             self.arrive(warps, at)?;
@@ -456,294 +430,115 @@ impl Cta<'_> {
     }
 
     /// The lanes of each warp exchange values.
-    fn collect<const B: usize>(
+    fn collect(
         &mut self,
-        lockstep: &CtaLockstep<B>,
         warps: &mut [Warp],
         (inst, members): (&Inst, Members),
         pc: InstId,
     ) -> Result<Step, Stop> {
         let mut all = true;
         for warp in warps.iter_mut() {
-            let done = self.try_collective(warp, lockstep.mask, inst, pc, members)?;
-            all &= done == lockstep.mask;
-            warp.diverge(lockstep.mask & !done, pc);
+            let done = self.try_collective(warp, warp.exists, inst, pc, members)?;
+            all &= done == warp.exists;
+            warp.diverge(warp.exists & !done, pc);
             warp.go(done, pc.next());
-            warp.at_collective |= lockstep.mask & !done;
+            warp.at_collective |= warp.exists & !done;
         }
         Ok(if all { Step::To(pc.next()) } else { Step::Diverged })
     }
 
     /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
     /// was done that cannot be done again.
+    #[inline]
     fn execute_lockstep<const B: usize>(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
+        group: &mut AllThreads<'_, B>,
         inst: &Inst,
         pc: InstId,
     ) -> Result<bool, Stop> {
-        let concrete =
-            |cta: &Self, lockstep: &mut CtaLockstep<B>, source| cta.concrete_words(lockstep, warps, source);
-        let result = match &inst.op {
-            Op::Mov { d, a, width } => {
-                if let Src::Reg(a) = *a
-                    && let Some(held) = lockstep.held(warps, a)
-                    && held.symbolic
-                {
-                    let words = held.words;
-                    lockstep.hold(*d, words, true);
-                    return Ok(true);
-                }
-                concrete(self, lockstep, *a)
-                    .and_then(|words| narrowed(*width, words))
-                    .map(|words| (*d, words))
-            }
-            Op::Int2 { op, ty, d, a, b } => {
-                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
-                    return Ok(false);
-                };
-                affine2(*op, *ty, x, y).map(|words| (*d, words))
-            }
-            Op::Int3 { op, ty, d, a, b, c } => {
-                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
-                    return Ok(false);
-                };
-                let Some(z) = concrete(self, lockstep, *c) else { return Ok(false) };
-                affine3(*op, *ty, [x, y, z]).map(|words| (*d, words))
-            }
-            Op::CvtInt { d, a, from, to, saturate } => concrete(self, lockstep, *a)
-                .and_then(|words| affine_convert(*from, *to, *saturate, words))
-                .map(|words| (*d, words)),
-            Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
-                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
-                    return Ok(false);
-                };
-                let holds = affine_compare(*compare, *ty, x, y);
-                if let Some(holds) = holds {
-                    lockstep.predicates[p.index()] = Some(GroupPredicate { holds, written_back: false });
-                }
-                return Ok(holds.is_some());
-            }
-            Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let shape = Shape::of_two(*op, *format, *precision, *clamp);
-                return Ok(self.float_lockstep(lockstep, warps, pc, shape, *d, &[*a, *b]));
-            }
-            Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let shape = Shape::of_fma(*format, *precision, *clamp);
-                return Ok(self.float_lockstep(lockstep, warps, pc, shape, *d, &[*a, *b, *c]));
-            }
-            Op::CvtFloat { d, a: Src::Reg(a), from, to, integral: None, clamp: Clamp::None, .. } => {
-                // The same reals (rule V2), under another name.
-                let held = lockstep.held(warps, *a).filter(|held| held.symbolic);
-                let terms = held.and_then(|held| raw_reals(held.words, *from));
-                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.min_max())) else {
-                    return Ok(false);
-                };
-                lockstep.hold(*d, Affine { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
-                return Ok(true);
-            }
-            Op::Mma { product, d, a, b, c } => {
-                return Ok(self.multiply_lockstep(lockstep, warps, pc, *product, d, [a, b, c]));
-            }
-            Op::Load { access, .. } if access.leads_nowhere => return Ok(false),
-            Op::Load { space, address, width, d, .. } => {
-                return self.load_lockstep(lockstep, warps, (*space, *address), *width, d);
-            }
-            Op::Enter { .. }
-            | Op::Undetermined(_)
-            | Op::Special { .. }
-            | Op::Int1 { .. }
-            | Op::Insert { .. }
-            | Op::Carry { .. }
-            | Op::SetpInt { .. }
-            | Op::SetpFloat { .. }
-            | Op::Pred2 { .. }
-            | Op::PredMov { .. }
-            | Op::PredConst { .. }
-            | Op::Select { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::IntToFloat { .. }
-            | Op::FloatToInt { .. }
-            | Op::CvtFloat { .. }
-            | Op::Float1 { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Cvta { .. }
-            | Op::IsSpace { .. }
-            | Op::MapToCta { .. }
-            | Op::CtaRankOf { .. }
-            | Op::Branch { .. }
-            | Op::BranchTable { .. }
-            | Op::Exit
-            | Op::Trap
-            | Op::Nop
-            | Op::Barrier { .. }
-            | Op::WarpSync { .. }
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::ActiveMask { .. }
-            | Op::Elect { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. }
-            | Op::Async(_)
-            | Op::Unevaluated { .. }
-            | Op::Unsupported { .. } => None,
-        };
-        if let Some((d, words)) = result {
-            lockstep.hold(d, words, false);
+        if let Op::Mma { product, d, a, b, c } = &inst.op {
+            return Ok(self.multiply_lockstep(group, pc, *product, d, [a, b, c]));
         }
-        Ok(result.is_some())
+        self.execute_together(group, inst, pc)
+    }
+}
+
+/// All threads of a CTA.
+struct AllThreads<'s, const B: usize> {
+    lockstep: &'s mut Lockstep<B>,
+    warps: &'s [Warp],
+}
+
+impl<const B: usize> Group<B> for AllThreads<'_, B> {
+    #[inline]
+    fn first(&self) -> &Warp {
+        &self.warps[0]
     }
 
-    /// A source that is concrete in all threads and is affine.
-    #[inline(always)]
-    fn concrete_words<const B: usize>(
-        &self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
-        source: Src,
-    ) -> Option<Affine<B>> {
-        match source {
-            Src::Reg(register) => match lockstep.held(warps, register) {
-                Some(held) if !held.symbolic => Some(held.words),
-                _ => None,
-            },
-            Src::Imm(bits) => Some(Affine::uniform(bits)),
-            Src::Symbol(variable, offset) => {
-                Some(Affine::uniform(self.launch.objects.address(variable, 0).wrapping_add_signed(offset)))
-            }
-        }
+    #[inline]
+    fn held(&mut self, register: RegId) -> Option<Held<B>> {
+        self.lockstep.held(self.warps, register)
     }
 
-    /// One node for each warp, of operands that are affine.
-    fn float_lockstep<const B: usize>(
-        &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> bool {
-        if shape.rounds_down() || shape.clamp != Clamp::None {
-            return false;
+    #[inline]
+    fn hold(&mut self, register: RegId, held: Held<B>) {
+        self.lockstep.hold(register, held);
+    }
+
+    #[inline]
+    fn decide(&mut self, predicate: PredId, holds: bool) {
+        self.lockstep.predicates[predicate.index()] = Some(GroupPredicate { holds, written_back: false });
+    }
+
+    #[inline]
+    fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine<B>], pc: InstId) -> Option<Affine<B>> {
+        let mut own = [None; 3];
+        for (own, terms) in own.iter_mut().zip(operands) {
+            *own = Some(intern_operand(store, terms));
         }
-        let mut terms = [Affine::uniform(0); 3];
-        for (terms, source) in terms.iter_mut().zip(sources) {
-            let literal = match *source {
-                Src::Reg(register) => match lockstep.held(warps, register) {
-                    Some(held) if held.symbolic => {
-                        let Some(raw) = raw_reals(held.words, shape.format) else { return false };
-                        *terms = raw;
-                        continue;
-                    }
-                    Some(held) if held.words.is_uniform() => held.words.first,
-                    _ => return false,
-                },
-                Src::Imm(bits) => bits,
-                Src::Symbol(..) => return false,
-            };
-            let Some(raw) = self.literal(shape.format, literal) else { return false };
-            *terms = Affine::uniform(raw);
-        }
-        // Signs that are known are copied lane by lane.
-        if shape.op == TermOp::CopySign && self.known.may_contain(terms[0].min_max()) {
-            return false;
-        }
-        let tag = Sym::real_tag(shape.format);
-        if B == ALONE {
-            let ids = terms.map(|term| term.first);
-            let ids = &ids[..sources.len()];
-            if ids.iter().all(|raw| self.known.contains(*raw)) {
-                return false;
-            }
-            let raw = self.store.push_uniform(shape.op, ids, pc);
-            lockstep.hold(d, Affine::uniform(tag | raw), true);
-            return true;
-        }
-        let known = |terms: &Affine<B>| self.known.may_contain(terms.min_max());
-        if !self.known.is_empty() && terms[..sources.len()].iter().all(known) {
-            return false;
-        }
-        let mut operands = [None; 3];
-        for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {
-            *operand = Some(intern_operand(&mut self.store, terms));
-        }
-        let results = match operands {
-            [Some(a), Some(b), None] => self.store.push_warps(shape.op, &[a, b], warps.len(), pc),
-            [Some(a), Some(b), Some(c)] => self.store.push_warps(shape.op, &[a, b, c], warps.len(), pc),
+        let results = match own {
+            [Some(a), None, None] => store.push_warps(op, &[a], self.warps.len(), pc),
+            [Some(a), Some(b), None] => store.push_warps(op, &[a, b], self.warps.len(), pc),
+            [Some(a), Some(b), Some(c)] => store.push_warps(op, &[a, b, c], self.warps.len(), pc),
             _ => None,
         };
-        let Some(results) = results else { return false };
         // Nodes follow one another, and so do the results of all threads.
-        lockstep.hold(d, Affine::strided(tag | results.lane(0), 1), true);
-        true
+        Some(Affine::strided(results?.lane(0), 1))
     }
 
-    /// A load from an input that nobody writes, or of words of shared memory, each of which is read once for all.
-    fn load_lockstep<const B: usize>(
+    /// Words of the only thread's own memory, or of shared memory, each of which is read once for all.
+    fn load(
         &mut self,
-        lockstep: &mut CtaLockstep<B>,
-        warps: &[Warp],
-        (space, address): (Space, Address),
+        cta: &mut Cta<'_>,
+        places: &Places<'_, B>,
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let Some(mut addresses) = self.concrete_words(lockstep, warps, address.base) else {
-            return Ok(false);
-        };
-        addresses.first = addresses.first.wrapping_add_signed(address.offset);
-        let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
-        if let Some(elements) = self.affine_elements(&places, width) {
-            for (step, target) in d.iter().enumerate() {
-                let Some(target) = target else { continue };
-                lockstep.hold(*target, Affine { first: elements.first + step as u64, ..elements }, true);
-            }
-            return Ok(true);
-        }
+        let AllThreads { lockstep, warps } = self;
         if B == ALONE {
-            let words = (0..d.len()).map(|step| self.own_word(&warps[0], 0, &places, width, step));
-            let Some(words) = words.collect::<Option<SmallVec<[Value; 4]>>>() else { return Ok(false) };
+            let Some(words) = cta.own_words(&warps[0], 0, places, width, d.len()) else { return Ok(false) };
+            let words = words.into_iter().map(|word| word.as_word().map(Held::uniform));
             for (target, word) in d.iter().zip(words) {
-                let Some(target) = target else { continue };
-                match word {
-                    Value::Bits(bits) => lockstep.hold(*target, Affine::uniform(bits), false),
-                    Value::Sym(sym) => lockstep.hold(*target, Affine::uniform(sym.raw()), true),
-                    Value::Undefined(_) => return Ok(false),
-                }
+                let (Some(target), Some(word)) = (target, word) else { continue };
+                lockstep.hold(*target, word);
             }
             return Ok(true);
         }
-        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
-        // What is loaded over its own address is not loaded again from there.
-        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
-            return Ok(false);
-        }
+        let Some(offsets) = cta.shared_offsets(places, width) else { return Ok(false) };
         let varying = offsets.varying_bits();
         let lanes = sharing_lanes(varying & 31, 5);
         let of_one_warp = varying >> LANE_BITS == (1 << lockstep.bits) - 1;
-        let epoch = self.now(&warps[0]).epoch;
+        let epoch = cta.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
             let first = offsets.first + step as u64 * u64::from(width.bytes());
             let offsets = Affine { first, ..offsets };
             if let Some(held) = lockstep.recent.find(&offsets, width) {
                 if let Some(target) = target {
-                    lockstep.registers[target.index()] = Some(held);
+                    lockstep.hold(*target, held);
                 }
                 continue;
             }
-            let found = self.read_shared(
+            let found = cta.read_shared(
                 offsets,
                 width,
                 |parts, (cell, touched), thread| {
@@ -761,12 +556,16 @@ impl Cta<'_> {
             else {
                 return Ok(false);
             };
-            let held = GroupValue { words, symbolic, written_back: false };
+            let held = Held { words, symbolic };
             lockstep.recent.remember(&offsets, width, held);
             if let Some(target) = target {
-                lockstep.registers[target.index()] = Some(held);
+                lockstep.hold(*target, held);
             }
         }
         Ok(true)
+    }
+
+    fn store(&mut self, _: &mut Cta<'_>, _: (Space, Address), _: Width, _: &[Src]) -> Result<bool, Stop> {
+        Ok(false)
     }
 }

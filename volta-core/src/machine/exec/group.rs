@@ -1,0 +1,464 @@
+//! Threads that do an operation together: one, a warp, or all of a CTA (rule Y8).
+//!
+//! This is the first domain in which an operation is tried. What it takes is affine from thread to thread, and so is what
+//! it makes, which is found once for all of them; one thread alone is the case in which that always holds. Where it does
+//! not hold, lanes do the operation each.
+
+use super::super::cta::{Cta, Stop};
+use super::super::register::{Affine, Held};
+use super::super::value::Sym;
+use super::super::warp::Warp;
+use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
+use super::affine_memory::Places;
+use super::float::{Shape, raw_reals};
+use super::idiom::whole;
+use crate::number::format::Format;
+use crate::program::{Address, Clamp, Inst, InstId, Op, PredId, RegId, Space, Src, Width};
+use crate::term::{Pattern, Store, TermId, TermOp};
+use smallvec::SmallVec;
+
+/// Threads whose numbers have `B` bits.
+pub(in super::super) trait Group<const B: usize> {
+    /// The first of its warps.
+    fn first(&self) -> &Warp;
+
+    /// What a register holds in all threads, if that is affine.
+    fn held(&mut self, register: RegId) -> Option<Held<B>>;
+
+    /// Lets a register hold this in all threads.
+    fn hold(&mut self, register: RegId, held: Held<B>);
+
+    /// Lets a predicate hold in all threads, or in none.
+    fn decide(&mut self, predicate: PredId, holds: bool);
+
+    /// One node for each warp, of operands of which not all are the same in all threads.
+    fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine<B>], pc: InstId) -> Option<Affine<B>>;
+
+    /// Loads what is no input that nobody writes. False where it takes more than a look.
+    fn load(
+        &mut self,
+        cta: &mut Cta<'_>,
+        places: &Places<'_, B>,
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop>;
+
+    /// Stores what registers hold. False where it takes more than a look.
+    fn store(
+        &mut self,
+        cta: &mut Cta<'_>,
+        place: (Space, Address),
+        width: Width,
+        a: &[Src],
+    ) -> Result<bool, Stop>;
+}
+
+/// One lane of a warp.
+pub(super) struct OneThread<'w> {
+    pub(super) warp: &'w mut Warp,
+    pub(super) lane: usize,
+}
+
+impl Group<0> for OneThread<'_> {
+    #[inline]
+    fn first(&self) -> &Warp {
+        self.warp
+    }
+
+    #[inline]
+    fn held(&mut self, register: RegId) -> Option<Held<0>> {
+        self.warp.register(register).get(self.lane).as_word().map(Held::uniform)
+    }
+
+    #[inline]
+    fn hold(&mut self, register: RegId, held: Held<0>) {
+        self.warp.register_mut(register).set(self.lane, held.first());
+    }
+
+    #[inline]
+    fn decide(&mut self, predicate: PredId, holds: bool) {
+        self.warp.predicate_mut(predicate).merge_bits(1 << self.lane, if holds { u32::MAX } else { 0 });
+    }
+
+    fn push(&self, _: &mut Store, _: TermOp, _: &[Affine<0>], _: InstId) -> Option<Affine<0>> {
+        None
+    }
+
+    /// Words of the thread's own memory.
+    #[inline]
+    fn load(
+        &mut self,
+        cta: &mut Cta<'_>,
+        places: &Places<'_, 0>,
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        let Some(words) = cta.own_words(self.warp, self.lane, places, width, d.len()) else {
+            return Ok(false);
+        };
+        for (target, word) in d.iter().zip(words) {
+            let Some(target) = target else { continue };
+            self.warp.register_mut(*target).set(self.lane, word);
+        }
+        Ok(true)
+    }
+
+    fn store(&mut self, _: &mut Cta<'_>, _: (Space, Address), _: Width, _: &[Src]) -> Result<bool, Stop> {
+        Ok(false)
+    }
+}
+
+/// All lanes of a warp.
+pub(super) struct WholeWarp<'w>(pub(super) &'w mut Warp);
+
+impl Group<5> for WholeWarp<'_> {
+    #[inline]
+    fn first(&self) -> &Warp {
+        self.0
+    }
+
+    #[inline]
+    fn held(&mut self, register: RegId) -> Option<Held> {
+        self.0.register(register).held()
+    }
+
+    #[inline]
+    fn hold(&mut self, register: RegId, held: Held) {
+        self.0.register_mut(register).set_affine(held.words, held.symbolic);
+    }
+
+    #[inline]
+    fn decide(&mut self, predicate: PredId, holds: bool) {
+        self.0.predicate_mut(predicate).merge_bits(u32::MAX, if holds { u32::MAX } else { 0 });
+    }
+
+    #[inline]
+    fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine], pc: InstId) -> Option<Affine> {
+        let mut patterns = [Pattern::Strides(Affine::uniform(0)); 3];
+        for (pattern, terms) in patterns.iter_mut().zip(operands) {
+            *pattern = Pattern::Strides(*terms);
+        }
+        let results = store.push_patterns(op, &patterns[..operands.len()], pc);
+        let stride = results.lane(1).wrapping_sub(results.lane(0));
+        Some(Affine::strided(results.lane(0), stride.cast_signed()))
+    }
+
+    #[inline]
+    fn load(
+        &mut self,
+        cta: &mut Cta<'_>,
+        places: &Places<'_>,
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        cta.load_shared_words(self.0, places, width, d)
+    }
+
+    #[inline]
+    fn store(
+        &mut self,
+        cta: &mut Cta<'_>,
+        (space, address): (Space, Address),
+        width: Width,
+        a: &[Src],
+    ) -> Result<bool, Stop> {
+        let Some(addresses) = cta.addresses_of(self, address) else { return Ok(false) };
+        cta.store_shared_words(self.0, (space, addresses), width, a)
+    }
+}
+
+impl Cta<'_> {
+    /// Executes an operation once for all threads of a group. False where it has to be done lane by lane; then nothing was
+    /// done that cannot be done again.
+    #[inline]
+    pub(in super::super) fn execute_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<bool, Stop> {
+        let result = match &inst.op {
+            Op::Mov { d, a, width } => match self.held_by(group, *a) {
+                Some(held) if held.symbolic => {
+                    group.hold(*d, held);
+                    return Ok(true);
+                }
+                Some(held) => narrowed(*width, held.words).map(|words| (*d, words)),
+                None => None,
+            },
+            Op::Int2 { op, ty, d, a, b } => self
+                .numbers_of(group, [*a, *b])
+                .and_then(|[x, y]| affine2(*op, *ty, x, y))
+                .map(|words| (*d, words)),
+            Op::Int3 { op, ty, d, a, b, c } => self
+                .numbers_of(group, [*a, *b, *c])
+                .and_then(|numbers| affine3(*op, *ty, numbers))
+                .map(|words| (*d, words)),
+            Op::CvtInt { d, a, from, to, saturate } => self
+                .numbers_of(group, [*a])
+                .and_then(|[x]| affine_convert(*from, *to, *saturate, x))
+                .map(|words| (*d, words)),
+            Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
+                let numbers = self.numbers_of(group, [*a, *b]);
+                let holds = numbers.and_then(|[x, y]| affine_compare(*compare, *ty, x, y));
+                if let Some(holds) = holds {
+                    group.decide(*p, holds);
+                }
+                return Ok(holds.is_some());
+            }
+            Op::Float1 { op, format, precision, d, a } => {
+                let (shape, sources) = Shape::of_one(*op, *format, *precision, *a);
+                return Ok(self.float_together(group, pc, shape, *d, &sources));
+            }
+            Op::Float2 { op, format, precision, clamp, d, a, b } => {
+                let shape = Shape::of_two(*op, *format, *precision, *clamp);
+                return Ok(self.float_together(group, pc, shape, *d, &[*a, *b]));
+            }
+            Op::Fma { format, precision, clamp, d, a, b, c } => {
+                let shape = Shape::of_fma(*format, *precision, *clamp);
+                return Ok(self.float_together(group, pc, shape, *d, &[*a, *b, *c]));
+            }
+            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } => {
+                // The same reals (rule V2), under another name.
+                let held = self.held_by(group, *a).filter(|held| held.symbolic);
+                let terms = held.and_then(|held| raw_reals(held.words, *from));
+                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.min_max())) else {
+                    return Ok(false);
+                };
+                group.hold(*d, reals(*to, terms));
+                return Ok(true);
+            }
+            Op::Load { access, .. } | Op::Store { access, .. }
+                if access.leads_nowhere || self.patterns.is_some() =>
+            {
+                return Ok(false);
+            }
+            Op::Load { space, address, width, d, .. } => {
+                return self.load_together(group, (*space, *address), *width, d);
+            }
+            Op::Store { space, address, width, a, .. } => {
+                return group.store(self, (*space, *address), *width, a);
+            }
+            Op::Enter { .. }
+            | Op::Undetermined(_)
+            | Op::Special { .. }
+            | Op::Int1 { .. }
+            | Op::Insert { .. }
+            | Op::Carry { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Atomic { .. }
+            | Op::Cvta { .. }
+            | Op::IsSpace { .. }
+            | Op::MapToCta { .. }
+            | Op::CtaRankOf { .. }
+            | Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Nop
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+            | Op::Async(_)
+            | Op::Unevaluated { .. }
+            | Op::Unsupported { .. } => None,
+        };
+        if let Some((d, words)) = result {
+            group.hold(d, Held { words, symbolic: false });
+        }
+        Ok(result.is_some())
+    }
+
+    /// What a source holds in all threads, if that is affine.
+    #[inline(always)]
+    fn held_by<const B: usize>(&self, group: &mut impl Group<B>, source: Src) -> Option<Held<B>> {
+        let bits = match source {
+            Src::Reg(register) => return group.held(register),
+            Src::Imm(bits) => bits,
+            Src::Symbol(variable, offset) => {
+                self.launch.objects.address(variable, group.first().rank).wrapping_add_signed(offset)
+            }
+        };
+        Some(Held::uniform((bits, false)))
+    }
+
+    /// The same of sources that are concrete.
+    #[inline(always)]
+    pub(in super::super) fn numbers_of<const B: usize, const N: usize>(
+        &self,
+        group: &mut impl Group<B>,
+        sources: [Src; N],
+    ) -> Option<[Affine<B>; N]> {
+        let mut numbers = [Affine::uniform(0); N];
+        for (number, source) in numbers.iter_mut().zip(sources) {
+            *number = self.held_by(group, source).filter(|held| !held.symbolic)?.words;
+        }
+        Some(numbers)
+    }
+
+    /// Where an address leads in all threads, if that is affine.
+    #[inline]
+    fn addresses_of<const B: usize>(&self, group: &mut impl Group<B>, address: Address) -> Option<Affine<B>> {
+        let [Affine { first, steps }] = self.numbers_of(group, [address.base])?;
+        Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
+    }
+
+    /// The terms of a source, raw, which are reals in a format, and of which none is a constant unless all are one.
+    #[inline]
+    fn reals_of<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        source: Src,
+        format: Format,
+    ) -> Option<Affine<B>> {
+        let held = self.held_by(group, source)?;
+        if held.symbolic
+            && let Some(terms) = raw_reals(held.words, format)
+        {
+            return Some(terms);
+        }
+        if !held.words.is_uniform() {
+            return None;
+        }
+        if !held.symbolic {
+            return self.literal(format, held.words.first).map(Affine::uniform);
+        }
+        let term = self.read_real(held.first(), format).ok()??;
+        Some(Affine::uniform(term.raw()))
+    }
+
+    /// An operation on reals: one term where all threads have the same operands, and a node for each warp else.
+    #[inline]
+    fn float_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> bool {
+        // Steps of an idiom are recognised lane by lane.
+        if shape.rounds_down() || self.options.plain_terms {
+            return false;
+        }
+        let mut terms = [Affine::uniform(0); 3];
+        for (terms, source) in terms.iter_mut().zip(sources) {
+            let Some(reals) = self.reals_of(group, *source, shape.format) else { return false };
+            *terms = reals;
+        }
+        let terms = &terms[..sources.len()];
+        let all_constant = self.known.is_empty();
+        let known = |terms: &Affine<B>| {
+            (!all_constant || terms.is_uniform()) && self.known.may_contain(terms.min_max())
+        };
+        // Signs that are known are copied lane by lane.
+        if shape.op == TermOp::CopySign && terms.first().is_some_and(known) {
+            return false;
+        }
+        if terms.iter().all(known) {
+            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, terms);
+        }
+        let Some(result) = self.push_together(group, shape.op, terms, pc) else { return false };
+        let result = match shape.clamp {
+            Clamp::None => Some(result),
+            Clamp::Saturate => self.push_together(group, TermOp::Saturate, &[result], pc),
+            Clamp::Relu => {
+                let zero = Affine::uniform(whole(&mut self.store, 0).raw());
+                self.push_together(group, TermOp::Max, &[result, zero], pc)
+            }
+        };
+        let Some(result) = result else { return false };
+        group.hold(d, reals(shape.format, result));
+        true
+    }
+
+    /// The same of known values. False where it has no value.
+    fn fold_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        terms: &[Affine<B>],
+    ) -> bool {
+        let terms: SmallVec<[TermId; 3]> = terms.iter().map(|term| TermId::from_raw(term.first)).collect();
+        let Some(word) = self.fold_float(shape, &terms, pc).as_word() else { return false };
+        group.hold(d, Held::uniform(word));
+        true
+    }
+
+    #[inline]
+    fn push_together<const B: usize>(
+        &mut self,
+        group: &impl Group<B>,
+        op: TermOp,
+        operands: &[Affine<B>],
+        pc: InstId,
+    ) -> Option<Affine<B>> {
+        if !operands.iter().all(Affine::is_uniform) {
+            return group.push(&mut self.store, op, operands, pc);
+        }
+        let mut ids = [0; 3];
+        for (id, operand) in ids.iter_mut().zip(operands) {
+            *id = operand.first;
+        }
+        Some(Affine::uniform(self.store.push_uniform(op, &ids[..operands.len()], pc)))
+    }
+
+    /// A load from an input that nobody writes, or of what the group finds at a look.
+    #[inline]
+    fn load_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        (space, address): (Space, Address),
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        let total = u64::from(width.bytes()) * d.len() as u64;
+        let Some(addresses) = self.addresses_of(group, address) else { return Ok(false) };
+        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.affine_elements(&places, width) {
+            for (step, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let words = Affine { first: elements.first + step as u64, ..elements };
+                group.hold(*target, Held { words, symbolic: true });
+            }
+            return Ok(true);
+        }
+        // What is loaded over its own address is not loaded again from there.
+        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
+            return Ok(false);
+        }
+        group.load(self, &places, width, d)
+    }
+}
+
+/// Terms, raw, as what registers hold that are reals in a format.
+#[inline]
+fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
+    Held { words: Affine { first: Sym::real_tag(format) | terms.first, ..terms }, symbolic: true }
+}

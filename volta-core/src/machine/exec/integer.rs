@@ -1,0 +1,193 @@
+//! Operations on integers (rules V4, V5): each is one description, with operands of whichever domain, and is tried in one
+//! domain after the other: affine from thread to thread ([`super::group`]), concrete, moves of whole pieces, choices
+//! between concrete integers, and terms.
+
+use super::super::cta::{Cta, Stop};
+use super::super::register::Words;
+use super::super::value::{Value, lanes};
+use super::super::warp::Warp;
+use super::convert::convert_int;
+use super::float::set_results;
+use super::int::{scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
+use super::packed_int::PackedInts;
+use crate::number::format::Format;
+use crate::program::{InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
+use crate::verdict::FaultKind;
+
+/// An operation on integers and its operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Integer<V> {
+    One(Int1, Int, [V; 1]),
+    Two(Int2, Int, [V; 2]),
+    Three(Int3, Int, [V; 3]),
+    Insert(Width, [V; 4]),
+    Convert { from: Int, to: Int, saturate: bool, a: [V; 1] },
+}
+
+impl<V> Integer<V> {
+    /// Its operands.
+    pub(super) fn operands(&self) -> &[V] {
+        match self {
+            Integer::One(_, _, operands) | Integer::Convert { a: operands, .. } => operands,
+            Integer::Two(_, _, operands) => operands,
+            Integer::Three(_, _, operands) => operands,
+            Integer::Insert(_, operands) => operands,
+        }
+    }
+
+    /// The same operation on other operands.
+    #[inline(always)]
+    fn map<'v, W>(&'v self, mut f: impl FnMut(&'v V) -> W) -> Integer<W> {
+        match self {
+            Integer::One(op, ty, [a]) => Integer::One(*op, *ty, [f(a)]),
+            Integer::Two(op, ty, [a, b]) => Integer::Two(*op, *ty, [f(a), f(b)]),
+            Integer::Three(op, ty, [a, b, c]) => Integer::Three(*op, *ty, [f(a), f(b), f(c)]),
+            Integer::Insert(width, [a, b, c, d]) => Integer::Insert(*width, [f(a), f(b), f(c), f(d)]),
+            Integer::Convert { from, to, saturate, a: [a] } => {
+                Integer::Convert { from: *from, to: *to, saturate: *saturate, a: [f(a)] }
+            }
+        }
+    }
+
+    /// The same operation on bits, one for each operand.
+    pub(super) fn on(&self, bits: &[u64]) -> Integer<u64> {
+        let mut bits = bits.iter();
+        self.map(|_| bits.next().copied().unwrap_or(0))
+    }
+
+    /// Bytes of its result.
+    pub(super) fn bytes(&self) -> u32 {
+        match self {
+            Integer::One(Int1::Popc | Int1::Clz | Int1::FindTop | Int1::FindTopShift, ..) => 4,
+            Integer::Two(Int2::MulWide, ty, _) | Integer::Three(Int3::MadWide, ty, _) => 2 * ty.width.bytes(),
+            Integer::One(_, ty, _) | Integer::Two(_, ty, _) | Integer::Three(_, ty, _) => ty.width.bytes(),
+            Integer::Insert(width, _) => width.bytes(),
+            Integer::Convert { to, .. } => to.width.bytes(),
+        }
+    }
+}
+
+impl Integer<Value> {
+    /// The same operation on the bits of its operands, if all are concrete.
+    pub(super) fn bits(&self) -> Option<Integer<u64>> {
+        let mut all = true;
+        let bits = self.map(|value| match value {
+            Value::Bits(bits) => *bits,
+            Value::Sym(_) | Value::Undefined(_) => {
+                all = false;
+                0
+            }
+        });
+        all.then_some(bits)
+    }
+}
+
+impl Integer<u64> {
+    /// Its result; `None` for a division by zero.
+    #[inline(always)]
+    pub(super) fn concrete(&self) -> Option<u64> {
+        match *self {
+            Integer::One(op, ty, [x]) => Some(scalar1(op, ty, x)),
+            Integer::Two(op, ty, [x, y]) => scalar2(op, ty, x, y),
+            Integer::Three(op, ty, operands) => Some(scalar3(op, ty, operands)),
+            Integer::Insert(width, [a, b, position, length]) => {
+                Some(scalar_insert(width, a, b, position, length))
+            }
+            Integer::Convert { from, to, saturate, a: [x] } => Some(convert_int(x, from, to, saturate)),
+        }
+    }
+}
+
+impl Cta<'_> {
+    /// Executes an operation on integers lane by lane.
+    pub(super) fn integer(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        d: RegId,
+        op: Integer<Src>,
+    ) -> Result<(), Stop> {
+        let is_concrete = |source: &Src| match source {
+            Src::Reg(id) => warp.register(*id).is_concrete(mask),
+            Src::Imm(_) | Src::Symbol(..) => true,
+        };
+        if op.operands().iter().all(is_concrete) {
+            return self.concrete_integer(warp, mask, pc, d, &op);
+        }
+        if let Integer::Two(Int2::Shl, Int { width: Width::W32, .. }, [Src::Reg(x), Src::Imm(23)]) = op
+            && let Some(results) = self.exponent_fields(mask, warp.register(x), pc)
+        {
+            set_results(warp.register_mut(d), Format::F32, mask, results);
+            return Ok(());
+        }
+        for lane in lanes(mask) {
+            let values = op.map(|source| self.value(warp, *source, lane));
+            let words = values.operands();
+            let value = match self.taint(words) {
+                // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
+                Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
+                    Value::Undefined(origin)
+                }
+                Some(origin) => self.integer_value(&values, pc).unwrap_or(Value::Undefined(origin)),
+                None => match self.integer_value(&values, pc) {
+                    Some(value) => value,
+                    None => return Err(self.computes_with_encoding(warp, words, lane, pc)),
+                },
+            };
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    /// The same where all operands are concrete.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn concrete_integer(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        d: RegId,
+        op: &Integer<Src>,
+    ) -> Result<(), Stop> {
+        let words = op.map(|source| match source {
+            Src::Reg(id) => warp.register(*id).words(),
+            Src::Imm(bits) => Words::Spread([*bits; 32]),
+            Src::Symbol(variable, offset) => {
+                let address = self.launch.objects.address(*variable, warp.rank);
+                Words::Spread([address.wrapping_add_signed(*offset); 32])
+            }
+        });
+        let mut out = [0; 32];
+        let done = match &words {
+            Integer::Two(op, ty, [x, y]) => vector2(*op, *ty, x, y, &mut out),
+            Integer::Three(op, ty, [x, y, z]) => vector3(*op, *ty, [x, y, z], &mut out),
+            Integer::One(..) | Integer::Insert(..) | Integer::Convert { .. } => false,
+        };
+        if !done {
+            for lane in lanes(mask) {
+                let Some(bits) = words.map(|words| words[lane]).concrete() else {
+                    let message = "an integer is divided by zero".to_string();
+                    return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));
+                };
+                out[lane] = bits;
+            }
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    /// The result of an operation on defined values, in the first domain that has one.
+    pub(super) fn integer_value(&mut self, op: &Integer<Value>, pc: InstId) -> Option<Value> {
+        if let Some(bits) = op.bits() {
+            return bits.concrete().map(Value::Bits);
+        }
+        let mut domains = self.packed_ints(pc);
+        domains.moved(op).or_else(|| domains.chosen(op)).or_else(|| domains.computed(op))
+    }
+
+    pub(super) fn packed_ints(&mut self, pc: InstId) -> PackedInts<'_> {
+        let Cta { packed, store, ranges, reductions, known, .. } = self;
+        PackedInts { packed, store, ranges, reductions, known, pc }
+    }
+}
