@@ -213,6 +213,10 @@ section! {
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
         /// a thread that waits for a phase of a barrier in shared memory looks before the phase behind it is over (Y9)
         prompt_waits: bool = false, Relaxes("a thread that waits for a phase of a barrier in memory looks before the phase behind it is over (`prompt_waits`, Y9)");
+        /// barriers in shared memory are there for CTAs of the cluster that meet whoever made them, fenced or not (Y13)
+        unfenced_barriers: bool = false, Relaxes("barriers in memory are there for CTAs that meet their makers at the cluster's barrier, fenced or not (`unfenced_barriers`, Y13)");
+        /// bulk copies to global memory may go on reading the shared memory of a block that has returned (Y11)
+        copies_outlive_blocks: bool = false, Relaxes("shared memory of a block that has returned is there until bulk copies to global memory have read it (`copies_outlive_blocks`, Y11)");
         /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of
         /// `m16n16k16` (V5)
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");

@@ -49,12 +49,13 @@ fn windows() -> [(Space, u64); 3] {
     [(Space::Shared, SHARED), (Space::Local, LOCAL), (Space::Param, PARAMS)]
 }
 
-/// Bytes of the shared memory of a CTA, as addresses in a cluster go. The first such part is what a CTA calls its own.
+/// Bytes of the shared memory of a CTA, as addresses in a cluster go. The first such part is what a CTA calls its own where an
+/// address is a number; those of variables are addresses in the cluster. CTAs of a pair differ in the lowest bit above.
 const CTA_WINDOW: u64 = 1 << 24;
 
 /// Where the shared memory of a CTA of the cluster begins.
 pub fn shared_of(rank: usize) -> u64 {
-    CTA_WINDOW * (rank as u64 + 1)
+    CTA_WINDOW * (rank as u64 + 2)
 }
 
 /// An address in shared memory, as a thread of a CTA has it, among those of the cluster.
@@ -69,7 +70,7 @@ pub fn in_cta(at: u64, rank: usize) -> u64 {
 
 /// The CTA that an address among those of the cluster is of.
 pub fn rank_at(at: u64) -> u64 {
-    at / CTA_WINDOW - 1
+    at / CTA_WINDOW - 2
 }
 
 /// Bytes of a page.

@@ -90,6 +90,8 @@ pub enum Source {
     Not(Register),
     /// A number.
     Value(u64),
+    /// The address of a variable in the shared memory of the thread's own CTA.
+    Shared(u64),
     /// The address of a variable in the frame's local memory.
     Local(u64),
     /// The address of a variable in the frame's parameter memory.
@@ -661,6 +663,8 @@ pub struct BulkCopy {
     pub barrier: Option<Address>,
     /// The CTAs of the cluster that it goes to, as bits; its own one if nothing is said.
     pub ctas: Option<Source>,
+    /// It may signal the other CTA of a pair.
+    pub pair: bool,
 }
 
 /// What a bulk copy moves.

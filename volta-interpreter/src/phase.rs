@@ -223,7 +223,9 @@ impl Cta<'_> {
             let there =
                 |piece: &Piece| Piece { to: (piece.to.0, memory::in_cta(piece.to.1, rank)), ..*piece };
             let pieces = pieces.iter().map(there).collect();
-            let barrier = barrier.map(|at| memory::in_cta(at, rank));
+            // Of a pair, that CTA is told in which the named barrier lies.
+            let told = |at| if copy.pair { rank & !1 | (memory::rank_at(at) as usize & 1) } else { rank };
+            let barrier = barrier.map(|at| memory::in_cta(at, told(at)));
             self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
         }
         Ok(())

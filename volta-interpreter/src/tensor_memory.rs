@@ -422,6 +422,9 @@ impl<'r> Cta<'r> {
         let Instruction { shape, elements, negated, transposed, satfinite, .. } = instruction;
         let own = self.rank(number);
         let ctas = if product.pair { vec![own & !1, own | 1] } else { vec![own] };
+        if product.pair && disabled.iter().any(|word| *word != 0) {
+            return Err("lanes are left out of a product of two CTAs".into());
+        }
         let Shape { m, n, k } = shape;
         let sign = |at: usize, element: Element| if negated[at] { 1 << (element.bits() - 1) } else { 0 };
         let bytes = |element: Element| element.bits() / 8;

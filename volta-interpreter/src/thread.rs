@@ -187,6 +187,7 @@ impl Thread {
             Source::Register(register) => self.frame().registers[register as usize],
             Source::Not(register) => self.frame().registers[register as usize] ^ 1,
             Source::Value(value) => value,
+            Source::Shared(at) => memory::in_cluster(at, launch.rank()),
             Source::Local(at) => at + self.frame().local,
             Source::Param(at) => at + self.frame().params,
             Source::Special(special) => self.special(special, launch),

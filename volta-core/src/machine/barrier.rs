@@ -463,6 +463,7 @@ impl Cta<'_> {
                 let message = "a predicate that nothing was written to is used";
                 Err(self.undefined_predicate(warp, origin, message, lane, pc))
             }
+            Truth::Answer(answer) => Err(self.asked_once(answer, warp, lane, pc)),
         }
     }
 

@@ -278,7 +278,7 @@ impl<'a> Launch<'a> {
         let variables = builder.variables(side, options.rules.strict_alignment)?;
         let ranks: u32 = cluster.iter().product();
         let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
-        if !has_room(ranks, shared) {
+        if ranks > 1 && !has_room(ranks, shared) {
             let message = format!(
                 "clusters of {ranks} CTAs with {shared} variables each in shared memory are more than the model has room for"
             );

@@ -141,6 +141,9 @@ impl<'l> Cta<'l> {
             if releases {
                 exact.clocks.add_to(number, joined);
             } else {
+                if self.options.rules.unfenced_barriers {
+                    exact.clocks.fence_barriers(number);
+                }
                 exact.clocks.add_fenced_to(number, joined);
             }
             exact.clocks.release(number);

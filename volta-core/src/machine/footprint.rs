@@ -262,6 +262,7 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
         | SymKind::Pair(..)
         | SymKind::Packed(_)
         | SymKind::Choice(_)
+        | SymKind::Answer(_)
         | SymKind::Fragment { .. } => {
             // No contribution is one (`Contribution::sum`).
             debug_assert!(false, "a value that belongs to its CTA");

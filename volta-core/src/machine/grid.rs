@@ -146,7 +146,7 @@ pub fn run(
     functions: Option<Arc<Templates>>,
     outputs: Outputs,
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let Guarded { program, assumption } = opaque::guarded(which, program, side, params);
+    let Guarded { program, assumptions: guarded } = opaque::guarded(which, program, side, params);
     let mut launch = match Launch::bind(which, &program, side, params, options, functions) {
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),
@@ -158,7 +158,7 @@ pub fn run(
     if let Ok(_) | Err(RunError::Fault(..)) = outcome {
         assumptions = relied.assumptions(&launch);
         assumptions.extend(launch.assumptions.iter().cloned());
-        assumptions.extend(assumption);
+        assumptions.extend(guarded);
     }
     (outcome, assumptions)
 }
@@ -480,6 +480,7 @@ fn is_unexplained(value: Value, store: &Store) -> bool {
         SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => store.is_refused(term),
         SymKind::Pair(_, low, high) => store.is_refused(low) || store.is_refused(high),
         SymKind::Choice(_) | SymKind::Packed(_) | SymKind::Fragment { .. } => store.explains(),
+        SymKind::Answer(_) => false,
     }
 }
 
@@ -599,6 +600,12 @@ pub(super) fn output_value(
                 mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }
             (_, SymKind::Choice(_)) => mismatch("a choice between encodings".into()),
+            (_, SymKind::Answer(_)) => Err((
+                FaultKind::Nondeterministic,
+                "Y9",
+                "depends on whether a phase of a barrier was over when it was asked once".into(),
+                None,
+            )),
         },
     }
 }

@@ -293,7 +293,7 @@ impl IntTerms<'_> {
                 let half = self.lowered(encoding, 32 * which);
                 Some(self.unsigned(half, 8 * bytes.min(4)))
             }
-            SymKind::Real(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => None,
+            SymKind::Real(..) | SymKind::Pair(..) | SymKind::Answer(_) | SymKind::Fragment { .. } => None,
         }
     }
 

@@ -5,9 +5,10 @@
 //! the phase is over races.
 
 use super::clock::{Clocks, Joined};
-use crate::program::InstId;
+use crate::program::{InstId, Scope, SkippedWait};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// The most bytes that a barrier counts (ISA 9.7.13.15.2).
 const MOST_BYTES: i64 = (1 << 20) - 1;
@@ -80,8 +81,29 @@ pub(super) struct Mbarriers {
     pub(super) alive: FxHashMap<(u32, u64), Mbarrier>,
     /// What arrivals returned: of which barrier, and which of its phases.
     pub(super) states: Vec<((u32, u64), u32)>,
+    /// What was asked once, and what waits are skipped by the answers.
+    pub(super) asked: AskedOnce,
     /// Copies that write or read shared memory by the async proxy.
     pub(super) copies: Vec<Started>,
+}
+
+/// Whether a phase was over, which a thread has asked once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    pub(super) thread: u32,
+    pub(super) pc: InstId,
+    /// The barrier by its entry in clocks, the phase that the thread meant, and whether it learns of it.
+    pub(super) barrier: usize,
+    pub(super) phase: i64,
+    pub(super) acquires: Option<Scope>,
+}
+
+/// What was asked once.
+#[derive(Debug, Default)]
+pub(super) struct AskedOnce {
+    pub(super) questions: Vec<Question>,
+    /// By a branch, and whether it is taken where the phase is not over: the wait that nothing but is skipped otherwise.
+    pub(super) skipped: FxHashMap<(InstId, bool), Option<Rc<SkippedWait>>>,
 }
 
 /// A copy, and who started it where.
@@ -108,7 +130,8 @@ impl Mbarriers {
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
         let ends: u64 = self.alive.values().map(|barrier| barrier.ends_bytes).sum();
-        ends + (self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
+        let asked = self.asked.questions.len() * size_of::<Question>();
+        ends + (asked + self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
     }
 }
 
@@ -325,6 +348,13 @@ pub(super) enum Asked {
 }
 
 impl Mbarrier {
+    /// The phase that a thread means by a parity, as it knows which are over: the last one that is, or the next one. If the
+    /// answer is that it is over, that one is; where a wait would mean it, the thread needs to wait no longer.
+    pub(super) fn meant(&self, clocks: &Clocks, thread: u32, parity: u32) -> i64 {
+        let known = i64::from(clocks.past(thread as usize, self.agent));
+        known - i64::from(known & 1 != i64::from(parity))
+    }
+
     /// Whether the phase is over that a thread asks for.
     pub(super) fn ask(
         &mut self,

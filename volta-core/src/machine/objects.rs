@@ -3,7 +3,9 @@
 //!
 //! The high bits of an address name a slot, a slot holds one object. In the 32-bit spaces a slot is 2²⁴ bytes,
 //! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits. Each CTA of a
-//! cluster has its own objects in shared memory, at a distance that is the same for all of them (rule Y13).
+//! cluster has its own objects in shared memory, at a distance that is the same for all of them (rule Y13). Those of an odd
+//! CTA lie 2²⁴ bytes behind those of the even one below it, so that clearing this bit leads from one to the other, as it
+//! does on GPUs.
 
 use crate::base::index::number_of;
 use crate::case::{Element, Layout};
@@ -60,14 +62,19 @@ pub(super) struct Objects {
     /// Slot to object, for global memory and for the 32-bit spaces.
     global: Vec<Option<u32>>,
     narrow: [Vec<Option<u32>>; 5],
-    /// Variable to address in its own space, in the first CTA of the cluster, and how much further on it lies in each
-    /// CTA after that.
-    addresses: Vec<(u64, u64)>,
+    /// Variable to address in its own space, in the first CTA of the cluster, and whether other CTAs have one as well.
+    addresses: Vec<(u64, bool)>,
     /// CTAs of the cluster, and the slots in shared memory of each.
     ranks: u32,
     slots: u64,
+    /// CTAs whose slots alternate: two, or one where there is no room for more.
+    side_by_side: u64,
 }
 
+/// CTAs of a pair.
+const PAIR: u32 = 2;
+/// With more variables in shared memory than this, clearing the bit that tells apart the CTAs of a pair has no meaning.
+pub(super) const MAX_PAIRED: usize = 60;
 const GLOBAL_SHIFT: u32 = 40;
 const NARROW_SHIFT: u32 = 24;
 const WINDOW_SHIFT: u32 = 60;
@@ -92,13 +99,15 @@ impl Objects {
     /// the cluster, behind all others.
     pub(super) fn place(requests: Vec<Request>, layout: Layout, ranks: u32, shared_cells: u32) -> Objects {
         let count = |space: Space| requests.iter().filter(|request| request.space == space).count() as u64;
+        let shared = count(Space::Shared);
         let mut placed = Objects {
             objects: Vec::new(),
             global: Vec::new(),
             narrow: Default::default(),
             addresses: Vec::new(),
             ranks,
-            slots: slots_of(count(Space::Shared)),
+            slots: slots_of(shared),
+            side_by_side: if ranks > 1 || has_room(PAIR, shared) { PAIR.into() } else { 1 },
         };
         let spaces = [Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param, Space::Tensor];
         let totals = spaces.map(|space| (space, count(space)));
@@ -111,6 +120,8 @@ impl Objects {
                 Layout::Forward => 1 + *rank,
                 Layout::Reverse => 1 + 2 * (total - 1 - *rank),
             };
+            let is_of_each = matches!(space, Space::Shared | Space::Tensor);
+            let slot = if is_of_each { slot * placed.side_by_side } else { slot };
             *rank += 1;
             let (shift, slots) = match narrow_index(space) {
                 None => (GLOBAL_SHIFT, &mut placed.global),
@@ -163,12 +174,15 @@ impl Objects {
 
     /// How far the shared memory of a CTA lies behind that of the first one of its cluster.
     fn distance(&self, rank: u32) -> u64 {
-        (u64::from(rank) * self.slots) << NARROW_SHIFT
+        let (group, within) = (u64::from(rank) / self.side_by_side, u64::from(rank) % self.side_by_side);
+        (group * self.side_by_side * self.slots + within) << NARROW_SHIFT
     }
 
     /// The CTA of the cluster in whose shared memory an address lies, or would lie.
     pub(super) fn rank_at(&self, address: u64) -> Option<u32> {
-        let rank = u32::try_from((address >> NARROW_SHIFT) / self.slots).ok()?;
+        let slot = address >> NARROW_SHIFT;
+        let group = slot / (self.side_by_side * self.slots);
+        let rank = u32::try_from(group * self.side_by_side + slot % self.side_by_side).ok()?;
         (rank < self.ranks).then_some(rank)
     }
 
@@ -181,17 +195,17 @@ impl Objects {
     /// Says which object each variable of the program is, in variable order.
     pub(super) fn set_addresses(&mut self, objects: &[Option<u32>]) {
         let address = |object: &Option<u32>| match object.map(|object| self.get(object)) {
-            Some(object) if object.space == Space::Shared => (object.base, self.distance(1)),
-            Some(object) => (object.base, 0),
-            None => (0, 0),
+            Some(object) if object.space == Space::Shared => (object.base, true),
+            Some(object) => (object.base, false),
+            None => (0, false),
         };
         self.addresses = objects.iter().map(address).collect();
     }
 
     /// The address of a variable in its own space, for threads of a CTA of the cluster.
     pub(super) fn address(&self, variable: VariableId, rank: u32) -> u64 {
-        let (first, distance) = self.addresses[variable.index()];
-        first + u64::from(rank) * distance
+        let (first, is_of_each) = self.addresses[variable.index()];
+        first + if is_of_each { self.distance(rank) } else { 0 }
     }
 
     /// Where a variable of each thread lies in its memory: the first of its cells, and how many there are.
@@ -251,7 +265,7 @@ fn slots_of(objects: u64) -> u64 {
 
 /// Whether a cluster of so many CTAs, with so many variables in the shared memory of each, has room in 32 bits.
 pub(super) fn has_room(ranks: u32, shared: u64) -> bool {
-    (u64::from(ranks) * slots_of(shared)) << NARROW_SHIFT <= 1 << 32
+    (u64::from(ranks.next_multiple_of(PAIR)) * slots_of(shared)) << NARROW_SHIFT <= 1 << 32
 }
 
 /// A generic address of an address in `space`.
@@ -327,6 +341,9 @@ mod tests {
                     assert_eq!(objects.in_cta(there, object.rank), Some(object.base + 7));
                 }
                 assert_eq!(objects.in_cta(object.base, 3), None);
+                // The bit that tells apart the CTAs of a pair.
+                let even = objects.in_cta(object.base + 7, object.rank & !1);
+                assert_eq!(even, Some((object.base + 7) & !(1 << 24)));
             }
         }
     }

@@ -32,6 +32,16 @@ pub(super) struct Choice {
     pub(super) otherwise: Value,
 }
 
+/// One of two integers, by whether a phase of a barrier was over when it was asked once (rule Y9). It may decide nothing but
+/// whether its thread waits for that phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// Which question, by its number.
+    pub(super) asked: u32,
+    pub(super) if_over: u64,
+    pub(super) if_not: u64,
+}
+
 /// Operations look through at most this many combinations of arms.
 const MAX_ARMS: usize = 64;
 
@@ -47,6 +57,7 @@ pub(super) struct PackedValues {
     /// nor growing needs to read packs that are other ones.
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
+    answers: Vec<Answer>,
     /// Conditions that may have no value (V8): choices by them are kept, whatever the arms are.
     lacking: FxHashSet<TermId>,
 }
@@ -54,8 +65,8 @@ pub(super) struct PackedValues {
 impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
-        (self.packs.len() * 80 + self.choices.len() * size_of::<Choice>() + self.lacking.capacity() * 8)
-            as u64
+        let by_value = self.choices.len() * size_of::<Choice>() + self.answers.len() * size_of::<Answer>();
+        (self.packs.len() * 80 + by_value + self.lacking.capacity() * 8) as u64
     }
 
     /// The choice that a symbolic value's index names.
@@ -73,8 +84,20 @@ impl PackedValues {
             | SymKind::Int(..)
             | SymKind::Pair(..)
             | SymKind::Packed(_)
+            | SymKind::Answer(_)
             | SymKind::Fragment { .. } => None,
         }
+    }
+
+    /// One of two integers by what a barrier answered.
+    pub(super) fn answer(&self, index: u32) -> Answer {
+        self.answers[index as usize]
+    }
+
+    /// A new answer, by its number.
+    pub(super) fn answered(&mut self, answer: Answer) -> u32 {
+        self.answers.push(answer);
+        number_of(self.answers.len() - 1)
     }
 
     /// An operation on integers, applied to every combination of arms of those that are choices: its results
@@ -180,7 +203,7 @@ impl PackedValues {
                 return smallvec![PackedPart { value: Value::Sym(Sym::int(bytes, term)), bytes }];
             }
             SymKind::Int(own, _) => own,
-            SymKind::Choice(_) => bytes,
+            SymKind::Choice(_) | SymKind::Answer(_) => bytes,
         };
         let mut out: PackedParts = smallvec![PackedPart { value, bytes: own }];
         if own < bytes {
@@ -400,6 +423,14 @@ impl PackedValues {
             let (then, otherwise) = (self.narrowed(then, bytes), self.narrowed(otherwise, bytes));
             return self.choose(Choice { condition, then, otherwise });
         }
+        if let Value::Sym(sym) = value
+            && let SymKind::Answer(index) = sym.kind()
+        {
+            let Answer { asked, if_over, if_not } = self.answer(index);
+            let low = low_bytes(bytes);
+            let narrowed = Answer { asked, if_over: if_over & low, if_not: if_not & low };
+            return Value::Sym(Sym::answer(self.answered(narrowed)));
+        }
         match value {
             Value::Bits(bits) => Value::Bits(bits & low_bytes(bytes)),
             other @ (Value::Sym(_) | Value::Undefined(_)) => other,
@@ -415,6 +446,10 @@ impl PackedValues {
             SymKind::Int(own, _) => own <= bytes,
             SymKind::Packed(index) => {
                 self.packs[index as usize].iter().map(|piece| piece.bytes).sum::<u32>() <= bytes
+            }
+            SymKind::Answer(index) => {
+                let Answer { if_over, if_not, .. } = self.answer(index);
+                (if_over | if_not) & !low_bytes(bytes) == 0
             }
             SymKind::Choice(index) => {
                 let Choice { then, otherwise, .. } = self.choices[index as usize];
@@ -461,6 +496,7 @@ impl PackedValues {
             | SymKind::Half64(..)
             | SymKind::Pair(..)
             | SymKind::Choice(_)
+            | SymKind::Answer(_)
             | SymKind::Fragment { .. } => false,
         }
     }
@@ -489,6 +525,7 @@ impl PackedValues {
                 | SymKind::Int(..)
                 | SymKind::Pair(..)
                 | SymKind::Choice(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => None,
             },
         }

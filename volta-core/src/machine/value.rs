@@ -27,6 +27,9 @@ pub(super) enum SymKind {
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
+    /// One of two integers, by whether a phase of a barrier was over when it was asked: an index into the CTA's table of
+    /// answers.
+    Answer(u32),
     /// What a lane's register of a `wmma` fragment holds: some element, nobody knows which.
     Fragment {
         /// An index into the CTA's table of fragments.
@@ -45,6 +48,7 @@ const TAG_INT: u64 = 24;
 const TAG_PACKED: u64 = 32;
 const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
+const TAG_ANSWER: u64 = 35;
 const TAG_PAIR: u64 = 40;
 /// The formats of 16 bits are this many, and the first ones of all.
 const PAIRED: u64 = 2;
@@ -81,6 +85,10 @@ impl Sym {
 
     pub(super) fn choice(index: usize) -> Sym {
         Sym(TAG_CHOICE << TAG_SHIFT | index as u64)
+    }
+
+    pub(super) fn answer(index: u32) -> Sym {
+        Sym(TAG_ANSWER << TAG_SHIFT | u64::from(index))
     }
 
     pub(super) fn fragment(matrix: u32, place: u8, lane: u8) -> Sym {
@@ -149,6 +157,7 @@ impl Sym {
                 SymKind::Pair(FORMATS[(tag - TAG_PAIR) as usize], low, high)
             }
             TAG_PACKED => SymKind::Packed(payload as u32),
+            TAG_ANSWER => SymKind::Answer(payload as u32),
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
                 place: (payload >> 8) as u8,
@@ -285,7 +294,7 @@ pub(super) const NEVER: u64 = u32::MAX as u64;
 const NOBODY: Origin = Origin::Unwritten(InstId(u32::MAX));
 
 /// A predicate register: 32 truth values, some of them conditions on inputs.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Predicate {
     pub(super) bits: u32,
     pub(super) sym: u32,
@@ -294,6 +303,9 @@ pub(super) struct Predicate {
     pub(super) terms: Option<Box<[TermId; 32]>>,
     /// Why lanes are undefined that were made so.
     origins: Option<Box<[Origin; 32]>>,
+    /// The lanes, among the undefined ones, that hold an answer, and which.
+    asked: u32,
+    answers: Option<Box<[u32; 32]>>,
 }
 
 /// One lane's truth value.
@@ -302,18 +314,23 @@ pub(super) enum Truth {
     Known(bool),
     Condition(TermId),
     Undefined(Origin),
+    /// Whether a phase of a barrier was over when it was asked (rule Y9): an index into the CTA's table of answers.
+    Answer(u32),
 }
 
 impl Predicate {
     pub(super) fn unwritten() -> Predicate {
-        Predicate { bits: 0, sym: 0, undefined: u32::MAX, terms: None, origins: None }
+        Predicate { bits: 0, sym: 0, undefined: u32::MAX, ..Predicate::default() }
     }
 
     #[inline]
     pub(super) fn get(&self, lane: usize) -> Truth {
         let bit = 1 << lane;
         if self.undefined & bit != 0 {
-            return Truth::Undefined(self.origin(lane));
+            return match &self.answers {
+                Some(answers) if self.asked & bit != 0 => Truth::Answer(answers[lane]),
+                _ => Truth::Undefined(self.origin(lane)),
+            };
         }
         match &self.terms {
             Some(terms) if self.sym & bit != 0 => Truth::Condition(terms[lane]),
@@ -331,6 +348,7 @@ impl Predicate {
         self.bits &= !bit;
         self.sym &= !bit;
         self.undefined &= !bit;
+        self.asked &= !bit;
         match truth {
             Truth::Known(true) => self.bits |= bit,
             Truth::Known(false) => {}
@@ -342,7 +360,17 @@ impl Predicate {
                 self.undefined |= bit;
                 self.origins.get_or_insert_with(|| Box::new([NOBODY; 32]))[lane] = origin;
             }
+            Truth::Answer(answer) => {
+                self.undefined |= bit;
+                self.asked |= bit;
+                self.answers.get_or_insert_with(|| Box::new([0; 32]))[lane] = answer;
+            }
         }
+    }
+
+    /// The lanes that hold an answer of a barrier.
+    pub(super) fn asked(&self) -> u32 {
+        self.asked
     }
 
     /// Makes the lanes of `mask` such as nobody wrote.
@@ -350,6 +378,7 @@ impl Predicate {
         self.bits &= !mask;
         self.sym &= !mask;
         self.undefined |= mask;
+        self.asked &= !mask;
         if let Some(origins) = &mut self.origins {
             lanes(mask).for_each(|lane| origins[lane] = NOBODY);
         }
@@ -361,6 +390,7 @@ impl Predicate {
         self.bits = self.bits & !mask | bits & mask;
         self.sym &= !mask;
         self.undefined &= !mask;
+        self.asked &= !mask;
     }
 }
 
@@ -399,6 +429,7 @@ mod tests {
         assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
         assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+        assert_eq!(Sym::answer(9).kind(), SymKind::Answer(9));
     }
 
     /// Of pairs that are affine, each lane's halves are those of its pair; of other words there are none.

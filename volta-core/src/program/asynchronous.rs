@@ -195,8 +195,9 @@ pub enum Async {
     /// none do where `ignore` holds
     Copy { to: Address, from: Address, bytes: u32, size: Option<Src>, ignore: Option<PredSrc> },
     /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier: from global memory, with `.multicast` to
-    /// these CTAs of the cluster, or from the CTA's shared memory to that of another one
-    BulkLoad { to: MemoryPlace, from: Far, barrier: MemoryPlace, ctas: Option<Src> },
+    /// these CTAs of the cluster, or from the CTA's shared memory to that of another one; the barrier may be one of the other
+    /// CTA of a `pair`
+    BulkLoad { to: MemoryPlace, from: Far, barrier: MemoryPlace, ctas: Option<Src>, pair: bool },
     /// `st.async` to shared memory of the cluster, which completes on a barrier there
     StoreFar { to: MemoryPlace, width: Width, a: Vec<Src>, barrier: MemoryPlace },
     /// `cp.async.bulk{.tensor}` from shared to global memory, which completes by groups

@@ -51,7 +51,7 @@ pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use loop_code::LoopCode;
 pub use op::*;
-pub use polling::{FirstTest, Polling};
+pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
 pub use tensor_memory::{
     LeftFactor, Moved, MovedShape, ProductKind, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp, TensorProduct,

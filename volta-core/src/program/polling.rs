@@ -4,6 +4,7 @@ use super::code::{Inst, Program};
 use super::control::Written;
 use super::effect::{Control, Effect};
 use super::op::{Bool2, Compare, InstId, Int, Op, PredId, PredSrc, RegId, Src};
+use super::visit::Named;
 use rustc_hash::FxHashMap;
 
 /// More operations than this on the way from a test back to it are no polling loop.
@@ -34,6 +35,17 @@ pub struct FirstTest {
     pub enters: Vec<InstId>,
     /// Operations from the loop to the join.
     pub leaves: Vec<InstId>,
+}
+
+/// A wait for a phase that a branch skips, on one of its ways, and that is all the two differ in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkippedWait {
+    /// The test in the loop that waits.
+    pub test: InstId,
+    /// Operations from the branch to the loop.
+    pub enters: Vec<InstId>,
+    /// What these write.
+    pub written: Written,
 }
 
 /// Operations that a thread executes, as far as it is known where it goes and they do nothing but compute.
@@ -192,6 +204,61 @@ impl Program {
             leaves,
         };
         Some(Polling { path: looped.path, first: Some(first), written })
+    }
+
+    /// The wait behind a branch, if all that the way of those who do not wait differs in is that they do not. `waits_taken`:
+    /// whether they take the branch who wait.
+    pub fn skipped_wait(&self, branch: InstId, waits_taken: bool) -> Option<SkippedWait> {
+        let Inst { op, guard: Some(guard), .. } = self.insts.get(branch.index())? else { return None };
+        let Effect::Control(Control::Branch(target)) = op.effect() else { return None };
+        let way = |known: &mut Known, is_taken: bool, end: usize| {
+            known.predicates.insert(guard.pred, is_taken != guard.negated);
+            self.follow(if is_taken { target.index() } else { branch.index() + 1 }, known, end)
+        };
+        let mut known = Known::default();
+        let waiting = way(&mut known, waits_taken, branch.index());
+        let last = waiting.end()?;
+        let again = self.tested(last)?;
+        let looped = self.polling_loop(InstId::from_index(last))?;
+        for d in &looped.written.registers {
+            known.registers.remove(d);
+        }
+        for p in &looped.written.predicates {
+            known.predicates.remove(p);
+        }
+        known.predicates.insert(again, true);
+        let leaving = self.follow(last + 1, &mut known, last);
+        let skipping = way(&mut Known::default(), !waits_taken, branch.index());
+        let join = *skipping.visited.iter().find(|at| leaving.visited.contains(at))?;
+        let mut known = Known::default();
+        known.predicates.insert(again, false);
+        let round = self.follow(last + 1, &mut known, last);
+        let ways = [&waiting, &round, &leaving, &skipping];
+        let ways: Vec<usize> = ways
+            .into_iter()
+            .flat_map(|way| way.visited.iter().copied().take_while(|at| *at != join))
+            .collect();
+        let path: Vec<InstId> = ways.iter().map(|at| InstId::from_index(*at)).collect();
+        let all = self.written_by(&path, &[]);
+        // Nobody else reads what either way leaves behind.
+        let mut is_read = false;
+        for (at, inst) in self.insts.iter().enumerate() {
+            if ways.contains(&at) {
+                continue;
+            }
+            is_read |= inst.guard.is_some_and(|guard| all.predicates.contains(&guard.pred));
+            inst.op.visit(&mut |named| match named {
+                Named::Read(Src::Reg(d)) => is_read |= all.registers.contains(&d),
+                Named::ReadPredicate(p) => is_read |= all.predicates.contains(&p.pred),
+                Named::Read(Src::Imm(_) | Src::Symbol(..))
+                | Named::Write(_)
+                | Named::WritePredicate(_)
+                | Named::Target(_) => {}
+            });
+        }
+        let enters = waiting.before(last);
+        let written = self.written_by(&enters, &[]);
+        (!is_read).then_some(SkippedWait { test: InstId::from_index(last), enters, written })
     }
 
     /// The predicate that a test of a barrier writes.

@@ -452,8 +452,9 @@ impl Display for Async {
                 size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
                 ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
             }
-            Async::BulkLoad { to, from, barrier, ctas } => {
-                write!(out, "copy.bulk {to}, {from}, completes {barrier}")?;
+            Async::BulkLoad { to, from, barrier, ctas, pair } => {
+                let pair = if *pair { ".pair" } else { "" };
+                write!(out, "copy.bulk{pair} {to}, {from}, completes {barrier}")?;
                 ctas.map_or(Ok(()), |ctas| write!(out, ", in {ctas}"))
             }
             Async::StoreFar { to, width, a, barrier } => {

@@ -106,7 +106,7 @@ pub struct TensorProduct {
     pub b: Factor,
     /// The instruction descriptor: shape, elements and signs.
     pub descriptor: Src,
-    /// Lanes of the result that are left as they are: four words of bits, or none.
+    /// Lanes of the result that are left as they are: four words of bits, of a pair of CTAs eight, or none.
     pub left_out: Vec<Src>,
     /// Whether what `d` holds is added.
     pub adds: Adds,

@@ -187,7 +187,8 @@ impl Decoder {
                 Ok(match space {
                     Space::Local => Source::Local(at),
                     Space::Param => Source::Param(at),
-                    Space::Generic | Space::Global | Space::Const | Space::Shared => Source::Value(at),
+                    Space::Shared => Source::Shared(at),
+                    Space::Generic | Space::Global | Space::Const => Source::Value(at),
                 })
             }
             None if text == "WARP_SZ" => Ok(Source::Value(32)),

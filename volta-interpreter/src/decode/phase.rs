@@ -77,6 +77,7 @@ impl Decoder {
         };
         let (to, from) = (modifiers.space(), modifiers.space());
         modifiers.ignore(&["L2::cache_hint", "tile", "cta_group::1"]);
+        let pair = modifiers.take("cta_group::2");
         let on_barrier = modifiers.take("mbarrier::complete_tx::bytes");
         let multicast = modifiers.take("multicast::cluster");
         modifiers.take("bulk_group");
@@ -106,6 +107,6 @@ impl Decoder {
             [_, ctas, ..] if multicast => Some(self.source(ctas, Type::Bits(16))?),
             _ => None,
         };
-        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier, ctas })))
+        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier, ctas, pair })))
     }
 }

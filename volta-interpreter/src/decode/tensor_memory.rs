@@ -146,8 +146,8 @@ impl Decoder {
         };
         let (disabled, adds) = match rest {
             [adds] => (Vec::new(), adds),
-            [disabled @ Operand::Vector(..), adds] if !pair => (self.values(disabled, WORD)?, adds),
-            _ => return Err("its accumulator is scaled, or lanes of two CTAs are left out".into()),
+            [disabled @ Operand::Vector(..), adds] => (self.values(disabled, WORD)?, adds),
+            _ => return Err("its accumulator is scaled".into()),
         };
         let wide = Type::Bits(64);
         Ok(TensorProduct {

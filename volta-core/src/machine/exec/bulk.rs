@@ -12,17 +12,22 @@ use super::super::warp::Warp;
 use super::memory::locate;
 use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
 use crate::verdict::FaultKind;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// What bulk copies move: so many bytes, or several times as many, from and to multiples of it.
 const UNIT: u32 = 16;
 
-/// A copy that completes by groups: reading and writing end apart.
+/// A copy that completes by groups: reading and writing end apart. Of what several lanes write, no lane by itself knows the
+/// end.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     reads: u32,
-    writes: u32,
+    writes: Option<u32>,
 }
+
+/// What a lane copies to global memory: from where, and to which address and size, or by which map to which box.
+type Stores = ((Space, u64), u64, SmallVec<[u64; 5]>);
 
 /// The copies of one thread that complete by groups and that it has not waited for.
 #[derive(Clone, Debug, Default)]
@@ -45,21 +50,24 @@ impl Cta<'_> {
         mask: u32,
         pc: InstId,
         (to, from): (MemoryPlace, &Far),
-        (barrier, ctas): (MemoryPlace, Option<Src>),
+        (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let near = self.address_of(warp, lane, pc, to)?;
             let barrier = self.address_of(warp, lane, pc, barrier)?;
             let Some(ctas) = ctas else {
-                self.load_into(warp, lane, pc, (near, from), barrier)?;
+                self.load_into(warp, lane, pc, (near, from), (barrier, pair))?;
                 continue;
             };
             let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+            // The barrier of whichever CTA of each pair the one is of that is named.
+            let parity = self.rank_of_address(barrier).filter(|_| pair).map(|rank| rank & 1);
             for rank in self.ranks_in(ctas, warp, lane, pc)? {
                 let at = (&*warp, lane, pc);
+                let signalled = parity.map_or(rank, |parity| rank & !1 | parity);
                 let (near, barrier) =
-                    (self.in_cta(near, rank.into(), at)?, self.in_cta(barrier, rank.into(), at)?);
-                self.load_into(warp, lane, pc, (near, from), barrier)?;
+                    (self.in_cta(near, rank.into(), at)?, self.in_cta(barrier, signalled.into(), at)?);
+                self.load_into(warp, lane, pc, (near, from), (barrier, pair))?;
             }
         }
         Ok(())
@@ -72,7 +80,7 @@ impl Cta<'_> {
         lane: usize,
         pc: InstId,
         (near, from): ((Space, u64), &Far),
-        barrier: (Space, u64),
+        (barrier, pair): ((Space, u64), bool),
     ) -> Result<(), Stop> {
         let copy = self.begin_bulk()?;
         let agent = |space| Agent::Copy { number: copy, proxy: Some(space) };
@@ -96,7 +104,7 @@ impl Cta<'_> {
         };
         let rank = self.rank_of_address(near).unwrap_or(own);
         self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
-        self.complete_copy(warp, lane, pc, barrier, bytes, (copy, rank))
+        self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
 
     /// `st.async`: a store that completes on a barrier, where it goes.
@@ -131,7 +139,7 @@ impl Cta<'_> {
                 self.store_value(warp, lane, &at, first + u64::from(each) * number as u64, each, value)?;
             }
             self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
-            self.complete_copy(warp, lane, pc, barrier, bytes, (copy, rank))?;
+            self.complete_copy(warp, lane, pc, (barrier, false), bytes, (copy, rank))?;
         }
         Ok(())
     }
@@ -161,11 +169,19 @@ impl Cta<'_> {
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
-            let (reads, writes) = (self.begin_bulk()?, self.begin_bulk()?);
+        let mut begun: SmallVec<[(usize, Stores, u32); 1]> = SmallVec::new();
+        for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from))? {
+            let reads = self.begin_bulk()?;
+            // Lanes that copy the same to the same place are one that writes, and so many that read.
+            let same =
+                begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
+            let (writes, is_shared) = match same {
+                Some((_, _, writes)) => (*writes, true),
+                None => (self.begin_bulk()?, false),
+            };
             let writer = Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global) };
             let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared) };
-            let near = self.address_of(warp, lane, pc, from)?;
+            let near = stores.0;
             match to {
                 Far::Bytes { at, count } => {
                     let far = self.address_of(warp, lane, pc, *at)?;
@@ -178,9 +194,44 @@ impl Cta<'_> {
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
             self.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
-            self.copies_of(warp, lane).bulk.open.push(Stored { reads, writes });
+            if is_shared {
+                self.relied.on_same_store(pc);
+                for (other, ..) in begun.iter().filter(|(_, _, number)| *number == writes) {
+                    let open = &mut self.copies_of(warp, *other).bulk.open;
+                    open.iter_mut()
+                        .filter(|stored| stored.writes == Some(writes))
+                        .for_each(|stored| stored.writes = None);
+                }
+            }
+            let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
+            self.copies_of(warp, lane).bulk.open.push(stored);
+            if !self.options.rules.strict_stores {
+                begun.push((lane, stores, writes));
+            }
         }
         Ok(())
+    }
+
+    /// What each lane copies to global memory.
+    fn what_lanes_store(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        pc: InstId,
+        (to, from): (&Far, MemoryPlace),
+    ) -> Result<Vec<(usize, Stores)>, Stop> {
+        let of = |lane| {
+            let near = self.address_of(warp, lane, pc, from)?;
+            let (place, values): (MemoryPlace, &[Src]) = match to {
+                Far::Bytes { at, count } => (*at, std::slice::from_ref(count)),
+                Far::Tile { map, at } => (*map, at),
+            };
+            let (_, far) = self.address_of(warp, lane, pc, place)?;
+            let values =
+                values.iter().map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
+            Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
+        };
+        lanes(mask).map(of).collect()
     }
 
     fn begin_bulk(&mut self) -> Result<u32, Stop> {
@@ -255,8 +306,8 @@ impl Cta<'_> {
             let Detector::VectorClock(exact) = &mut self.order else { continue };
             for copy in done {
                 exact.end_copy(copy.reads, warp.thread(lane));
-                if !reads {
-                    exact.end_copy(copy.writes, warp.thread(lane));
+                if let Some(writes) = copy.writes.filter(|_| !reads) {
+                    exact.end_copy(writes, warp.thread(lane));
                 }
             }
         }

@@ -64,8 +64,8 @@ impl Cta<'_> {
             Async::Copy { to, from, bytes, size, ignore } => {
                 self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
             }
-            Async::BulkLoad { to, from, barrier, ctas } => {
-                self.bulk_load(warp, mask, pc, (*to, from), (*barrier, *ctas))
+            Async::BulkLoad { to, from, barrier, ctas, pair } => {
+                self.bulk_load(warp, mask, pc, (*to, from), (*barrier, *ctas, *pair))
             }
             Async::StoreFar { to, width, a, barrier } => {
                 self.store_far(warp, mask, pc, (*to, *width, a), *barrier)

@@ -225,15 +225,10 @@ impl Cta<'_> {
         let mut masks = [0; 2];
         for lane in lanes(mask) {
             let term = match self.value(warp, sign, lane) {
-                Value::Sym(sym) => match sym.kind() {
-                    SymKind::Real(_, term) => term,
-                    SymKind::Half64(..)
-                    | SymKind::Int(..)
-                    | SymKind::Pair(..)
-                    | SymKind::Packed(_)
-                    | SymKind::Choice(_)
-                    | SymKind::Fragment { .. } => continue,
-                },
+                Value::Sym(sym) => {
+                    let SymKind::Real(_, term) = sym.kind() else { continue };
+                    term
+                }
                 Value::Bits(bits) => match self.literal(shape.format, bits) {
                     Some(raw) => TermId::from_raw(raw),
                     None => continue,
@@ -521,6 +516,7 @@ impl Cta<'_> {
                 | SymKind::Int(..)
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => {
                     if self.packed.undefined_part(value).is_some() {
                         return Ok(None);

@@ -26,7 +26,7 @@ impl DecidedByInput<'_> {
     pub(super) fn condition(&self, lane: usize) -> Option<TermId> {
         match self.conditions.iter().find(|(own, _)| *own == lane)?.1 {
             Truth::Condition(term) => Some(term),
-            Truth::Known(_) | Truth::Undefined(_) => None,
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         }
     }
 }
@@ -141,7 +141,7 @@ impl Cta<'_> {
                 let says = |holds| Bound::of(&self.store, term, holds).is_some();
                 (says(true) || says(false)).then_some(term)
             }
-            Truth::Known(_) | Truth::Undefined(_) => None,
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         };
         if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
             return vec![(all, None)];

@@ -417,7 +417,8 @@ impl Cta<'_> {
             Truth::Condition(term) if q.is_some() => {
                 Truth::Condition(self.store.apply(crate::term::TermOp::Not, &[term], pc))
             }
-            other @ (Truth::Condition(_) | Truth::Undefined(_)) => other,
+            Truth::Answer(answer) if q.is_some() => self.answer_of(answer, |holds| 1 - holds),
+            other @ (Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => other,
         };
         let mut with = |truth| match third {
             None => truth,

@@ -197,19 +197,20 @@ impl Cta<'_> {
     }
 
     /// A copy of so many bytes to the shared memory of a CTA of the cluster, which the lane has started, completes on the
-    /// barrier at an address, which lies there as well.
+    /// barrier at an address, which lies there as well, or in the other CTA of the pair.
     pub(in super::super) fn complete_copy(
         &mut self,
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        barrier: (Space, u64),
+        (barrier, pair): ((Space, u64), bool),
         bytes: u32,
         (copy, rank): (u32, u32),
     ) -> Result<(), Stop> {
         let action = BarrierAction::Complete { bytes: Src::Imm(0) };
         let key = self.barrier_at_address(warp, lane, pc, barrier, &action)?;
-        if self.launch.objects.get(key.0).rank != rank {
+        let signalled = self.launch.objects.get(key.0).rank;
+        if signalled != rank && !(pair && signalled ^ rank == 1) {
             let message =
                 "a copy completes on a barrier of another CTA than that whose shared memory it fills";
             return Err(self.misuse(message.to_string(), warp, lane, pc));
@@ -257,7 +258,7 @@ impl Cta<'_> {
     }
 
     /// The barrier that a lane names. That it does is an access to its bytes, which other operations on it go with.
-    fn barrier_at(
+    pub(super) fn barrier_at(
         &mut self,
         warp: &mut Warp,
         lane: usize,
@@ -366,18 +367,8 @@ impl Cta<'_> {
         }
         let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
         let Some(polling) = self.launch.program.polling(pc) else {
-            let lane = mask.trailing_zeros() as usize;
-            let message =
-                "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
-            let site = self.site("is not determined here".into(), warp, lane, pc);
-            let help = "ask again until it is, in a loop that does nothing else";
-            return Err(self.fault_at(
-                FaultKind::Nondeterministic,
-                "Y9",
-                message.into(),
-                vec![site],
-                Some(help.into()),
-            ));
+            self.ask_once(warp, mask, pc)?;
+            return Ok((mask, pc.next()));
         };
         let mut over = 0;
         for lane in lanes(mask) {
@@ -456,13 +447,19 @@ impl Cta<'_> {
     }
 
     /// Executes operations that do nothing but compute.
-    fn compute(&mut self, warp: &mut Warp, mask: u32, pc: InstId, path: &[InstId]) -> Result<(), Stop> {
+    pub(super) fn compute(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        path: &[InstId],
+    ) -> Result<(), Stop> {
         let program = self.launch.program;
         for at in path {
             let inst = &program.insts[at.index()];
             let runs = |lane: &usize| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
                 Some(Truth::Known(holds)) => holds,
-                None | Some(Truth::Condition(_) | Truth::Undefined(_)) => true,
+                None | Some(Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => true,
             };
             let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
             if active != 0 {
@@ -473,7 +470,7 @@ impl Cta<'_> {
     }
 
     /// The test at an instruction.
-    fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
+    pub(super) fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
         let test = self.launch.program.insts[pc.index()].op.barrier_test();
         test.ok_or(Stop::Defect("lanes wait for a phase at an operation that asks for none"))
     }
@@ -497,33 +494,7 @@ impl Cta<'_> {
         phase: Phase,
         acquires: Option<Scope>,
     ) -> Result<bool, Stop> {
-        let asked = match phase {
-            Phase::Parity(parity) => {
-                let parity = self.concrete(warp, parity, lane, pc, "the parity of a phase")?;
-                if parity > 1 {
-                    let message = format!("a parity of {parity}; phases have parity 0 and 1");
-                    return Err(self.misuse(message, warp, lane, pc));
-                }
-                Asked::Parity(parity as u32)
-            }
-            Phase::State(state) => match self.value(warp, state, lane) {
-                Value::Undefined(Origin::State(token)) => {
-                    let (of, phase) = self.mbarriers.states[token as usize];
-                    if of != key {
-                        let message = "the state is that of an arrival at another barrier".to_string();
-                        return Err(self.misuse(message, warp, lane, pc));
-                    }
-                    Asked::Phase(phase)
-                }
-                Value::Bits(_) | Value::Sym(_) => {
-                    let message = "the state is none that an arrival returned".to_string();
-                    return Err(self.misuse(message, warp, lane, pc));
-                }
-                value @ Value::Undefined(_) => {
-                    return Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"));
-                }
-            },
-        };
+        let asked = self.phase_named(warp, lane, pc, key, phase)?;
         let (mut over, mut is_reached) = (false, false);
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
             over = barrier.ask(clocks, event, asked, acquires.is_some())?;
@@ -536,8 +507,46 @@ impl Cta<'_> {
         Ok(over)
     }
 
+    /// Which phase of a barrier a lane names.
+    pub(super) fn phase_named(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: InstId,
+        key: (u32, u64),
+        phase: Phase,
+    ) -> Result<Asked, Stop> {
+        match phase {
+            Phase::Parity(parity) => {
+                let parity = self.concrete(warp, parity, lane, pc, "the parity of a phase")?;
+                if parity > 1 {
+                    let message = format!("a parity of {parity}; phases have parity 0 and 1");
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                Ok(Asked::Parity(parity as u32))
+            }
+            Phase::State(state) => match self.value(warp, state, lane) {
+                Value::Undefined(Origin::State(token)) => {
+                    let (of, phase) = self.mbarriers.states[token as usize];
+                    if of != key {
+                        let message = "the state is that of an arrival at another barrier".to_string();
+                        return Err(self.misuse(message, warp, lane, pc));
+                    }
+                    Ok(Asked::Phase(phase))
+                }
+                Value::Bits(_) | Value::Sym(_) => {
+                    let message = "the state is none that an arrival returned".to_string();
+                    Err(self.misuse(message, warp, lane, pc))
+                }
+                value @ Value::Undefined(_) => {
+                    Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"))
+                }
+            },
+        }
+    }
+
     #[cold]
-    fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: InstId) -> Stop {
         self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
     }
 
@@ -599,8 +608,13 @@ impl Cta<'_> {
             self.relied.on_unfenced_reads(pc);
         }
         let mut copies = self.mbarriers.copies.iter();
-        let awaited =
-            |started: &&Started| !exact.is_awaited(started.copy, &self.launch.numbers_of(started.rank));
+        let may_go_on = |pc: InstId| {
+            let op = &self.launch.program.insts[pc.index()].op;
+            self.options.rules.copies_outlive_blocks && matches!(op, Op::Async(Async::BulkStore { .. }))
+        };
+        let awaited = |started: &&Started| {
+            !exact.is_awaited(started.copy, &self.launch.numbers_of(started.rank)) && !may_go_on(started.pc)
+        };
         let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
             return Ok(());
         };
@@ -628,20 +642,20 @@ impl Cta<'_> {
 }
 
 /// What registers hold at some time.
-struct Held {
+pub(super) struct Held {
     registers: Vec<Register>,
     predicates: Vec<Predicate>,
 }
 
 impl Held {
-    fn of(warp: &Warp, written: &Written) -> Held {
+    pub(super) fn of(warp: &Warp, written: &Written) -> Held {
         Held {
             registers: written.registers.iter().map(|d| warp.register(*d).clone()).collect(),
             predicates: written.predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect(),
         }
     }
 
-    fn put_back(&self, warp: &mut Warp, mask: u32, written: &Written) {
+    pub(super) fn put_back(&self, warp: &mut Warp, mask: u32, written: &Written) {
         for (d, held) in written.registers.iter().zip(&self.registers) {
             lanes(mask).for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
         }

@@ -3,6 +3,7 @@
 mod access_fault;
 mod affine;
 pub(super) mod affine_memory;
+mod answer;
 mod atomic;
 mod bulk;
 mod by_value;
@@ -288,6 +289,9 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
     ) -> Result<Guarded, Stop> {
+        if warp.predicates[guard.pred.index()].asked() & mask != 0 {
+            return self.guarded_by_answers(warp, mask, inst, pc, guard);
+        }
         let (holds, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
         if symbolic == 0 {
             return Ok(Guarded::Lanes(holds));
@@ -488,7 +492,7 @@ impl Cta<'_> {
                 parts.into_iter().flat_map(|part| self.terms_of(part)).collect()
             }
             SymKind::Choice(index) => vec![self.packed.choice(index).condition],
-            SymKind::Fragment { .. } => Vec::new(),
+            SymKind::Fragment { .. } | SymKind::Answer(_) => Vec::new(),
         }
     }
 
@@ -547,6 +551,7 @@ impl Cta<'_> {
                     }
                 }
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
+                SymKind::Answer(_) => "whether a phase of a barrier was over when it was asked".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.
                     let choice = self.packed.choice(index);
@@ -566,6 +571,7 @@ impl Cta<'_> {
             Truth::Known(value) => Truth::Known(!value),
             Truth::Condition(term) => Truth::Condition(self.store.apply(TermOp::Not, &[term], pc)),
             Truth::Undefined(origin) => Truth::Undefined(origin),
+            Truth::Answer(answer) => self.answer_of(answer, |holds| 1 - holds),
         }
     }
 
@@ -601,10 +607,15 @@ impl Cta<'_> {
 
     /// Two truth values combined; a known one may decide alone.
     pub(super) fn combine(&mut self, op: Bool2, x: Truth, y: Truth, pc: InstId) -> Truth {
-        use Truth::{Condition, Known, Undefined};
+        use Truth::{Answer, Condition, Known, Undefined};
         match (op, x, y) {
             (Bool2::And, Known(false), _) | (Bool2::And, _, Known(false)) => Known(false),
             (Bool2::Or, Known(true), _) | (Bool2::Or, _, Known(true)) => Known(true),
+            (_, Answer(answer), Known(known)) | (_, Known(known), Answer(answer)) => {
+                let flips = op == Bool2::Xor && known;
+                self.answer_of(answer, |holds| holds ^ u64::from(flips))
+            }
+            (_, Answer(answer), _) | (_, _, Answer(answer)) => Undefined(self.unpredictable(answer)),
             (_, Undefined(one), Undefined(other)) => Undefined(one.or(other)),
             (_, undefined @ Undefined(_), _) | (_, _, undefined @ Undefined(_)) => undefined,
             (Bool2::And, Known(true), other) | (Bool2::And, other, Known(true)) => other,

@@ -370,6 +370,11 @@ impl Cta<'_> {
             return self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
         };
         let what = self.describe_value(value);
+        if let Value::Sym(sym) = value
+            && let SymKind::Answer(answer) = sym.kind()
+        {
+            return self.asked_once(answer, warp, lane, pc);
+        }
         let is_choice = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Choice(_)));
         if is_choice || self.packed.is_unknown_integer(value) {
             let message =
@@ -401,6 +406,12 @@ impl Cta<'_> {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
                 (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
+                (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
+                    self.answer_of(answer, |bits| compare(op, ty, bits, other).into())
+                }
+                (Value::Bits(other), Value::Sym(sym)) if let SymKind::Answer(answer) = sym.kind() => {
+                    self.answer_of(answer, |bits| compare(op, ty, other, bits).into())
+                }
                 (Value::Sym(_), _) | (_, Value::Sym(_))
                     if let Some(condition) = self.signs(pc).compared(op, ty, [x, y]) =>
                 {
@@ -448,6 +459,10 @@ impl Cta<'_> {
                 residues.chosen(condition, one, zero)
             }
             Truth::Undefined(origin) => return Ok((Value::Undefined(origin), carry)),
+            Truth::Answer(answer) => {
+                let origin = self.unpredictable(answer);
+                return Ok((Value::Undefined(origin), Truth::Undefined(origin)));
+            }
         };
         let Some((total, out)) = residues.carried(subtract, width, words, carry) else {
             return Err(self.computes_with_encoding(warp, &words, lane, pc));
@@ -477,6 +492,8 @@ fn choose_truth(
 ) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {
+        // Each arm compares bits, and these give no answer.
+        (Truth::Answer(_), _) | (_, Truth::Answer(_)) => return Truth::Undefined(Origin::Unpredictable(pc)),
         (Truth::Undefined(one), Truth::Undefined(other)) => return Truth::Undefined(one.or(other)),
         (undefined @ Truth::Undefined(_), _) | (_, undefined @ Truth::Undefined(_)) => return undefined,
         (Truth::Known(x), Truth::Known(y)) if x == y && !lacks => return then,

@@ -76,7 +76,7 @@ impl Cta<'_> {
         let lane = symbolic.trailing_zeros() as usize;
         let condition = match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Condition(term) => self.describe(term),
-            Truth::Known(_) | Truth::Undefined(_) => "an unknown condition".into(),
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => "an unknown condition".into(),
         };
         let what = match inst.op.effect() {
             Effect::Control(Control::Branch(_) | Control::Table(..)) => "a branch",
@@ -97,7 +97,7 @@ impl Cta<'_> {
         let site = self.site("depends on the input".into(), warp, lane, pc);
         let given = match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Condition(term) => self.to_be_given(&[term]),
-            Truth::Known(_) | Truth::Undefined(_) => None,
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         };
         let help = given.unwrap_or_else(|| {
             "control flow must be the same for all inputs of the given sizes (S1), except in short branches that only \
@@ -199,6 +199,7 @@ impl Cta<'_> {
             Truth::Known(true) => then,
             Truth::Known(false) => otherwise,
             Truth::Undefined(origin) => Truth::Undefined(origin),
+            Truth::Answer(answer) => Truth::Undefined(self.unpredictable(answer)),
             Truth::Condition(term) if then == otherwise && self.is_total(term) => then,
             Truth::Condition(term) => {
                 let not = Truth::Condition(self.store.apply(TermOp::Not, &[term], pc));
@@ -327,6 +328,7 @@ impl Cta<'_> {
                 let message = "a choice is made by a predicate that nothing was written to";
                 return Err(self.undefined_predicate(warp, origin, message, lane, pc));
             }
+            Truth::Answer(answer) => return Ok(self.select_by_answer(answer, then, otherwise)),
             Truth::Condition(term) => term,
         };
         // A condition without a value taints both arms.
@@ -436,6 +438,7 @@ fn format_of(value: Value) -> Option<Format> {
             | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Choice(_)
+            | SymKind::Answer(_)
             | SymKind::Fragment { .. } => None,
         },
         Value::Bits(_) | Value::Undefined(_) => None,

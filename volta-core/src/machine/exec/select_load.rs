@@ -114,6 +114,7 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => None,
             },
             Value::Undefined(_) => None,

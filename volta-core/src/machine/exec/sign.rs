@@ -34,6 +34,7 @@ impl Signs<'_> {
             | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Choice(_)
+            | SymKind::Answer(_)
             | SymKind::Fragment { .. } => return None,
         };
         // Signs of known values are those of their bits.
@@ -116,6 +117,7 @@ impl PackedInts<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => None,
             },
             Value::Bits(_) | Value::Undefined(_) => None,

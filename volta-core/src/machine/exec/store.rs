@@ -174,6 +174,7 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. },
                 _,
             ) => false,

@@ -216,9 +216,13 @@ impl Cta<'_> {
             ctas.push(self.peer(warp, lane, pc)?);
             ctas.sort_unstable();
         }
-        let mut left_out = [0; 4];
+        let mut left_out = [0; 8];
         for (word, source) in left_out.iter_mut().zip(&product.left_out) {
             *word = self.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
+        }
+        if shape.pair && left_out != [0; 8] {
+            let why = "lanes that are left out of a product of two CTAs are not done yet";
+            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let adds = match product.adds {
             Adds::Known(adds) => adds,

@@ -23,6 +23,7 @@ impl Cta<'_> {
             let truths =
                 predicates.iter().filter_map(|source| match warp.predicates[source.pred.index()].get(lane) {
                     Truth::Undefined(origin) => Some(origin),
+                    Truth::Answer(answer) => Some(self.unpredictable(answer)),
                     Truth::Known(_) | Truth::Condition(_) => None,
                 });
             values.chain(truths).find(|origin| matches!(origin, Origin::Doubtful(_)))

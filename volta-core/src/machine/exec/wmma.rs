@@ -674,7 +674,8 @@ fn handle(register: &Register, lane: usize) -> Option<(u32, u8, u8)> {
         | SymKind::Int(..)
         | SymKind::Pair(..)
         | SymKind::Packed(_)
-        | SymKind::Choice(_) => None,
+        | SymKind::Choice(_)
+        | SymKind::Answer(_) => None,
     }
 }
 

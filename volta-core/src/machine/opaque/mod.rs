@@ -82,13 +82,15 @@ struct Analysis<'p> {
     /// Where addresses of tensor memory are stored, and loads that read there.
     allocated: FxHashSet<(Base, i64)>,
     tensor_loads: BTreeSet<usize>,
+    /// The bit of an address in shared memory was cleared that tells apart the CTAs of a pair.
+    leaders: bool,
 }
 
 /// The program with faults in place of what it must not do.
 pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
-    let Found { forbidden, widest, tensor_loads, nowhere } =
+    let Found { forbidden, widest, tensor_loads, nowhere, leaders } =
         Analysis::new(which, program, side, params).run();
-    let assumption = widest.map(|bytes| {
+    let widest = widest.map(|bytes| {
         Assumption::relied(format!(
             "tensors begin at multiples of {TENSOR_ALIGN} bytes, as `cudaMalloc` has it; accesses of up to {bytes} \
              bytes rely on it (M2)"
@@ -108,14 +110,21 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
             access.tensor_address = true;
         }
     }
-    Guarded { program, assumption }
+    let leaders = leaders.then(|| {
+        Assumption::relied(
+            "an address in shared memory without bit 24 is taken for that of the same place in the CTA of the pair whose \
+             rank is even"
+                .to_string(),
+        )
+    });
+    Guarded { program, assumptions: widest.into_iter().chain(leaders).collect() }
 }
 
 /// A program that is not wrong about addresses.
 pub(super) struct Guarded<'p> {
     pub(super) program: Cow<'p, Program>,
     /// What its accesses rely on.
-    pub(super) assumption: Option<Assumption>,
+    pub(super) assumptions: Vec<Assumption>,
 }
 
 /// What is found in a program.
@@ -129,6 +138,8 @@ struct Found {
     tensor_loads: BTreeSet<usize>,
     /// Loads and stores whose addresses are computed from numbers alone.
     nowhere: Vec<usize>,
+    /// Addresses without the bit that tells apart the CTAs of a pair.
+    leaders: bool,
 }
 
 impl<'p> Analysis<'p> {
@@ -191,6 +202,7 @@ impl<'p> Analysis<'p> {
             steps: 0,
             allocated: FxHashSet::default(),
             tensor_loads: BTreeSet::new(),
+            leaders: false,
         };
         analysis.arguments(side, params);
         analysis.initial_addresses();
@@ -275,7 +287,7 @@ impl<'p> Analysis<'p> {
         // Either look is enough to allow an operation.
         let again: FxHashSet<usize> = again.into_iter().map(|(at, _)| at).collect();
         let forbidden = found.forbidden.into_iter().filter(|(at, _)| again.contains(at)).collect();
-        Found { forbidden, tensor_loads, ..found }
+        Found { forbidden, tensor_loads, leaders: self.leaders, ..found }
     }
 
     /// Looks again, at each place by itself; `None` when that is too much.
@@ -373,7 +385,8 @@ impl<'p> Analysis<'p> {
     }
 
     fn found(&mut self, all: &State) -> Found {
-        let mut found = Found { tensor_loads: self.tensor_loads.clone(), ..Found::default() };
+        let (tensor_loads, leaders) = (self.tensor_loads.clone(), self.leaders);
+        let mut found = Found { tensor_loads, leaders, ..Found::default() };
         for at in 0..self.program.insts.len() {
             found.forbidden.extend(self.forbidden(all, at).map(|why| (at, why)));
             found.widest = found.widest.max(self.wide_access(all, at));

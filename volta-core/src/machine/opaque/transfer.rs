@@ -1,10 +1,15 @@
 //! What operations make of values, and what they must not make of addresses.
 
+use super::super::objects::MAX_PAIRED;
 use super::form::{Base, Form, address_bits, filled, filled_bits};
 use super::{Analysis, Held, MAX_PLACES, State};
 use crate::program::{
-    Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Width,
+    Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Variable,
+    Width,
 };
+
+/// Tells apart the CTAs of a pair in addresses of shared memory, on GPUs as in the model.
+const PAIR_BIT: u64 = 1 << 24;
 
 /// Why an operation is refused.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
@@ -526,11 +531,19 @@ impl Analysis<'_> {
         self.cut_result(form, width)
     }
 
-    /// `x & mask`: an address that is rounded down is one.
+    /// `x & mask`: an address that is rounded down is one, and so is that of the same place in the even CTA of a pair.
     fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
         let hidden = !mask & width.mask();
         let rounds = hidden & hidden.wrapping_add(1) == 0 && hidden & self.sums.taint(x) == 0;
+        let in_pair = hidden & PAIR_BIT != 0 && width == Width::W32 && {
+            let below = hidden & !PAIR_BIT;
+            below & (below + 1) == 0 && below & self.sums.taint(x) == 0
+        };
         match x {
+            Form::Linear { sum, .. } if in_pair && self.is_shared(sum) => {
+                self.leaders = true;
+                Form::Some { low: self.sums.taint(x).trailing_zeros(), narrow: true }
+            }
             Form::Linear { sum, .. } if rounds => Form::Linear { sum, offset: None },
             Form::Some { .. } if rounds => x,
             Form::Bits { .. }
@@ -539,6 +552,17 @@ impl Analysis<'_> {
             | Form::Half { .. }
             | Form::Descriptor => self.sums.masked(x, mask),
         }
+    }
+
+    /// Whether a sum is an address in shared memory, in the state space of that, where the model lays out pairs of CTAs side by
+    /// side.
+    fn is_shared(&self, sum: u32) -> bool {
+        let is_shared = |variable: &&Variable| variable.space == Space::Shared;
+        if self.program.variables.iter().filter(is_shared).count() > MAX_PAIRED {
+            return false;
+        }
+        let Some((Base::Variable(variable), false)) = self.sums.object(sum) else { return false };
+        self.program.variables[variable.index()].space == Space::Shared
     }
 
     /// Any function of the operands.

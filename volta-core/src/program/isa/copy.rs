@@ -73,9 +73,10 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
         }
     }
     let dimensions = if x.flag("tensor") { Some(x.require(&DIMENSIONS)?) } else { None };
+    let mut group = None;
     if dimensions.is_some() {
         x.flag("tile");
-        x.choose(&[("cta_group::1", ())]);
+        group = x.choose(&[("cta_group::1", false), ("cta_group::2", true)]);
     }
     let (target, source) = (space(x), space(x));
     let multicast = x.flag("multicast::cluster");
@@ -96,7 +97,11 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
             let ctas = if multicast { Some(x.source(operands + 1, Type::Bits(Width::W16))?) } else { None };
             let (to, from) = (place(x, 0, target)?, far(x, 1, dimensions)?);
             let barrier = place(x, operands, target)?;
-            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas }));
+            let pair = group.unwrap_or(false);
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas, pair }));
+        }
+        (Space::Global, Space::Shared) if group.is_some() => {
+            return Err(x.unsupported("`.cta_group` is for copies that complete on a barrier"));
         }
         (Space::Global, Space::Shared) => {
             x.require(&[("bulk_group", ())])?;
@@ -112,7 +117,8 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
             x.done(operands + 1)?;
             let (to, at) = (place(x, 0, target)?, place(x, 1, source)?);
             let (count, barrier) = (x.source(2, U32)?, place(x, operands, target)?);
-            x.push(Op::Async(Async::BulkLoad { to, from: Far::Bytes { at, count }, barrier, ctas: None }));
+            let from = Far::Bytes { at, count };
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas: None, pair: false }));
         }
         _ => return Err(x.unsupported("it copies between `.global` and `.shared`")),
     }

@@ -187,10 +187,8 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     let b = Factor::Shared { descriptor: x.source(2, B64)?, k_major: true, of: None };
     let descriptor = x.source(3, B32)?;
     let masked = operands > 5 && x.is_vector(4)?;
-    if masked && pair {
-        return Err(x.unsupported("lanes that are left out of a product of two CTAs are not done yet"));
-    }
-    let left_out = if masked { sources(x, 4, Width::W32, Some(4))? } else { Vec::new() };
+    let words = if pair { 8 } else { 4 };
+    let left_out = if masked { sources(x, 4, Width::W32, Some(words))? } else { Vec::new() };
     let at = if masked { 5 } else { 4 };
     if operands > at + 1 {
         return Err(x.unsupported("accumulators that are scaled are not done yet"));

@@ -1,0 +1,190 @@
+//! What a barrier answers that is asked once whether a phase is over (rule Y9). Under some schedule it is *no*, and that is
+//! what is gone on with. The answer may go through choices, comparisons and registers, and must decide nothing but whether
+//! its thread waits for that very phase: one that has been told that it is over need not wait.
+
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::mbarrier::{Asked, Question};
+use super::super::packed::Answer;
+use super::super::value::{Origin, Sym, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::Guarded;
+use super::mbarrier::Held;
+use crate::base::index::number_of;
+use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait};
+use crate::verdict::FaultKind;
+use std::rc::Rc;
+
+impl Cta<'_> {
+    /// A test of a barrier that no loop repeats.
+    pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: u32, pc: InstId) -> Result<(), Stop> {
+        let test = self.test_at(pc)?;
+        for lane in lanes(mask) {
+            let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
+            let asked = number_of(self.mbarriers.asked.questions.len());
+            let question =
+                Question { thread: warp.thread(lane), pc, barrier, phase, acquires: test.acquires };
+            self.mbarriers.asked.questions.push(question);
+            let answer = self.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
+            warp.predicate_mut(test.p).set(lane, Truth::Answer(answer));
+        }
+        Ok(())
+    }
+
+    /// The barrier that a lane asks, and the phase that it means.
+    fn meant_by(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: InstId,
+        BarrierTest { place, p, phase, acquires }: BarrierTest,
+    ) -> Result<(usize, i64), Stop> {
+        let action = BarrierAction::Test { p, phase, acquires };
+        let key = self.barrier_at(warp, lane, pc, place, &action)?;
+        let Some(barrier) = self.mbarriers.alive.get(&key) else {
+            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            return Err(self.misuse(message, warp, lane, pc));
+        };
+        let meant = match self.phase_named(warp, lane, pc, key, phase)? {
+            Asked::Phase(phase) => phase.into(),
+            Asked::Parity(parity) => {
+                let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+                barrier.meant(&exact.clocks, warp.thread(lane), parity)
+            }
+        };
+        Ok((barrier.agent, meant))
+    }
+
+    /// An answer by which other bits are chosen.
+    pub(super) fn answer_of(&mut self, answer: u32, f: impl Fn(u64) -> u64) -> Truth {
+        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
+        let (if_over, if_not) = (f(if_over), f(if_not));
+        if if_over == if_not {
+            return Truth::Known(if_not != 0);
+        }
+        Truth::Answer(self.packed.answered(Answer { asked, if_over, if_not }))
+    }
+
+    /// A choice by an answer.
+    pub(super) fn select_by_answer(&mut self, answer: u32, then: Value, otherwise: Value) -> Value {
+        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
+        let (Value::Bits(then), Value::Bits(otherwise)) = (then, otherwise) else {
+            return Value::Undefined(self.unpredictable(answer));
+        };
+        if then == otherwise {
+            return Value::Bits(then);
+        }
+        let of = |holds| if holds != 0 { then } else { otherwise };
+        let (if_over, if_not) = (of(if_over), of(if_not));
+        Value::Sym(Sym::answer(self.packed.answered(Answer { asked, if_over, if_not })))
+    }
+
+    /// What is computed of an answer otherwise.
+    pub(super) fn unpredictable(&self, answer: u32) -> Origin {
+        let asked = self.packed.answer(answer).asked;
+        Origin::Unpredictable(self.mbarriers.asked.questions[asked as usize].pc)
+    }
+
+    /// An answer decides a branch, and goes on as if it were *no*.
+    pub(super) fn guarded_by_answers(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        inst: &Inst,
+        pc: InstId,
+        guard: PredSrc,
+    ) -> Result<Guarded, Stop> {
+        let asked = warp.predicates[guard.pred.index()].asked() & mask;
+        let lane = asked.trailing_zeros() as usize;
+        let Some(Control::Branch(target)) = inst.op.control() else {
+            return Err(self.asked_once_by(warp, lane, pc, guard));
+        };
+        let (mut taken, symbolic) = self.guard_lanes(warp, mask & !asked, pc, guard)?;
+        if symbolic != 0 {
+            return Err(self.asked_once_by(warp, lane, pc, guard));
+        }
+        for lane in lanes(asked) {
+            let Truth::Answer(answer) = warp.predicates[guard.pred.index()].get(lane) else {
+                return Err(Stop::Defect("a lane was told nothing by a barrier"));
+            };
+            let is_taken = (self.packed.answer(answer).if_not != 0) != guard.negated;
+            self.waits_for_what_it_asked(warp, lane, pc, answer, is_taken)?;
+            taken |= u32::from(is_taken) << lane;
+        }
+        warp.go(taken, *target);
+        warp.go(mask & !taken, pc.next());
+        warp.leave(mask & !asked);
+        // Whether a lane waits is its own business, and the schedule's.
+        warp.scatter(asked);
+        warp.diverged = true;
+        Ok(Guarded::Moved)
+    }
+
+    /// A lane that branches by an answer either waits for the phase that it has asked for, or goes on where those do that
+    /// have waited.
+    fn waits_for_what_it_asked(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: InstId,
+        answer: u32,
+        waits_taken: bool,
+    ) -> Result<(), Stop> {
+        let asked = self.packed.answer(answer).asked;
+        let question = self.mbarriers.asked.questions[asked as usize];
+        let Some(skipped) = self.wait_skipped(pc, waits_taken) else {
+            return Err(self.asked_once(answer, warp, lane, pc));
+        };
+        let held = Held::of(warp, &skipped.written);
+        self.compute(warp, 1 << lane, pc, &skipped.enters)?;
+        let test = self.test_at(skipped.test)?;
+        let meant = self.meant_by(warp, lane, skipped.test, test);
+        held.put_back(warp, 1 << lane, &skipped.written);
+        let (barrier, phase) = meant?;
+        if question.thread == warp.thread(lane)
+            && (question.barrier, question.phase) == (barrier, phase)
+            && (question.acquires == test.acquires || test.acquires.is_none())
+        {
+            return Ok(());
+        }
+        let message =
+            "a wait is skipped by the answer of a test that has asked something else than what it waits for";
+        let sites = vec![
+            self.site_of_thread("asks".into(), question.thread, question.pc),
+            self.site("waits, or does not".into(), warp, lane, skipped.test),
+        ];
+        Err(self.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, None))
+    }
+
+    /// The wait that a branch skips.
+    fn wait_skipped(&mut self, pc: InstId, waits_taken: bool) -> Option<Rc<SkippedWait>> {
+        let program = self.launch.program;
+        let found = self.mbarriers.asked.skipped.entry((pc, waits_taken));
+        found.or_insert_with(|| program.skipped_wait(pc, waits_taken).map(Rc::new)).clone()
+    }
+
+    /// The fault of an answer that decides something else, by the predicate that holds it.
+    #[cold]
+    fn asked_once_by(&self, warp: &Warp, lane: usize, pc: InstId, guard: PredSrc) -> Stop {
+        match warp.predicates[guard.pred.index()].get(lane) {
+            Truth::Answer(answer) => self.asked_once(answer, warp, lane, pc),
+            Truth::Known(_) | Truth::Condition(_) | Truth::Undefined(_) => {
+                Stop::Defect("a lane was told nothing by a barrier")
+            }
+        }
+    }
+
+    /// The fault of an answer that decides something else than whether its thread waits.
+    #[cold]
+    pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+        let question = self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
+        let message =
+            "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
+        let sites = vec![
+            self.site("depends on it".into(), warp, lane, pc),
+            self.site_of_thread("is not determined here".into(), question.thread, question.pc),
+        ];
+        let help = "ask again until it is, in a loop that does nothing else; an answer may decide whether such a loop is \
+                    entered that waits for the same";
+        self.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
+    }
+}
