@@ -296,6 +296,22 @@ pub enum Vote {
     Ballot,
 }
 
+/// What `redux.sync` makes of the values of lanes.
+#[derive(Clone, Copy, Debug)]
+pub enum Redux {
+    /// An operation on integers.
+    Integer(IntOp, IntType),
+    /// The largest or smallest f32, or the same of magnitudes; a NaN counts for nothing, or for all.
+    Extreme {
+        /// The largest one.
+        largest: bool,
+        /// `.abs`
+        magnitudes: bool,
+        /// `.NaN`
+        nan: bool,
+    },
+}
+
 /// What lanes of a warp do together, once all of them are there.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "they are instructions of the ISA, with its operands")]
@@ -320,8 +336,7 @@ pub enum Collective {
         a: Source,
     },
     Redux {
-        op: IntOp,
-        ty: IntType,
+        op: Redux,
         d: Register,
         a: Source,
     },

@@ -1,10 +1,10 @@
 //! What lanes of a warp do together, once all that a mask names are there.
 
 use super::cta::Cta;
-use super::float::mask;
+use super::float::{self, Format, mask};
 use super::integer;
 use super::matrix::{self, Element, Elements, Matrix, Place, Role};
-use super::op::{Collective, Op, Register, Shuffle, Source, Vote};
+use super::op::{Collective, Op, Redux, Register, Shuffle, Source, Vote};
 use super::thread::State;
 
 impl<'r> Cta<'r> {
@@ -82,11 +82,21 @@ impl<'r> Cta<'r> {
                     self.threads[*number].set_some(*p, u64::from(same));
                 }
             }
-            Collective::Redux { op, ty, d, a } => {
-                let mut values = lanes.iter().map(|number| self.value(*number, *a));
-                let first = values.next().unwrap_or(0);
-                let result =
-                    values.try_fold(first, |sum, value| integer::compute(*op, *ty, [sum, value, 0]))?;
+            Collective::Redux { op, d, a } => {
+                let values: Vec<u64> = lanes.iter().map(|number| self.value(*number, *a)).collect();
+                let first = values.first().copied().unwrap_or(0);
+                let mut rest = values.iter().skip(1).copied();
+                let result = match *op {
+                    Redux::Integer(op, ty) => {
+                        rest.try_fold(first, |sum, value| integer::compute(op, ty, [sum, value, 0]))?
+                    }
+                    Redux::Extreme { largest, magnitudes, nan } => {
+                        let own = |value: u64| if magnitudes { value & 0x7fff_ffff } else { value };
+                        rest.fold(own(first), |best, value| {
+                            float::extreme(Format::F32, largest, nan, best, own(value))
+                        })
+                    }
+                };
                 lanes.iter().for_each(|number| self.threads[*number].set(*d, result));
             }
             Collective::Elect { d, p } => {

@@ -5,6 +5,7 @@ mod builder;
 mod epilogue;
 mod logarithm;
 mod softmax;
+mod words;
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use builder::Terms;
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::decide::{DecisionOptions, ElementPair, Failure, InputInfo, decide};
-use volta_core::term::TermId;
+use volta_core::term::{Integers, TermId};
 
 /// A way to compute something of rows of `n` elements.
 type Form = fn(&mut Terms, u64) -> TermId;
@@ -21,6 +22,8 @@ type Form = fn(&mut Terms, u64) -> TermId;
 #[derive(Debug)]
 struct Family {
     name: &'static str,
+    /// What the elements of rows are; reals, if nothing else.
+    integers: Option<Integers>,
     reference: Form,
     sizes: &'static [u64],
     equal: &'static [(&'static str, Form)],
@@ -29,12 +32,14 @@ struct Family {
 
 const FROM_4: &[u64] = &[4, 8, 16, 64, 256, 1024, 4096];
 const FROM_8: &[u64] = &[8, 16, 32, 64, 128, 256, 1024, 4096];
+const WORDS: &[u64] = &[4, 8, 64, 512];
 const ROWS: &[u64] = &[4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /// All of them.
 const FAMILIES: &[Family] = &[
     Family {
         name: "softmax_from_infinity",
+        integers: None,
         reference: softmax::two_passes,
         sizes: FROM_4,
         equal: &[
@@ -48,6 +53,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "softmax_merged",
+        integers: None,
         reference: softmax::weighted_two_passes,
         sizes: FROM_8,
         equal: &[
@@ -56,12 +62,17 @@ const FAMILIES: &[Family] = &[
             ("halves_by_choice", softmax::halves_by_choice),
             ("chain_by_choice", softmax::chain_by_choice),
             ("tree_swapped", softmax::tree_swapped),
+            ("chain_swapped", softmax::chain_swapped),
             ("parts_mixed", softmax::parts_mixed),
         ],
-        different: &[("lowers_the_wrong", softmax::tree_lowers_the_wrong)],
+        different: &[
+            ("lowers_the_wrong", softmax::tree_lowers_the_wrong),
+            ("swaps_in_part", softmax::tree_swaps_in_part),
+        ],
     },
     Family {
         name: "dot_gelu",
+        integers: None,
         reference: epilogue::dot_gelu,
         sizes: ROWS,
         equal: &[
@@ -72,6 +83,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "norm_gelu",
+        integers: None,
         reference: epilogue::norm_gelu,
         sizes: ROWS,
         equal: &[("squares", epilogue::norm_of_squares_gelu), ("welford", epilogue::norm_by_welford_gelu)],
@@ -82,6 +94,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "logsumexp",
+        integers: None,
         reference: logarithm::below_maximum,
         sizes: FROM_4,
         equal: &[
@@ -93,10 +106,27 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "softplus",
+        integers: None,
         reference: logarithm::softplus,
         sizes: FROM_4,
         equal: &[("turned", logarithm::softplus_turned)],
         different: &[("late", logarithm::softplus_late)],
+    },
+    Family {
+        name: "codes",
+        integers: Some(Integers { bits: 8, signed: false }),
+        reference: words::codes,
+        sizes: WORDS,
+        equal: &[("by_words", words::codes_by_words)],
+        different: &[("off_by_one", words::codes_off_by_one)],
+    },
+    Family {
+        name: "words",
+        integers: Some(Integers { bits: 32, signed: false }),
+        reference: words::weighted,
+        sizes: WORDS,
+        equal: &[("swapped_twice", words::swapped_twice), ("by_complements", words::by_complements)],
+        different: &[("swapped_in_part", words::swapped_in_part)],
     },
 ];
 
@@ -173,11 +203,19 @@ impl Pair {
 
     /// Decides it, with what was said if that is not *equal*, and the time that took.
     pub fn decide(&self, timeout: Duration) -> (Found, String, Duration) {
+        let integers = self.family.integers;
         let (mut left, mut right) = (Terms::default(), Terms::default());
+        for side in [&mut left, &mut right] {
+            side.store.set_integers(vec![integers; 3]);
+        }
         let reference = (self.family.reference)(&mut left, self.size);
         let opt = (self.opt)(&mut right, self.size);
-        let row =
-            |name: &str| InputInfo { name: name.into(), shape: vec![self.size], ..InputInfo::default() };
+        let row = |name: &str| InputInfo {
+            name: name.into(),
+            shape: vec![self.size],
+            integers,
+            ..InputInfo::default()
+        };
         let inputs = ["x", "y", "z"].map(row);
         let budgets = Budgets { deadline: Deadline::after(timeout), ..Budgets::default() };
         let options = DecisionOptions { budgets, ..DecisionOptions::default() };

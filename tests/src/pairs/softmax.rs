@@ -220,6 +220,27 @@ pub(super) fn tree_swapped(terms: &mut Terms, n: u64) -> TermId {
     output(terms, state)
 }
 
+/// So, one after the other.
+pub(super) fn chain_swapped(terms: &mut Terms, n: u64) -> TermId {
+    let all = leaves(terms, n);
+    let state = all[1..].iter().fold(all[0], |state, next| merge_swapped(terms, state, *next));
+    output(terms, state)
+}
+
+/// Near miss: in the last merge, one part is not exchanged.
+pub(super) fn tree_swaps_in_part(terms: &mut Terms, n: u64) -> TermId {
+    let all = leaves(terms, n);
+    let (left, right) = all.split_at(all.len() / 2);
+    let (a, b) = (terms.tree(left.to_vec(), merge_swapped), terms.tree(right.to_vec(), merge_swapped));
+    let first = terms.less(b.max, a.max);
+    let [high, low] = [terms.choose(first, a.max, b.max), terms.choose(first, b.max, a.max)];
+    let factor = terms.exp_of_difference(low, high);
+    let of_high = terms.choose(first, a.sum, b.sum);
+    let sum = terms.fma(b.sum, factor, of_high);
+    let merged = merge_swapped(terms, a, b);
+    output(terms, State { sum, ..merged })
+}
+
 /// Eight parts one after the other, then merged by maxima.
 pub(super) fn parts_mixed(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);

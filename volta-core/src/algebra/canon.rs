@@ -11,7 +11,7 @@
 //! the result: most cancel, and what does not is opened by [`super::ratio`].
 
 use super::Stop;
-use super::analysis::INFINITE;
+use super::analysis::{CHOICE, INFINITE};
 use super::atom::Atom;
 use super::id::{AtomId, TermRef};
 use super::linear_sum::{LinearSum, Products, SHORT_LIST, Walk, by_coefficient};
@@ -161,6 +161,17 @@ impl Prover<'_> {
             }
             let uses = analysis.uses(term);
             if uses > 1 && term != walk.root.term && self.reuse(walk, op, term, uses, scale)? {
+                return Ok(());
+            }
+            if analysis.flags(term) & CHOICE != 0
+                && matches!(op.kind(), Kind::Sum(_))
+                && let Some(parts) = self.sum_of_choices(at)?
+            {
+                for (part, own) in parts.iter() {
+                    let own = self.table.term_product(&walk.scales[scale as usize].0, own)?;
+                    let own = walk.push_scale(own);
+                    walk.stack.push((*part, own));
+                }
                 return Ok(());
             }
             match op.kind() {

@@ -8,7 +8,9 @@ use super::constant_readings::Irrational;
 use super::extended_value::Class;
 use super::id::TermRef;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
+use super::polynomial::{
+    Key, PolynomialId, Term, add, as_number, collect, content, negated, number, times_number,
+};
 use super::prover::Prover;
 use super::table::Table;
 use super::tactic::Choices;
@@ -200,7 +202,8 @@ impl Prover<'_> {
 
     /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
     /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is where they
-    /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum.
+    /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum. A choice between
+    /// whole numbers by a binary digit `d` is `d·a + (1 − d)·b`.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
         match self.table.conditions.get(&condition) {
@@ -235,6 +238,17 @@ impl Prover<'_> {
                 return self.scaled(&when_false, &power);
             }
         }
+        // Of other arms, signs would be lost.
+        if self.table.is_counted(&when_true)
+            && self.table.is_counted(&when_false)
+            && let Some((digit, where_one)) = self.table.digit_compared(&condition)
+        {
+            let (one, zero) = if where_one { (&when_true, &when_false) } else { (&when_false, &when_true) };
+            let gap = add(one, &negated(zero));
+            if gap.len() * digit.len() <= self.tactic.short_product {
+                return Ok(add(zero, &self.multiply(&digit, &gap)?));
+            }
+        }
         let when_true = self.table.polynomial(&when_true);
         let when_false = self.table.polynomial(&when_false);
         Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
@@ -249,8 +263,13 @@ impl Prover<'_> {
         {
             return Ok(Some((if holds { a } else { b }, Term::one())));
         }
-        if self.tactic.choices == Choices::Kept {
-            return Ok(None);
+        match self.tactic.choices {
+            Choices::Scaled => {}
+            Choices::Kept => return Ok(None),
+            Choices::Ordered(order, holds) => {
+                let arm = self.terms.in_order(at, order, holds);
+                return Ok(arm.map(|arm| (arm.term, Term::one())));
+            }
         }
         if let Some(known) = self.forms.choices.get(&at) {
             return Ok(known.clone());
@@ -296,7 +315,12 @@ impl Prover<'_> {
     }
 
     /// The `k` with `a = b·2^(k·base)`, a number or one times an irrational constant.
-    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Term>, Stop> {
+    pub(super) fn power_between(
+        &mut self,
+        a: &[Term],
+        b: &[Term],
+        base: &[Term],
+    ) -> Result<Option<Term>, Stop> {
         if a.len() != b.len() || a.iter().chain(b).all(|term| term.exponent() == PolynomialId::ZERO) {
             return Ok(None);
         }
@@ -426,6 +450,28 @@ impl Table {
         let leading = if keep_sign { leading.abs() } else { leading };
         let factor = leading.recip().unwrap_or(Rational::ONE);
         self.polynomial(&times_number(&terms, &factor))
+    }
+
+    /// The whole number from 0 to 1 that a condition compares, and whether it holds where that is 1.
+    fn digit_compared(&self, condition: &ConditionId) -> Option<(Vec<Term>, bool)> {
+        let (compared, where_zero) = match self.conditions.get(condition) {
+            Condition::Zero(compared) => (*compared, true),
+            Condition::Positive(compared) => (*compared, false),
+            Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => return None,
+        };
+        let compared = self.polynomials.terms(compared);
+        let whole = times_number(compared, &content(compared)?.recip()?);
+        if !self.is_whole(&whole) {
+            return None;
+        }
+        let (low, high) = self.bounds_of(&whole)?;
+        if low.is_zero() && high.is_one() {
+            Some((whole, !where_zero))
+        } else if where_zero && high.is_zero() && low == Rational::MINUS_ONE {
+            Some((negated(&whole), false))
+        } else {
+            None
+        }
     }
 
     fn known(&mut self, value: bool) -> ConditionId {

@@ -50,6 +50,11 @@ impl Table {
         terms.iter().all(|term| term.coefficient.is_integer() && self.is_whole_key(term.key))
     }
 
+    /// Whether a sum is one of multiples of whole numbers.
+    pub(super) fn is_counted(&self, terms: &[Term]) -> bool {
+        terms.iter().all(|term| self.is_whole_key(term.key))
+    }
+
     /// The floor that a term is a multiple of: its argument.
     fn floor_in(&self, term: &Term) -> Option<PolynomialId> {
         self.floor_of(term.key)
@@ -200,11 +205,29 @@ impl Table {
         }
         let floors: Vec<(&Term, PolynomialId)> =
             terms.iter().filter_map(|term| Some((term, self.floor_in(term)?))).collect();
-        let mut chains: Vec<(PolynomialId, Vec<Level>)> = floors
+        let mut bases: Vec<(Rational, Key, PolynomialId)> = floors
             .iter()
-            .filter_map(|(_, base)| Some((*base, self.chain_from(*base, &floors, terms)?)))
-            .filter(|(_, chain)| chain.len() > 1)
+            .filter_map(|(term, base)| {
+                Some((self.polynomials.terms(*base).first()?.coefficient.abs(), term.key, *base))
+            })
             .collect();
+        // The longest chains first.
+        bases.sort_unstable_by(|a, b| b.cmp(a));
+        let mut chains: Vec<(PolynomialId, Vec<Level>)> = Vec::new();
+        let mut within: Vec<Key> = Vec::new();
+        for (_, key, base) in bases {
+            // What belongs to a longer chain begins none.
+            if within.contains(&key) {
+                continue;
+            }
+            if let Some(chain) = self.chain_from(base, &floors, terms)
+                && chain.len() > 1
+            {
+                let floors = chain.iter().filter_map(|level| level.monomial.map(Key::of));
+                within.extend(floors);
+                chains.push((base, chain));
+            }
+        }
         // Not the first that turned up: what is found must not depend on the order of interning.
         chains.sort_by_key(|(base, chain)| (std::cmp::Reverse(chain.len()), self.polynomials.place(*base)));
         chains.into_iter().next().map(|(_, chain)| chain)
@@ -415,24 +438,29 @@ impl Prover<'_> {
         for _ in 0..MAX_STEPS {
             // Digits are looked for among pairs of floors.
             self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;
-            self.table.digits_out(&mut rest, &mut out);
-            if let Some((low, high)) = self.table.bounds_of(&rest)
-                && low.floor() == high.floor()
-            {
-                return Ok(add(&out, &number(low.floor())));
+            let digits = self.table.digits_out(&mut rest, &mut out);
+            let all_digits: Vec<Term> = digits.iter().fold(Vec::new(), |all, digit| add(&all, digit));
+            if let Some(value) = self.table.floor_by_bounds(&add(&rest, &all_digits)) {
+                return Ok(add(&out, &number(value)));
             }
-            let mut all_whole = true;
-            for term in &mut rest {
-                if self.table.is_whole_key(term.key) {
-                    let whole = term.coefficient.floor();
-                    term.coefficient = &term.coefficient - &whole;
-                    out.push(Term { key: term.key, coefficient: whole });
-                } else {
-                    all_whole = false;
+            // Whole multiples leave all but the digits: of these, more than a part of one could leave.
+            let all_whole = self.table.whole_out(&mut rest, &mut out);
+            let left = add(&rest, &all_digits);
+            if all_whole {
+                if let Some(value) = self.table.floor_by_bounds(&left) {
+                    return Ok(add(&out, &number(value)));
+                }
+                if let Some(high) = self.table.above_units(&rest, &digits) {
+                    rest = high;
+                    continue;
+                }
+                if let Some(step) = self.table.one_step(&left) {
+                    rest = step;
+                    continue;
                 }
             }
-            rest.retain(|term| !term.coefficient.is_zero());
-            collect(&mut out);
+            rest = left;
+            self.table.whole_out(&mut rest, &mut out);
             if as_number(&rest).is_some() {
                 // Between 0 and 1.
                 return Ok(out);
@@ -440,14 +468,8 @@ impl Prover<'_> {
             if !all_whole {
                 break;
             }
-            if let Some((low, high)) = self.table.bounds_of(&rest)
-                && low.floor() == high.floor()
-            {
-                return Ok(add(&out, &number(low.floor())));
-            }
-            if let Some(high) = self.table.above_units(&rest) {
-                rest = high;
-                continue;
+            if let Some(value) = self.table.floor_by_bounds(&rest) {
+                return Ok(add(&out, &number(value)));
             }
             if let Some(flat) = self.table.nested(&rest) {
                 rest = flat;
@@ -512,10 +534,10 @@ impl Prover<'_> {
         if self.table.is_above(&a, &b) || self.table.is_above(&b, &a) {
             return Ok(Vec::new());
         }
-        let (a, b) = (self.table.polynomial(&a), self.table.polynomial(&b));
-        let place = |id| self.table.polynomials.place(id);
-        let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
-        Ok(self.table.atom_term(Atom::BitAnd(a, b)))
+        if let Some(common) = self.table.common_of_words(&a, &b) {
+            return Ok(common);
+        }
+        Ok(self.table.common_atom_of(&a, &b))
     }
 
     /// The digits where a mask has ones: run by run.
@@ -538,39 +560,101 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
-    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
-        let mut kept = Vec::new();
+    /// What a sum rounded down is, if its bounds say so.
+    fn floor_by_bounds(&self, terms: &[Term]) -> Option<Rational> {
+        let (low, high) = self.bounds_of(terms)?;
+        let low = low.floor();
+        (low == high.floor()).then_some(low)
+    }
+
+    /// Moves whole multiples of whole numbers out of what is rounded down, so that coefficients are from 0 to below 1. Whether
+    /// all of it is multiples of whole numbers.
+    fn whole_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) -> bool {
+        let mut all_whole = true;
+        for term in rest.iter_mut() {
+            if self.is_whole_key(term.key) {
+                let whole = term.coefficient.floor();
+                term.coefficient = &term.coefficient - &whole;
+                out.push(Term { key: term.key, coefficient: whole });
+            } else {
+                all_whole = false;
+            }
+        }
+        rest.retain(|term| !term.coefficient.is_zero());
+        collect(out);
+        all_whole
+    }
+
+    /// Moves whole multiples of digits out of what is rounded down. Other digits are told apart, and keep their signs, which
+    /// bounds need.
+    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) -> Vec<Vec<Term>> {
+        let mut kept: Vec<Vec<Term>> = Vec::new();
         while let Some(chain) = self.chain_in(rest) {
             for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
                 let part = times_number(&digits, &weight);
                 if weight.is_integer() {
                     *out = add(out, &part);
                 } else {
-                    kept = add(&kept, &part);
+                    kept.push(part);
                 }
             }
             *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
         }
-        *rest = add(rest, &kept);
+        kept
     }
 
     /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
-    /// part is left out.
-    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        if !(2..=MAX_CHAIN).contains(&terms.len()) {
+    /// part is left out. A number counts as a multiple and a rest.
+    fn above_units(&self, others: &[Term], digits: &[Vec<Term>]) -> Option<Vec<Term>> {
+        let (constant, others): (Vec<Term>, Vec<Term>) =
+            others.iter().cloned().partition(|term| term.key == Key::ONE);
+        let constant = as_number(&constant)?;
+        let parts: Vec<&[Term]> = others.chunks(1).chain(digits.iter().map(Vec::as_slice)).collect();
+        if parts.is_empty() || parts.len() > MAX_CHAIN {
             return None;
         }
-        let mut units: Vec<Rational> =
-            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
-        units.sort_unstable();
-        units.dedup();
-        units.iter().take(units.len() - 1).find_map(|unit| {
-            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
-            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
+        let unit_of = |part: &[Term]| {
+            let all =
+                part.iter().fold(rug::Integer::from(1), |all, term| all.lcm(&term.coefficient.to_parts().1));
+            Rational::from(all)
+        };
+        let units: Vec<Rational> = parts.iter().map(|part| unit_of(part)).collect();
+        let mut sorted = units.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.iter().find_map(|unit| {
+            let multiple = (&constant * unit).floor().checked_div(unit)?;
+            let (mut high, mut low) = (number(multiple.clone()), number(&constant - &multiple));
+            for (part, own) in parts.iter().zip(&units) {
+                let side = if unit.checked_div(own)?.is_integer() { &mut high } else { &mut low };
+                *side = add(side, part);
+            }
+            if low.is_empty() {
+                return None;
+            }
             let (least, most) = self.bounds_of(&low)?;
             (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
         })
+    }
+
+    /// `n/s` for a multiple of a whole number `n ≥ 0` and a number, the floor of which is 0 for `n < s` and else 1: so is that
+    /// of `n/s`, if `n` is below `2·s`. For a power of two `s`, with which digits of `n` telescope; others would only hide those
+    /// of `n` and the number.
+    fn one_step(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        let (constant, others): (Vec<Term>, Vec<Term>) =
+            terms.iter().cloned().partition(|term| term.key == Key::ONE);
+        let constant = as_number(&constant).filter(|constant| constant.is_positive())?;
+        let factor = content(&others)?;
+        let whole = times_number(&others, &factor.recip()?);
+        let (low, high) = self.bounds_of(&whole)?;
+        let step = (&Rational::ONE - &constant).checked_div(&factor)?.ceil();
+        let digits = step.to_i128().is_some_and(|step| step.count_ones() == 1);
+        let is_one = digits
+            && step.is_positive()
+            && !low.is_negative()
+            && high < &step * &Rational::TWO
+            && &(&high * &factor) + &constant < Rational::TWO;
+        if is_one { Some(times_number(&whole, &step.recip()?)) } else { None }
     }
 
     /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.

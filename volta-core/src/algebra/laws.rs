@@ -65,6 +65,7 @@ pub const LAWS: &[Group] = &[
         title: "Exponentials and logarithms",
         applied: &[
             ("exponent.rs", "a monomial has one exponent of two, to which factors add"),
+            ("larger_and_smaller.rs", "which two terms of a sum are such powers is looked up"),
             ("function.rs", "a logarithm is taken apart by the factors and the signs of its operand"),
             ("constant_readings.rs", "which constant a literal stands for depends on where it is met"),
         ],
@@ -88,13 +89,17 @@ pub const LAWS: &[Group] = &[
         applied: &[
             ("comparison.rs", "a comparison has one form, a sum above zero"),
             ("function.rs", "arms are compared with one another"),
+            ("chosen_sum.rs", "so are sums of parts, in both orders by which all of them are chosen"),
             ("cases.rs", "as for maxima"),
         ],
         laws: CHOICES,
     },
     Group {
         title: "Whole numbers and their binary digits",
-        applied: &[("integer.rs", "whether a law applies is decided by ranges, which are computed")],
+        applied: &[
+            ("integer.rs", "whether a law applies is decided by ranges, which are computed"),
+            ("bitwise.rs", "words are sums of common digits, and whether a sum is one is a table of truth"),
+        ],
         laws: WHOLE,
     },
     Group {
@@ -151,6 +156,16 @@ const EXPONENTIALS: &[Law] = &[
     law("2^(n + a) = 2ⁿ·2^a", "integer n", "exp2(a + 5) == 32*exp2(a)", &["exp2(a + 1/2) != 32*exp2(a)"]),
     law("(2^a)ⁿ = 2^(n·a)", "integer n", "exp2(a)^3 == exp2(3*a)", &["exp2(a)^3 != exp2(a^3)"]),
     law("2^(−∞) = 0", "always", "exp2(-inf) == 0", &["exp2(-1000) != 0"]),
+    law(
+        "2^max(a, b) + 2^min(a, b) = 2^a + 2^b",
+        "always; under any scale",
+        "c*exp2(2*max(a, b)) + c*exp2(2*(a + b - max(a, b))) == c*exp2(2*a) + c*exp2(2*b)",
+        &[
+            "exp2(max(a, b)) + 2*exp2(min(a, b)) != exp2(a) + 2*exp2(b)",
+            "exp2(max(a, b)) - exp2(min(a, b)) != exp2(a) - exp2(b)",
+            "exp2(max(a, b)) + exp2(2*min(a, b)) != exp2(a) + exp2(2*b)",
+        ],
+    ),
     law(
         "2^(k·log₂ a) = a^k",
         "integer k; a > 0 is the logarithm's requirement",
@@ -294,6 +309,28 @@ const CHOICES: &[Law] = &[
     ),
     law("(c ? a : b) = a", "c holds, by signs", "if(exp(c) > 0, a, b) == a", &["if(c > 0, a, b) != a"]),
     law(
+        "(p < q ? b : a) + (p < q ? a : b)·2^(k·(min(p, q) − max(p, q))) = (a·2^(k·p) + b·2^(k·q))·2^(−k·max(p, q)), and its \
+         variants",
+        "rational k, or one times log₂ e; all choices agree where p = q",
+        "if(p < q, b, a) + if(p < q, a, b)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+         == (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+        &[
+            "if(p < q, b, a) + if(p <= q, a, b)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+             != (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+            "if(p < q, b, a) + if(p < q, b, a)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+             != (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+        ],
+    ),
+    law(
+        "(d = 0 ? a : b) = a + d·(b − a)",
+        "d is 0 or 1 by the ranges of inputs and of digits; a and b are multiples of whole numbers",
+        "n is u8, m is u8: if(and(n, 16) = 0, 3, m) == 3 + and(n, 16)*(m - 3)/16",
+        &[
+            "n is u8, m is u8: if(mod(n, 3) = 0, 3, m) != 3 + mod(n, 3)*(m - 3)",
+            "n is u8, m is u8: if(mod(n, 2) = 0, 3, m) != m + mod(n, 2)*(3 - m)",
+        ],
+    ),
+    law(
         "comparisons up to positive factors and to shifts on both sides",
         "always",
         "if(2*a < 2*b, 1, 0) == if(a - b < 0, 1, 0)",
@@ -360,6 +397,15 @@ const WHOLE: &[Law] = &[
         ],
     ),
     law(
+        "⌊(n + c)/b⌋ = ⌊n/(b − c)⌋",
+        "0 ≤ n < 2·(b − c) by the ranges of inputs and of digits; whole n, 0 < c < b, b − c a power of two",
+        "n is u8: floor((mod(n, 4) + 6)/8) == floor(mod(n, 4)/2)",
+        &[
+            "n is u8: floor((mod(n, 8) + 6)/8) != floor(mod(n, 8)/2)",
+            "n is i8: floor((n + 6)/8) != floor(n/2)",
+        ],
+    ),
+    law(
         "⌊c·n⌋ = ⌊c'·n⌋, for the simplest such c'",
         "for every n of its range",
         "n is u32: floor(2863311531*n/8589934592) == floor(n/3)",
@@ -382,6 +428,16 @@ const WHOLE: &[Law] = &[
         "n has no more than k digits",
         "n is u8, m is u8: and(n, 255 - n) + and(m, m) == m",
         &["n is u8: and(n, 256 - n) != 0"],
+    ),
+    law(
+        "(a ^ b) & c = (a & c) ^ (b & c), where n ^ m is n + m − 2·(n & m), and its variants",
+        "natural numbers; of ~a = 2ᵏ − 1 − a, none has more than k digits",
+        "n is u32, m is u32, k is u32: and(n + m - 2*and(n, m), k) == and(n, k) + and(m, k) - 2*and(n, and(m, k))",
+        &[
+            "n is u32, m is u32, k is u32: and(n + m, k) != and(n, k) + and(m, k)",
+            "n is u32, m is u32: and(n + m - 2*and(n, m), m) != m",
+            "n is u32, m is u8: and(255 - m, n) != n - and(m, n)",
+        ],
     ),
     law(
         "n & 2ᵏ·m = 0",

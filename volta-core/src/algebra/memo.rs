@@ -10,6 +10,9 @@ use crate::term::{InputId, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
+/// Terms, each under a scale, whose sum something is.
+pub(super) type Parts = Rc<[(TermId, Term)]>;
+
 /// Forms that are known. They may depend on what is assumed.
 #[derive(Default)]
 pub(super) struct Forms {
@@ -29,6 +32,8 @@ pub(super) struct Forms {
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
     /// Choices as one of their arms and a scale.
     pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
+    /// Sums of choices as parts under scales.
+    pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
     /// Bytes of the flat forms.
     pub(super) flat_bytes: u64,
 }
@@ -49,6 +54,7 @@ impl Forms {
             + bytes_of(&self.substituted)
             + bytes_of(&self.expansions)
             + bytes_of(&self.choices)
+            + bytes_of(&self.chosen_sums)
     }
 }
 

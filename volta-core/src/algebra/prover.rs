@@ -14,7 +14,7 @@ use super::linear_sum::Walk;
 use super::memo::{Forms, LongSums};
 use super::table::{InputRange, Table};
 use super::tactic::{Choices, Tactic};
-use super::terms::Terms;
+use super::terms::{Order, Terms};
 use super::worklist::{Need, Worklist, if_known};
 use crate::base::ration::{Account, Ration};
 use crate::number::signs::Signs;
@@ -167,6 +167,24 @@ impl<'s> Prover<'s> {
         std::mem::swap(&mut self.forms, &mut self.shallow);
         self.work.resume(aside);
         if_known(found).map(Option::flatten)
+    }
+
+    /// Makes forms as they are where an order holds, or where it does not, other choices as they are. Nothing is remembered
+    /// of them, and what is nested too deeply for that has none.
+    pub(super) fn ordered<T>(
+        &mut self,
+        order: Order,
+        holds: bool,
+        work: impl FnOnce(&mut Prover<'s>) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let aside = self.work.aside();
+        let forms = std::mem::take(&mut self.forms);
+        let choices = std::mem::replace(&mut self.tactic.choices, Choices::Ordered(order, holds));
+        let found = work(self);
+        self.tactic.choices = choices;
+        self.forms = forms;
+        self.work.resume(aside);
+        if_known(found)
     }
 
     /// Runs `attempt` until nothing it needs is missing.

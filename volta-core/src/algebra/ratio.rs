@@ -313,10 +313,24 @@ impl Prover<'_> {
         Ok(self.table.polynomial(&parts))
     }
 
-    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`; names long sums.
+    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`; adds up powers of the larger
+    /// and the smaller of two numbers; names long sums.
     pub(super) fn expand(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let terms = self.multiplied_out(terms)?;
-        self.fold(terms)
+        let mut terms = terms;
+        loop {
+            // Before powers of logarithms are multiplied out, and of what comes of that.
+            while let Some(added) = self.larger_and_smaller(&terms)? {
+                terms = added;
+            }
+            if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).compound) {
+                return self.fold(terms);
+            }
+            let multiplied = self.multiplied_out(terms.clone())?;
+            if multiplied == terms {
+                return self.fold(terms);
+            }
+            terms = multiplied;
+        }
     }
 
     fn multiplied_out(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {

@@ -1,5 +1,7 @@
 //! How a prover treats long sums, products of sums and choices.
 
+use super::terms::Order;
+
 /// What gets a name of its own in the forms of sums, and stands there as one atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
@@ -18,6 +20,8 @@ pub(super) enum Choices {
     Scaled,
     /// It stays as it is.
     Kept,
+    /// So does it, unless it is by an order that is taken to hold, or not to.
+    Ordered(Order, bool),
 }
 
 /// How a prover treats long sums, products of sums and choices: what is cheap, or what proves more.

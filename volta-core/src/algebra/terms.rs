@@ -8,6 +8,13 @@ use crate::number::signs::Signs;
 use crate::term::{Kind, Range, Ranges, Store, TermId, TermOp, View};
 use rustc_hash::FxHashMap;
 
+/// A strict order of two terms: the first is smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) low: TermRef,
+    pub(super) high: TermRef,
+}
+
 /// The stores that a prover reads.
 pub(super) struct Terms<'s> {
     stores: Vec<(&'s Store, &'s Analysis)>,
@@ -114,6 +121,42 @@ impl<'s> Terms<'s> {
         }
     }
 
+    /// The strict order by which a term chooses, and what it is where that holds and where it does not.
+    pub(super) fn chosen(&self, at: TermRef) -> Option<(Order, [TermRef; 2])> {
+        let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
+        let located = |term: TermId| TermRef { store: at.store, term };
+        let mut arms = [a, b].map(located);
+        loop {
+            match self.view(located(condition)) {
+                View::Apply(TermOp::Not, [inner, ..]) => {
+                    condition = inner;
+                    arms.reverse();
+                }
+                View::Apply(TermOp::Less, [low, high, _]) => {
+                    return Some((Order { low: located(low), high: located(high) }, arms));
+                }
+                // `a ≤ b` is not `b < a`.
+                View::Apply(TermOp::LessEqual, [low, high, _]) => {
+                    arms.reverse();
+                    return Some((Order { low: located(high), high: located(low) }, arms));
+                }
+                View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
+            }
+        }
+    }
+
+    /// What a term is where an order holds, or where it does not; `None` if that is not for the order to say.
+    pub(super) fn in_order(&self, at: TermRef, order: Order, holds: bool) -> Option<TermRef> {
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
+            let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
+            let of_both = [a, b] == [order.low, order.high] || [b, a] == [order.low, order.high];
+            let high = (op == TermOp::Max) == holds;
+            return of_both.then_some(if high { order.high } else { order.low });
+        }
+        let (own, [when_less, when_not]) = self.chosen(at)?;
+        (own == order).then_some(if holds { when_less } else { when_not })
+    }
+
     /// A term that is the larger of two.
     pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
         if !self.larger.contains_key(&a.store) {
@@ -121,12 +164,12 @@ impl<'s> Terms<'s> {
             let mut found = FxHashMap::default();
             for term in analysis.terms_of(self.stores[a.store as usize].0, &[TermOp::Max, TermOp::Select]) {
                 if let Some((TermOp::Max, [a, b])) = self.extremum(TermRef { store: a.store, term }) {
-                    found.entry(in_order(a.term, b.term)).or_insert(term);
+                    found.entry(sorted(a.term, b.term)).or_insert(term);
                 }
             }
             self.larger.insert(a.store, found);
         }
-        let term = *self.larger[&a.store].get(&in_order(a.term, b.term))?;
+        let term = *self.larger[&a.store].get(&sorted(a.term, b.term))?;
         Some(TermRef { store: a.store, term })
     }
 
@@ -147,6 +190,6 @@ impl<'s> Terms<'s> {
     }
 }
 
-fn in_order(a: TermId, b: TermId) -> [TermId; 2] {
+fn sorted(a: TermId, b: TermId) -> [TermId; 2] {
     [a.min(b), a.max(b)]
 }

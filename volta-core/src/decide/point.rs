@@ -1,7 +1,7 @@
 //! Points at which terms are evaluated: numbers that the case's types hold.
 //!
 //! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
-//! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), then huge ones, so
+//! sparse, equal, negative, large, zero, rising and falling along rows), then pseudo-random numbers derived from (input, element), then huge ones, so
 //! that a result depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and
 //! ranges are rarely reduced just at an integer.
 
@@ -16,6 +16,11 @@ pub struct TestPoint<'i> {
     inputs: &'i [InputInfo],
     round: u32,
 }
+
+/// The point at which elements rise along each row.
+pub(super) const RISING: u32 = 14;
+/// The point at which they fall.
+const FALLING: u32 = 15;
 
 impl<'i> TestPoint<'i> {
     /// The point of number `round`.
@@ -114,6 +119,9 @@ impl TestPoint<'_> {
             12 => (-signed(2).abs(), 0),
             10 | 13 => (choice(hash, 3) - 1, 0),
             11 => (choice(mix(element), 5) - 2, 0),
+            // So that each element of a row is the largest so far, or none but the first.
+            RISING => along_row(element, info, |at, _| at),
+            FALLING => along_row(element, info, |at, length| length - at),
             // So large that products outweigh masks of -1e9, and of -1e30.
             16 => (signed(8192), 4),
             17 => (signed(8192), 40),
@@ -161,6 +169,17 @@ impl TestPoint<'_> {
         }
     }
 }
+
+/// A number for an element by where it stands in its row, in all from 0 to 8.
+fn along_row(element: u64, info: Option<&InputInfo>, of: fn(i64, i64) -> i64) -> (i64, i32) {
+    let length =
+        info.and_then(|info| info.shape.last()).map_or(LONG_ROW, |length| (*length).clamp(1, LONG_ROW));
+    let exp = 3 - length.next_power_of_two().trailing_zeros() as i32;
+    (of((element % length) as i64, length as i64), exp)
+}
+
+/// A row of more elements counts as several.
+const LONG_ROW: u64 = 1 << 16;
 
 /// `value`, or the like of it that is in the type and satisfies the assumption.
 pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Number {

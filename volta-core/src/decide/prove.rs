@@ -12,6 +12,7 @@ use std::rc::Rc;
 use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
 use super::domain::Domains;
 use super::evaluate::leaves;
+use super::point::RISING;
 use super::sweep::Sweep;
 use super::witness::{Counterexample, WitnessKind, element_name};
 use super::{DecisionOptions, ElementPair, InputInfo, Sign};
@@ -89,7 +90,7 @@ pub struct ElementProver<'s, 'i> {
     /// For elements that are equal in one order of what they compare after the other.
     cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
-    screen: Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
+    screen: Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
     options: &'i DecisionOptions,
@@ -100,6 +101,10 @@ pub struct ElementProver<'s, 'i> {
 const CASES_SHARE: u64 = 2;
 /// Of the steps that are left, one in so many is kept for the thorough prover.
 const THOROUGH_SHARE: u64 = 4;
+
+/// The points at which elements are looked at before they are multiplied out: one of simple fractions, and one at which
+/// every element of a row is the largest so far.
+const SCREENS: [u32; 2] = [0, RISING];
 
 /// So many steps are spent on an element before what both sides compute on the way is named.
 const FIRST_STEPS: u64 = 1 << 20;
@@ -427,9 +432,9 @@ fn thorough<'s, 'l>(
     known.get_or_insert_with(|| Learned::new(inputs, ration, true))
 }
 
-/// Whether the two sides surely differ at the first point.
+/// Whether the two sides surely differ at one of the first points.
 fn differs<'s, 'i>(
-    screen: &mut Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
+    screen: &mut Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
     element: &ElementPair<'s>,
     inputs: &'i [InputInfo],
     options: &DecisionOptions,
@@ -438,10 +443,13 @@ fn differs<'s, 'i>(
     let same =
         |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
     if !screen.as_ref().is_some_and(|(known, _)| same(known)) {
-        let new = QuickFilter::new(stores[0], stores[1], inputs, 0, options.effort.remembered);
+        let remembered = options.effort.remembered / SCREENS.len();
+        let new = SCREENS.map(|round| QuickFilter::new(stores[0], stores[1], inputs, round, remembered));
         *screen = Some((stores, new));
     }
-    screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
+    screen.as_mut().is_some_and(|(_, screens)| {
+        screens.iter_mut().any(|screen| screen.differs(element.reference.1, element.opt.1))
+    })
 }
 
 /// A prover that draws from a ration.

@@ -411,6 +411,15 @@ pub struct Declared {
     pub variables: Vec<VariableId>,
 }
 
+/// What `redux.sync` makes of the values of lanes, which is the same in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Of 32-bit integers: add, min, max, and, or, xor.
+    Integer(Int2, Int),
+    /// Of f32: min, max.
+    Float(Float2),
+}
+
 /// An operation. Destinations come first.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
@@ -702,10 +711,9 @@ pub enum Op {
         width: Width,
         mask: Src,
     },
-    /// `redux.sync` on 32-bit integers: add, min, max, and, or, xor
+    /// `redux.sync`
     Redux {
-        op: Int2,
-        signed: bool,
+        op: Reduction,
         d: RegId,
         a: Src,
         mask: Src,

@@ -17,8 +17,8 @@ use super::asynchronous::{
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Space, Src,
-    ToIntegral, Width,
+    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Reduction,
+    Space, Src, ToIntegral, Width,
 };
 use super::tensor_memory::{LeftFactor, Moved, MovedShape, TensorMemoryOp, TensorProduct};
 use crate::number::format::{Format, Rounding};
@@ -344,9 +344,12 @@ impl Display for Op {
             Op::MatchAll { d, p, a, width, mask } => {
                 write!(out, "{}{} = match.all.{width} {a}, {mask}", sink(d), also(p))
             }
-            Op::Redux { op, signed, d, a, mask } => {
-                let sign = if *signed { "s32" } else { "u32" };
+            Op::Redux { op: Reduction::Integer(op, ty), d, a, mask } => {
+                let sign = if ty.signed { "s32" } else { "u32" };
                 write!(out, "{d} = redux.{}.{sign} {a}, {mask}", name(op))
+            }
+            Op::Redux { op: Reduction::Float(op), d, a, mask } => {
+                write!(out, "{d} = redux.{}.f32 {a}, {mask}", name(op))
             }
             Op::ActiveMask { d } => write!(out, "{d} = activemask"),
             Op::Elect { d, p, mask } => write!(out, "{}|{p} = elect {mask}", sink(d)),

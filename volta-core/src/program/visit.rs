@@ -176,7 +176,7 @@ impl Op {
             Op::Ballot { d, a, mask } => {
                 [Write(*d), ReadPredicate(*a), Read(*mask)].into_iter().for_each(visit);
             }
-            Op::MatchAny { d, a, width: _, mask } | Op::Redux { op: _, signed: _, d, a, mask } => {
+            Op::MatchAny { d, a, width: _, mask } | Op::Redux { op: _, d, a, mask } => {
                 [Write(*d), Read(*a), Read(*mask)].into_iter().for_each(visit);
             }
             Op::MatchAll { d, p, a, width: _, mask } => {

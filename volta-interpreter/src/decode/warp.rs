@@ -2,8 +2,9 @@
 
 use volta_core::ptx::tree::Operand;
 
+use super::super::float::Format;
 use super::super::integer::{IntOp, IntType};
-use super::super::op::{Collective, Op, Shuffle, Source, Type, Vote};
+use super::super::op::{Collective, Op, Redux, Shuffle, Source, Type, Vote};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -65,15 +66,19 @@ impl Decoder {
                     ("xor", IntOp::Xor),
                 ];
                 let op = modifiers.one_of(&table).ok_or("it names no operation")?;
-                let ty = match modifiers.ty()? {
-                    Type::Int(ty) => ty,
-                    Type::Bits(bits) => IntType { bits, signed: false },
-                    Type::Pred | Type::Float(_) | Type::FloatPair(_) | Type::IntPair(_) => {
-                        return Err("it is an operation on integers".into());
+                let (magnitudes, nan) = (modifiers.take("abs"), modifiers.take("NaN"));
+                let op = match (modifiers.ty()?, op) {
+                    (Type::Int(ty), _) => Redux::Integer(op, ty),
+                    (Type::Bits(bits), _) => Redux::Integer(op, IntType { bits, signed: false }),
+                    (Type::Float(Format::F32), IntOp::Min | IntOp::Max) => {
+                        Redux::Extreme { largest: matches!(op, IntOp::Max), magnitudes, nan }
+                    }
+                    (Type::Pred | Type::Float(_) | Type::FloatPair(_) | Type::IntPair(_), _) => {
+                        return Err("it is an operation on integers and f32".into());
                     }
                 };
                 let [a]: [Source; 1] = self.sources(operands, WORD)?;
-                Collective::Redux { op, ty, d: self.destination(operands)?, a }
+                Collective::Redux { op, d: self.destination(operands)?, a }
             }
             _ => {
                 let (d, p) = self.pair(first)?;

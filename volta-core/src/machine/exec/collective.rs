@@ -2,12 +2,15 @@
 //! memory.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Truth, Value, lanes};
+use super::super::value::{Origin, Truth, Value, lanes};
 use super::super::warp::Warp;
+use super::float::Shape;
 use super::integer::Integer;
 use crate::base::assumption::Assumption;
+use crate::number::format::Format;
 use crate::program::{
-    Async, Groups, Inst, InstId, Int, Int2, Members, Op, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width,
+    Async, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId, Shuffle,
+    Src, Vote, Width,
 };
 use crate::verdict::FaultKind;
 
@@ -205,11 +208,10 @@ impl Cta<'_> {
         warp: &mut Warp,
         members: u32,
         pc: InstId,
-        (op, signed): (Int2, bool),
+        op: Reduction,
         d: RegId,
         a: Src,
     ) -> Result<(), Stop> {
-        let ty = Int { width: Width::W32, signed };
         let what = "a value that lanes combine";
         let values = lanes(members).map(|lane| match self.value(warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
@@ -217,7 +219,7 @@ impl Cta<'_> {
             value @ Value::Sym(_) => Ok(value),
         });
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-        let result = self.reduced(warp, op, ty, &values, pc)?;
+        let result = self.reduced(warp, op, &values, pc)?;
         for lane in lanes(members) {
             warp.register_mut(d).set(lane, result);
         }
@@ -245,20 +247,26 @@ impl Cta<'_> {
     }
 
     /// The values of lanes combined, which is the same in any order.
-    fn reduced(
-        &mut self,
-        warp: &Warp,
-        op: Int2,
-        ty: Int,
-        values: &[Value],
-        pc: InstId,
-    ) -> Result<Value, Stop> {
+    fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
+        let lane = warp.live().trailing_zeros() as usize;
         rest.iter().try_fold(*first, |sum, value| {
             let words = [sum, *value];
-            let lane = warp.live().trailing_zeros() as usize;
-            let both = self.integer_value(&Integer::Two(op, ty, words), pc);
-            both.ok_or_else(|| self.computes_with_encoding(warp, &words, lane, pc))
+            match op {
+                Reduction::Integer(op, ty) => {
+                    let both = self.integer_value(&Integer::Two(op, ty, words), pc);
+                    both.ok_or_else(|| self.computes_with_encoding(warp, &words, lane, pc))
+                }
+                Reduction::Float(op) => {
+                    let shape = Shape::of_two(op, Format::F32, Precision::NEAREST, Clamp::None);
+                    let [x, y] = words.map(|word| self.real(warp, word, Format::F32, lane, pc));
+                    match (x?, y?) {
+                        (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
+                        // A NaN, which no value is taken to be.
+                        (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(pc))),
+                    }
+                }
+            }
         })
     }
 

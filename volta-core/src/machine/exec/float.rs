@@ -577,6 +577,14 @@ impl Cta<'_> {
         self.known.fold(&mut self.store, shape, &ids, pc)
     }
 
+    /// An operation on two terms.
+    pub(super) fn float_value(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
+        if ids.iter().all(|id| is_constant(id.raw())) {
+            return self.fold_float(shape, ids, pc);
+        }
+        Value::Sym(Sym::real(shape.format, self.store.apply(shape.op, ids, pc)))
+    }
+
     pub(super) fn setp_float(
         &mut self,
         warp: &mut Warp,

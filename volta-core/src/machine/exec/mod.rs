@@ -234,7 +234,7 @@ impl Cta<'_> {
             Op::Ballot { d, a, mask: _ } => self.ballot(warp, mask, pc, *d, *a),
             Op::MatchAny { d, a, width, mask: _ } => self.match_any(warp, mask, pc, *d, *a, *width),
             Op::MatchAll { d, p, a, width, mask: _ } => self.match_all(warp, mask, pc, (*d, *p), *a, *width),
-            Op::Redux { op, signed, d, a, mask: _ } => self.redux(warp, mask, pc, (*op, *signed), *d, *a),
+            Op::Redux { op, d, a, mask: _ } => self.redux(warp, mask, pc, *op, *d, *a),
             Op::Elect { d, p, mask: _ } => self.elect(warp, mask, *d, *p),
             Op::Mma { product, d, a, b, c } => self.mma(warp, pc, *product, d, [a, b, c]),
             Op::LoadMatrix { space, address, transposed, d } => {

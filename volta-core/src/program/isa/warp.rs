@@ -1,7 +1,10 @@
 //! What the lanes of a warp do together.
 
 use super::{Row, Types, row};
-use crate::program::op::{Int, Int2, Op, PredId, RegId, Shuffle, Vote, Width};
+use crate::number::format::Format;
+use crate::program::op::{
+    Float1, Float2, Int, Int2, Op, Precision, PredId, Reduction, RegId, Shuffle, Src, Vote, Width,
+};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
@@ -104,6 +107,7 @@ fn matching(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
+/// `redux.sync.op.type`, `redux.sync.op{.abs}{.NaN}.f32`
 fn redux(x: &mut Operation<'_, '_>) -> Lowered {
     sync(x)?;
     let op = x.require(&[
@@ -115,21 +119,39 @@ fn redux(x: &mut Operation<'_, '_>) -> Lowered {
         ("xor", Int2::Xor),
     ])?;
     let logic = matches!(op, Int2::And | Int2::Or | Int2::Xor);
-    let signed = match x.ty()? {
-        Type::Bits(Width::W32) if logic => false,
-        Type::Int(Int { width: Width::W32, signed }) if !logic => signed,
-        Type::Bits(_)
-        | Type::Int(_)
-        | Type::Float(_)
-        | Type::FloatPair(_)
-        | Type::IntPair(_)
-        | Type::Bits128
-        | Type::Pred => return Err(x.wrong_type()),
+    let mut magnitudes = false;
+    let op = match (x.ty()?, op) {
+        (Type::Bits(Width::W32), _) if logic => {
+            Reduction::Integer(op, Int { width: Width::W32, signed: false })
+        }
+        (Type::Int(ty @ Int { width: Width::W32, .. }), _) if !logic => Reduction::Integer(op, ty),
+        (Type::Float(Format::F32), Int2::Min | Int2::Max) => {
+            magnitudes = x.flag("abs");
+            // No value is NaN (rule V2).
+            x.flag("NaN");
+            Reduction::Float(if op == Int2::Min { Float2::Min } else { Float2::Max })
+        }
+        (
+            Type::Bits(_)
+            | Type::Int(_)
+            | Type::Float(_)
+            | Type::FloatPair(_)
+            | Type::IntPair(_)
+            | Type::Bits128
+            | Type::Pred,
+            _,
+        ) => return Err(x.wrong_type()),
     };
     x.done(3)?;
     let d = x.destination(0, Width::W32)?;
-    let (a, mask) = (x.source(1, B32)?, x.source(2, B32)?);
-    x.push(Op::Redux { op, signed, d, a, mask });
+    let (mut a, mask) = (x.source(1, B32)?, x.source(2, B32)?);
+    if magnitudes {
+        let magnitude = x.temporary();
+        let precision = Precision::NEAREST;
+        x.push(Op::Float1 { op: Float1::Abs, format: Format::F32, precision, d: magnitude, a });
+        a = Src::Reg(magnitude);
+    }
+    x.push(Op::Redux { op, d, a, mask });
     Ok(())
 }
 
