@@ -27,7 +27,7 @@ pub const LEFT_OUT: [(&str, &str); 1] =
     [("outside", "its cases are about inputs that are refused; the few that pass are single kernels")];
 
 /// Of families whose pairs are large: the ones that are small enough, or made so.
-const REDUCED: [(&str, &[&str]); 8] = [
+const REDUCED: [(&str, &[&str]); 9] = [
     ("attention", &["small_fa1", "small_fa1_warp"]),
     ("attention_tensor", &["small_fa1", "small_fa1_causal", "small_fa2", "small_fa2_causal"]),
     ("causal", &["small_fa1", "small_attention", "small_attention_added", "small_attention_selected"]),
@@ -39,6 +39,7 @@ const REDUCED: [(&str, &[&str]); 8] = [
     ),
     ("matmul", &["small"]),
     ("tilelang", &["small_32x32", "small_64x64"]),
+    ("triton", &["gated_90", "softmax_80", "softmax_100"]),
 ];
 
 /// What is edited in kernels that nothing is compared with: values do not matter there. In large ones with barriers in

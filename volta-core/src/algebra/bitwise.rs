@@ -85,7 +85,7 @@ impl Table {
             }
             return Some(());
         }
-        self.atom_bounds(atom).filter(|(low, _)| *low >= 0)?;
+        self.atom_bounds(atom).filter(|(low, _)| *low >= 0 && self.is_whole_atom(atom))?;
         let place = words.iter().position(|known| *known == atom).unwrap_or_else(|| {
             words.push(atom);
             words.len() - 1
