@@ -14,7 +14,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 17] = [
+const LARGE: [&str; 21] = [
     "cluster::pair",
     "matmul::tiled",
     "matmul::naive",
@@ -32,6 +32,10 @@ const LARGE: [&str; 17] = [
     "pipeline::triton_",
     "pipeline::wgmma",
     "hopper::",
+    "triton::attention_",
+    "triton::layer_norm_",
+    "triton::matmul_",
+    "triton::softmax_",
 ];
 
 /// Of those that run for several seconds. Their reduced versions are called small, and take up to a second.
