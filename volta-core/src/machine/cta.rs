@@ -28,7 +28,7 @@ use crate::base::ration::Pool;
 use crate::case::Options;
 use crate::program::{Control, Divides, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{Congruence, NodeId, Ranges, Store};
-use crate::verdict::{Fault, FaultKind, Site};
+use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -47,6 +47,16 @@ pub(super) enum Stop {
     Doubtful,
     /// The epoch race detector is not enough for this CTA.
     NeedVectorClocks,
+}
+
+impl Stop {
+    /// The fault with what happened at barriers in memory.
+    pub(super) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
+        if let Stop::Fault(fault) = &mut self {
+            fault.phases = phases;
+        }
+        self
+    }
 }
 
 /// How a CTA is run.
@@ -567,7 +577,16 @@ impl<'l> Cta<'l> {
         help: Option<String>,
     ) -> Stop {
         let side = self.launch.which;
-        Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }))
+        Stop::Fault(Box::new(Fault {
+            side,
+            kind,
+            rule,
+            message,
+            sites,
+            timeline: None,
+            phases: Vec::new(),
+            help,
+        }))
     }
 
     pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: InstId) -> Site {

@@ -72,6 +72,7 @@ impl Cta<'_> {
         let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
         let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
         self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
+            .with_phases(self.phases_waited_for())
     }
 
     fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {

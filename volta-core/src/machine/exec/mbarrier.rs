@@ -5,6 +5,7 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::{Asked, Event, Mbarrier, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
+use super::super::phase_history::{Step, StepKind};
 use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Truth, Value, lanes};
@@ -15,12 +16,14 @@ use crate::program::{
     Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
     Written,
 };
-use crate::verdict::{FaultKind, Site};
+use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 
 /// Bytes of a barrier, which is aligned to as many.
 const BYTES: u32 = 8;
 /// The most arrivals that a phase can wait for.
 const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+/// Barriers of which a deadlock tells what happened at them.
+const MOST_BARRIERS: usize = 4;
 
 impl Cta<'_> {
     /// An operation on the barrier at a place, by the lanes of `mask`, one after the other.
@@ -94,7 +97,7 @@ impl Cta<'_> {
                 };
                 let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.expect_more(bytes);
+                    barrier.expect_more(event, bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
@@ -190,8 +193,7 @@ impl Cta<'_> {
         copy: Option<u32>,
     ) -> Result<(), Stop> {
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            barrier.bytes -= bytes;
-            barrier.start(clocks, event, copy)
+            barrier.start(clocks, event, bytes, copy)
         })?;
         self.end_phase(warp, lane, pc, key).map(drop)
     }
@@ -556,7 +558,57 @@ impl Cta<'_> {
         let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
         let site = |(thread, pc, action): (u32, InstId, String)| self.site_of_thread(action, thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
-        self.fault_at(kind, "Y9", message, sites, help)
+        let history = self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
+        self.fault_at(kind, "Y9", message, sites, help).with_phases(history.into_iter().collect())
+    }
+
+    /// What happened at the barriers that threads wait at.
+    #[cold]
+    pub(in super::super) fn phases_waited_for(&self) -> Vec<BarrierPhases> {
+        let is_waited_for = |barrier: &Mbarrier| {
+            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
+        };
+        let mut keys: Vec<(u32, u64)> = Vec::new();
+        for (key, barrier) in &self.mbarriers.alive {
+            if is_waited_for(barrier) {
+                keys.push(*key);
+            }
+        }
+        keys.sort_unstable();
+        keys.truncate(MOST_BARRIERS);
+        let told = |key| self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
+        keys.into_iter().filter_map(told).collect()
+    }
+
+    /// What happened at a barrier, phase by phase.
+    fn told(&self, key: (u32, u64), barrier: &Mbarrier) -> BarrierPhases {
+        let phases = barrier.history.phases(barrier.phase).map(|(number, phase)| {
+            let is_over = number < barrier.phase;
+            let arrived = if is_over { barrier.count } else { barrier.count.saturating_sub(barrier.pending) };
+            PhaseLine {
+                number,
+                is_over,
+                arrivals: (arrived, barrier.count),
+                bytes: phase.bytes,
+                steps: phase.steps.iter().map(|step| self.told_of(step)).collect(),
+                has_more: phase.has_more,
+            }
+        });
+        let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
+        BarrierPhases { name, phases: phases.collect() }
+    }
+
+    fn told_of(&self, step: &Step) -> Site {
+        let Step { kind, pc, thread, times, bytes } = *step;
+        let action = match (kind, times) {
+            (StepKind::Arrivals, 1) => "1 arrival, of".to_owned(),
+            (StepKind::Arrivals, _) => format!("{times} arrivals, the first of"),
+            (StepKind::Expected, 1) => format!("{bytes} bytes expected by"),
+            (StepKind::Expected, _) => format!("{bytes} bytes expected, first by"),
+            (StepKind::Copies, 1) => format!("{bytes} bytes copied by"),
+            (StepKind::Copies, _) => format!("{bytes} bytes in {times} copies, the first by"),
+        };
+        self.site_of_thread(action, thread, pc)
     }
 
     /// What to do where threads wait for the first arrivals at several barriers: most likely one of them should not wait.
