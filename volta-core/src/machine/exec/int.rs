@@ -1,8 +1,9 @@
 //! Integer operations: what they mean, bit by bit (rule V4); sums with a carry; and comparisons.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Truth, Value, lanes};
+use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Bool2, Compare, InstId, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
 };
@@ -240,11 +241,13 @@ pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
 }
 
 /// The lanes whose integers compare as asked.
-fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> u32 {
+fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> LaneMask {
     // Which comparison it is, is asked once for all lanes.
     #[inline(always)]
-    fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> u32 {
-        (0..32).fold(0, |holds, lane| holds | u32::from(compare(op, ty, x[lane], y[lane])) << lane)
+    fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> LaneMask {
+        LaneMask::from_bits(
+            (0..32).fold(0, |holds, at| holds | u32::from(compare(op, ty, x[at], y[at])) << at),
+        )
     }
     match op {
         Compare::Eq => each(ty, x, y, Compare::Eq),
@@ -258,7 +261,7 @@ fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> u32 {
 
 #[inline(always)]
 fn each2(a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32], f: impl Fn(u64, u64) -> u64) {
-    for lane in 0..32 {
+    for lane in Lane::all() {
         out[lane] = f(a[lane], b[lane]);
     }
 }
@@ -317,13 +320,13 @@ pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut
 pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [u64; 32]) -> bool {
     match (op, ty.width, ty.signed) {
         (Int3::MadLo, Width::W32, _) => {
-            for lane in 0..32 {
+            for lane in Lane::all() {
                 let product = (x[lane] as u32).wrapping_mul(y[lane] as u32);
                 out[lane] = u64::from(product.wrapping_add(z[lane] as u32));
             }
         }
         (Int3::MadWide, Width::W32, true) => {
-            for lane in 0..32 {
+            for lane in Lane::all() {
                 let product = i64::from(x[lane] as i32) * i64::from(y[lane] as i32);
                 out[lane] = (product as u64).wrapping_add(z[lane]);
             }
@@ -337,7 +340,7 @@ impl Cta<'_> {
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         subtract: bool,
         width: Width,
@@ -346,7 +349,7 @@ impl Cta<'_> {
         carry_in: Option<PredId>,
         carry_out: Option<PredId>,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let words = [a, b].map(|source| self.value(warp, source, lane));
             let carry = match carry_in {
                 None => Truth::Known(false),
@@ -374,7 +377,7 @@ impl Cta<'_> {
     pub(super) fn setp_int(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         op: Compare,
         ty: Int,
@@ -394,8 +397,8 @@ impl Cta<'_> {
             warp.predicate_mut(p).merge_bits(mask, bits);
             return Ok(());
         }
-        for lane in lanes(mask) {
-            let holds = bits >> lane & 1 == 1;
+        for lane in mask {
+            let holds = bits.contains(lane);
             self.set_predicates(warp, lane, pc, Truth::Known(holds), (p, q), combine);
         }
         Ok(())
@@ -405,7 +408,7 @@ impl Cta<'_> {
     pub(super) fn set_predicates(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         truth: Truth,
         (p, q): (PredId, Option<PredId>),

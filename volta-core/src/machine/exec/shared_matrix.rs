@@ -7,6 +7,7 @@ use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
+use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
@@ -81,7 +82,7 @@ impl Cta<'_> {
     pub(super) fn read_factor(
         &mut self,
         warp: &mut Warp,
-        readers: &[usize],
+        readers: &[Lane],
         pc: InstId,
         (layout, of, rank): (&Layout, Option<VariableId>, u32),
         element: MatrixElement,
@@ -89,7 +90,7 @@ impl Cta<'_> {
         agent: Agent,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let lane = readers.first().copied().unwrap_or(0);
+        let lane = readers.first().copied().unwrap_or_default();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -139,7 +140,7 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
-        readers: &[usize],
+        readers: &[Lane],
     ) -> Result<Value, Stop> {
         // The first element of a cell stands for the cell.
         if offset.is_multiple_of(4) {
@@ -147,7 +148,7 @@ impl Cta<'_> {
                 self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
             }
         }
-        self.held_value(warp, readers.first().copied().unwrap_or(0), at, offset, bytes)
+        self.held_value(warp, readers.first().copied().unwrap_or_default(), at, offset, bytes)
     }
 
     /// The pattern of a swizzle lies as the object's alignment says.
@@ -165,7 +166,7 @@ impl Cta<'_> {
                 "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
                 at.object.declared
             );
-            let lane = at.mask.trailing_zeros() as usize;
+            let lane = at.mask.first();
             let site = self.site("reads or writes it".into(), warp, lane, at.pc);
             let help = format!("declare it with `__align__({pattern})`");
             return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));

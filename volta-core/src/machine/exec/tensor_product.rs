@@ -12,6 +12,7 @@ use super::shared_matrix::Layout;
 use super::tensor_memory::{Spot, split};
 use super::warpgroup::DESCRIPTOR;
 use crate::base::index::number_of;
+use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
@@ -187,7 +188,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn refused(&self, refused: Refused, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         match refused {
             Refused::Wrong(why) => {
                 let message = format!("a product means nothing: {why}");
@@ -202,7 +203,7 @@ impl Cta<'_> {
     pub(super) fn multiply_tensor(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         product: &TensorProduct,
     ) -> Result<(), Stop> {
@@ -352,13 +353,13 @@ impl Cta<'_> {
         self.check_budgets()
     }
 
-    fn tensor_address(&self, warp: &Warp, lane: usize, pc: InstId, address: Address) -> Result<u64, Stop> {
+    fn tensor_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: Address) -> Result<u64, Stop> {
         let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
     /// Products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others all.
-    fn aligned(&self, warp: &Warp, lane: usize, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
+    fn aligned(&self, warp: &Warp, lane: Lane, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
         if first == 0 || shape.rows == 64 && first == 16 {
             return Ok(());
         }
@@ -375,7 +376,7 @@ impl Cta<'_> {
     fn read_described(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (factor, k_major, rank): (&Factor, bool, u32),
         (element, extent): (MatrixElement, (usize, usize)),

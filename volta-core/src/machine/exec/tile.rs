@@ -7,6 +7,7 @@ use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
 
@@ -25,12 +26,12 @@ impl<'l> Cta<'l> {
     pub(super) fn tile(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         map: MemoryPlace,
         at: &[Src],
     ) -> Result<Tile<'l>, Stop> {
-        let address = self.addresses(warp, 1 << lane, map.address, pc)?[lane];
+        let address = self.addresses(warp, LaneMask::of(lane), map.address, pc)?[lane];
         let (space, inner) =
             if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
         let launch = self.launch;
@@ -64,7 +65,7 @@ impl<'l> Cta<'l> {
     pub(super) fn copy_tile(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         near: (Space, u64),
         tile: &Tile<'_>,
@@ -120,7 +121,7 @@ impl<'l> Cta<'l> {
     fn each_goes_elsewhere(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         map: &Map,
         elements: &[Option<u64>],
@@ -138,7 +139,7 @@ impl<'l> Cta<'l> {
     fn copy_piece(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         (from, first): (&WarpAccess<'_>, u64),
         (to, target): (&WarpAccess<'_>, u64),
     ) -> Result<(), Stop> {
@@ -149,7 +150,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn box_address(&self, warp: &Warp, lane: usize, pc: InstId, address: u64) -> Result<u64, Stop> {
+    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
         if !address.is_multiple_of(BOX_ALIGN) {
             let message =
                 format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
@@ -162,7 +163,7 @@ impl<'l> Cta<'l> {
     fn far<'o>(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         tile: &Tile<'_>,
         agent: Agent,
