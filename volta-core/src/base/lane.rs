@@ -207,8 +207,8 @@ impl LaneMask {
 
     /// Each, in order.
     #[inline]
-    pub fn iter(self) -> Lanes {
-        Lanes(self.0)
+    pub fn iter(self) -> LaneIter {
+        LaneIter(self.0)
     }
 }
 
@@ -287,19 +287,19 @@ impl FromIterator<Lane> for LaneMask {
 
 impl IntoIterator for LaneMask {
     type Item = Lane;
-    type IntoIter = Lanes;
+    type IntoIter = LaneIter;
 
     #[inline]
-    fn into_iter(self) -> Lanes {
+    fn into_iter(self) -> LaneIter {
         self.iter()
     }
 }
 
 /// The lanes of a set, in order.
 #[derive(Clone, Debug)]
-pub struct Lanes(u32);
+pub struct LaneIter(u32);
 
-impl Iterator for Lanes {
+impl Iterator for LaneIter {
     type Item = Lane;
 
     #[inline]
@@ -319,8 +319,8 @@ impl Iterator for Lanes {
     }
 }
 
-impl ExactSizeIterator for Lanes {}
-impl FusedIterator for Lanes {}
+impl ExactSizeIterator for LaneIter {}
+impl FusedIterator for LaneIter {}
 
 #[cfg(test)]
 mod tests {

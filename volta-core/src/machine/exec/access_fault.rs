@@ -240,8 +240,7 @@ impl Cta<'_> {
         warp: &Warp,
         lane: Lane,
         pc: InstId,
-        space: Space,
-        address: u64,
+        (space, address): (Space, u64),
         bytes: u32,
         writes: bool,
     ) -> Stop {

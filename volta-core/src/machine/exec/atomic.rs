@@ -8,7 +8,7 @@ use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::integer::Integer;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
@@ -23,16 +23,16 @@ impl Cta<'_> {
         pc: InstId,
         (update, scope): (Update, Scope),
         (space, address, alignment): (Space, Address, u32),
-        d: Option<RegId>,
-        a: Src,
+        (d, a): (Option<RegId>, Src),
     ) -> Result<(), Stop> {
         let addresses = self.addresses(warp, mask, address, pc)?;
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
         for lane in mask {
             let mut offsets = [0; 32];
-            let (place, extent) = ((space, addresses[lane]), (bytes, alignment));
-            let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+            let place = (space, addresses[lane]);
+            let one = LaneAccess { place, bytes, alignment, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let mismatch = |this: &Self, warp: &Warp, held: String| {

@@ -8,7 +8,7 @@ use super::super::mbarrier::Started;
 use super::super::objects::Backing;
 use super::super::race::Agent;
 use super::super::warp::Warp;
-use super::memory::locate;
+use super::memory::{LaneAccess, locate};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
 use crate::verdict::FaultKind;
@@ -99,7 +99,7 @@ impl Cta<'_> {
             }
             Far::Tile { map, at } => {
                 let tile = self.tile(warp, lane, pc, *map, at)?;
-                self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), true)?
+                self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), true))?
             }
         };
         let rank = self.rank_of_address(near).unwrap_or(own);
@@ -128,7 +128,8 @@ impl Cta<'_> {
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None };
             let mut offsets = [0; 32];
-            let at = self.locate_lane(warp, lane, pc, place, (bytes, bytes), agent, true, &mut offsets)?;
+            let one = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(_) = at.object.backing else {
                 let message = "an asynchronous store that is not to shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
@@ -189,7 +190,7 @@ impl Cta<'_> {
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), false)?;
+                    self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), false))?;
                 }
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
@@ -261,9 +262,10 @@ impl Cta<'_> {
             return Ok(0);
         }
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
-        let extent = (bytes, UNIT);
-        let read = self.locate_lane(warp, lane, pc, from, extent, reader, false, &mut sources)?;
-        let write = self.locate_lane(warp, lane, pc, to, extent, writer, true, &mut targets)?;
+        let one = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
+        let read = self.locate_lane(warp, lane, pc, one, &mut sources)?;
+        let one = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
+        let write = self.locate_lane(warp, lane, pc, one, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);

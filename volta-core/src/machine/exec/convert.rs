@@ -43,11 +43,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
-        from: Int,
-        to: Format,
-        rounding: Rounding,
+        (d, a): (RegId, Src),
+        (from, to, rounding): (Int, Format, Rounding),
     ) -> Result<(), Stop> {
         let number = |bits: u64| {
             let bits = bits & from.width.mask();
@@ -105,11 +102,9 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
+        (d, a): (RegId, Src),
         (from, flush): (Format, bool),
-        to: Int,
-        rounding: ToIntegral,
+        (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
         for lane in mask {
             let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
@@ -303,10 +298,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
-        space: Space,
-        to: bool,
+        (d, a): (RegId, Src),
+        (space, to): (Space, bool),
         width: Width,
     ) -> Result<(), Stop> {
         let mut scratch = None;

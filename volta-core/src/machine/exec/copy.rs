@@ -12,6 +12,7 @@ use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::bulk::BulkGroups;
+use super::memory::LaneAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
@@ -63,7 +64,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         match operation {
             Async::Copy { to, from, bytes, size, ignore } => {
-                self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
+                self.copy_async(warp, mask, pc, (*to, *from), *bytes, (*size, *ignore))
             }
             Async::BulkLoad { to, from, barrier, ctas, pair } => {
                 self.bulk_load(warp, mask, pc, (*to, from), (*barrier, *ctas, *pair))
@@ -120,8 +121,7 @@ impl Cta<'_> {
         pc: InstId,
         (to, from): (Address, Address),
         bytes: u32,
-        size: Option<Src>,
-        ignore: Option<PredSrc>,
+        (size, ignore): (Option<Src>, Option<PredSrc>),
     ) -> Result<(), Stop> {
         self.observe(warp, mask, pc, (Space::Shared, to), bytes);
         self.observe(warp, mask, pc, (Space::Global, from), bytes);
@@ -155,7 +155,8 @@ impl Cta<'_> {
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
-            let at = self.locate_lane(warp, lane, pc, target, (bytes, bytes), agent, true, &mut offsets)?;
+            let one = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -194,7 +195,8 @@ impl Cta<'_> {
         let mut pieces: Vec<PackedPart> = Vec::new();
         if let Some(source) = source {
             let (place, mut offsets) = ((Space::Global, source), [0; 32]);
-            let at = self.locate_lane(warp, lane, pc, place, (wanted, bytes), agent, false, &mut offsets)?;
+            let one = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.launch.tensors[number as usize].is_read_only()

@@ -10,14 +10,13 @@ use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::idiom;
+use super::int::CompareTargets;
 use super::known::Undecided;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Decoded, Format, Rounding, decode, round};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{
-    Bool2, Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
-};
+use crate::program::{Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, RegId, Src};
 use crate::term::{Constant, Kind, Results, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 use smallvec::{SmallVec, smallvec};
@@ -595,11 +594,9 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        op: FloatCompare,
-        (format, flush): (Format, bool),
+        (op, format, flush): (FloatCompare, Format, bool),
         [a, b]: [Src; 2],
-        targets: (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
         for lane in mask {
             let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
@@ -611,7 +608,7 @@ impl Cta<'_> {
                     Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(pc)))
                 }
             };
-            self.set_predicates(warp, lane, pc, truth, targets, combine);
+            self.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }

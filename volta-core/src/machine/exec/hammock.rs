@@ -94,7 +94,7 @@ impl Cta<'_> {
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
             if let Err(refused) =
-                self.run_supposing(if_taken, warp, mask, *target, join, &branch, &mut own)?
+                self.run_supposing(if_taken, warp, mask, (*target, join), &branch, &mut own)?
             {
                 before.restore(warp, mask);
                 return Ok(Err(refused));
@@ -102,7 +102,7 @@ impl Cta<'_> {
             let taken = contents(warp);
             before.restore(warp, mask);
             if let Err(refused) =
-                self.run_supposing(if_passed, warp, mask, pc.next(), join, &branch, &mut own)?
+                self.run_supposing(if_passed, warp, mask, (pc.next(), join), &branch, &mut own)?
             {
                 before.restore(warp, mask);
                 return Ok(Err(refused));
@@ -121,8 +121,7 @@ impl Cta<'_> {
         bound: Option<Bound>,
         warp: &mut Warp,
         mask: LaneMask,
-        pc: InstId,
-        join: InstId,
+        (pc, join): (InstId, InstId),
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {

@@ -336,19 +336,34 @@ pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [
     true
 }
 
+/// An addition or a subtraction with a carry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carry {
+    pub(super) subtract: bool,
+    pub(super) width: Width,
+    pub(super) d: RegId,
+    pub(super) operands: [Src; 2],
+    pub(super) carry_in: Option<PredId>,
+    pub(super) carry_out: Option<PredId>,
+}
+
+/// Where a comparison's result goes: to `p` as it is and to `q` negated, each combined with a third predicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompareTargets {
+    pub(super) p: PredId,
+    pub(super) q: Option<PredId>,
+    pub(super) combine: Option<(Bool2, PredSrc)>,
+}
+
 impl Cta<'_> {
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        subtract: bool,
-        width: Width,
-        d: RegId,
-        [a, b]: [Src; 2],
-        carry_in: Option<PredId>,
-        carry_out: Option<PredId>,
+        carry: Carry,
     ) -> Result<(), Stop> {
+        let Carry { subtract, width, d, operands: [a, b], carry_in, carry_out } = carry;
         for lane in mask {
             let words = [a, b].map(|source| self.value(warp, source, lane));
             let carry = match carry_in {
@@ -379,27 +394,25 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        op: Compare,
-        ty: Int,
+        (op, ty): (Compare, Int),
         [a, b]: [Src; 2],
-        (p, q): (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
+            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
         }
         let (x, y) = (x.words(), y.words());
         let bits = compare_all(op, ty, &x, &y);
-        if let (None, None) = (combine, q) {
+        if let CompareTargets { p, q: None, combine: None } = targets {
             warp.predicate_mut(p).merge_bits(mask, bits);
             return Ok(());
         }
         for lane in mask {
             let holds = bits.contains(lane);
-            self.set_predicates(warp, lane, pc, Truth::Known(holds), (p, q), combine);
+            self.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
         }
         Ok(())
     }
@@ -411,9 +424,9 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
         truth: Truth,
-        (p, q): (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) {
+        let CompareTargets { p, q, combine } = targets;
         let third = combine.map(|(op, source)| (op, self.truth(warp, source, lane, pc)));
         let opposite = match truth {
             Truth::Known(value) => Truth::Known(!value),

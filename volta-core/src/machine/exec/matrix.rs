@@ -10,7 +10,7 @@ use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
@@ -511,8 +511,8 @@ impl Cta<'_> {
             for (row, cells) in cells.iter_mut().enumerate() {
                 let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let at =
-                    self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
+                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
+                let at = self.locate_lane(warp, owner, pc, one, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
@@ -562,7 +562,8 @@ impl Cta<'_> {
             for (row, offsets) in offsets.iter_mut().enumerate() {
                 let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let at = self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
+                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
+                let at = self.locate_lane(warp, owner, pc, one, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }

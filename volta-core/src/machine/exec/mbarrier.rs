@@ -9,7 +9,7 @@ use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Truth, Value};
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
@@ -288,8 +288,8 @@ impl Cta<'_> {
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
         let agent = if plain { Agent::Maker } else { Agent::Barrier };
         let mut offsets = [0; 32];
-        let extent = (BYTES, BYTES);
-        let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: true };
+        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         let is_remote = at.object.rank != warp.rank;
         let wrong = match action {
             BarrierAction::Init { .. } | BarrierAction::Invalidate | BarrierAction::Test { .. } => Some(

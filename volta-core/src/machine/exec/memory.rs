@@ -28,6 +28,19 @@ pub(super) struct WarpAccess<'o> {
     pub(super) agent: Agent,
 }
 
+/// An access of one lane: some bytes at an address, aligned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LaneAccess {
+    /// The address, in a space as the instruction says.
+    pub(super) place: (Space, u64),
+    pub(super) bytes: u32,
+    /// What the address is to be a multiple of.
+    pub(super) alignment: u32,
+    /// Who accesses them.
+    pub(super) agent: Agent,
+    pub(super) writes: bool,
+}
+
 impl<'l> Cta<'l> {
     /// Executes a load or a store.
     #[inline]
@@ -78,8 +91,8 @@ impl<'l> Cta<'l> {
         {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
-            let (extent, agent) = ((total, total), Agent::Thread);
-            match self.locate_lane(warp, lane, pc, place, extent, agent, writes, &mut offsets) {
+            let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
+            match self.locate_lane(warp, lane, pc, one, &mut offsets) {
                 Ok(at) => return self.perform(warp, at, inst),
                 Err(stop) if self.survey.is_none() => return Err(stop),
                 Err(_) => {}
@@ -96,7 +109,7 @@ impl<'l> Cta<'l> {
             let (own, inner) = locate(space, addresses[first]);
             let found = self.found(warp, own, inner);
             let Some((number, _)) = found else {
-                let stop = self.outside(warp, first, pc, own, inner, total, writes);
+                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
                 self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
@@ -124,7 +137,7 @@ impl<'l> Cta<'l> {
                 }
             }
             if !fits || !same.contains(first) {
-                let stop = self.outside(warp, first, pc, own, inner, total, writes);
+                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
                 self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
@@ -166,26 +179,23 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane. `offsets` is room for
-    /// what it holds.
+    /// Where the bytes of an access of one lane lie. `offsets` is room for what it holds.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     pub(super) fn locate_lane<'o>(
         &mut self,
         warp: &Warp,
         lane: Lane,
         pc: InstId,
-        (space, address): (Space, u64),
-        (bytes, alignment): (u32, u32),
-        agent: Agent,
-        writes: bool,
+        one: LaneAccess,
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
         'l: 'o,
     {
+        let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = one;
         let launch: &'l Launch<'l> = self.launch;
         let (own, inner) = locate(space, address);
-        let outside = || self.outside(warp, lane, pc, own, inner, bytes, writes);
+        let outside = || self.outside(warp, lane, pc, (own, inner), bytes, writes);
         let Some((number, offset)) = self.found(warp, own, inner) else { return Err(outside()) };
         let object = launch.objects.get(number);
         let offset = match u64::try_from(offset) {

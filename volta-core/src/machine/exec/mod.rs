@@ -65,6 +65,7 @@ use crate::program::{
 };
 use crate::term::{TermId, TermOp, expression};
 use crate::verdict::FaultKind;
+use int::CompareTargets;
 
 /// Terms are told at the depth at which they take no more characters than this.
 const LONGEST_TERM: usize = 120;
@@ -129,13 +130,23 @@ impl Cta<'_> {
                 self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
-                self.carry(warp, mask, pc, *subtract, *width, *d, [*a, *b], *carry_in, *carry_out)
+                let carry = int::Carry {
+                    subtract: *subtract,
+                    width: *width,
+                    d: *d,
+                    operands: [*a, *b],
+                    carry_in: *carry_in,
+                    carry_out: *carry_out,
+                };
+                self.carry(warp, mask, pc, carry)
             }
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
-                self.setp_int(warp, mask, pc, *compare, *ty, [*a, *b], (*p, *q), *combine)
+                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
+                self.setp_int(warp, mask, pc, (*compare, *ty), [*a, *b], targets)
             }
             Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
-                self.setp_float(warp, mask, pc, *compare, (*format, *flush), [*a, *b], (*p, *q), *combine)
+                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
+                self.setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
             }
             Op::Float1 { op, format, precision, d, a } => {
                 let (shape, sources) = float::Shape::of_one(*op, *format, *precision, *a);
@@ -152,11 +163,11 @@ impl Cta<'_> {
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, d, a } => {
                 let place = (*space, *address, *alignment);
-                self.atomic(warp, mask, pc, (*update, *scope), place, *d, *a)
+                self.atomic(warp, mask, pc, (*update, *scope), place, (*d, *a))
             }
-            Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, [*a, *b], *p),
+            Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, (*p, [*a, *b])),
             Op::Special { d, special, width } => self.special(warp, mask, pc, *d, *special, *width),
-            Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, *a, *b),
+            Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, [*a, *b]),
             Op::PredMov { p, a } => {
                 for lane in mask {
                     let truth = self.truth(warp, *a, lane, pc);
@@ -171,10 +182,10 @@ impl Cta<'_> {
             Op::Pack { d, parts, part } => self.pack(warp, mask, *d, parts, *part),
             Op::Unpack { d, a, part } => self.unpack(warp, mask, pc, d, *a, *part),
             Op::IntToFloat { d, a, from, to, rounding } => {
-                self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
+                self.int_to_float(warp, mask, pc, (*d, *a), (*from, *to, *rounding))
             }
             Op::FloatToInt { d, a, from, to, rounding, flush } => {
-                self.float_to_int(warp, mask, pc, *d, *a, (*from, *flush), *to, *rounding)
+                self.float_to_int(warp, mask, pc, (*d, *a), (*from, *flush), (*to, *rounding))
             }
             Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite } => {
                 let shape = convert::FloatCast {
@@ -187,7 +198,7 @@ impl Cta<'_> {
                 };
                 self.cvt_float(warp, mask, pc, *d, *a, shape)
             }
-            Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, *d, *a, *space, *to, *width),
+            Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, (*d, *a), (*space, *to), *width),
             Op::MapToCta { d, a, rank, space, width } => {
                 self.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
             }
@@ -408,7 +419,7 @@ impl Cta<'_> {
             Value::Undefined(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
                 let rule = rule_of(kind);
-                self.undefined_fault(kind, rule, format!("{what} is {why}"), origin, warp, lane, pc)
+                self.undefined_fault((kind, rule), format!("{what} is {why}"), origin, (warp, lane, pc))
             }
             Value::Sym(_) | Value::Bits(_) => {
                 let message = format!("{what} depends on the input: {}", self.describe_value(value));
@@ -448,20 +459,17 @@ impl Cta<'_> {
                 ("V6", format!("{decides}: an operation on the way to it has no value"))
             }
         };
-        self.undefined_fault(kind, rule, message, origin, warp, lane, pc)
+        self.undefined_fault((kind, rule), message, origin, (warp, lane, pc))
     }
 
     /// The fault of a value that is undefined, with where it became so.
     #[cold]
     pub(super) fn undefined_fault(
         &self,
-        kind: FaultKind,
-        rule: &'static str,
+        (kind, rule): (FaultKind, &'static str),
         message: String,
         origin: Origin,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
+        (warp, lane, pc): (&Warp, Lane, InstId),
     ) -> Stop {
         let use_site = self.site("uses the value".into(), warp, lane, pc);
         let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
@@ -588,8 +596,7 @@ impl Cta<'_> {
         pc: InstId,
         op: Bool2,
         p: PredId,
-        a: PredSrc,
-        b: PredSrc,
+        [a, b]: [PredSrc; 2],
     ) -> Result<(), Stop> {
         let (x, y) = (&warp.predicates[a.pred.index()], &warp.predicates[b.pred.index()]);
         if !(x.sym | y.sym | x.undefined | y.undefined).meets(mask) {

@@ -8,15 +8,14 @@ use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::idiom;
+use super::int::CompareTargets;
 use super::int::{compare, selector_of};
 use super::integer::Integer;
 use super::known::Knowns;
 use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
-use crate::program::{
-    Bool2, Clamp, Compare, InstId, Int, Int2, Int3, Precision, PredId, PredSrc, Src, Width,
-};
+use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 use crate::verdict::FaultKind;
 
@@ -395,11 +394,9 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        op: Compare,
-        ty: Int,
+        (op, ty): (Compare, Int),
         [a, b]: [Src; 2],
-        targets: (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
         for lane in mask {
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
@@ -434,7 +431,7 @@ impl Cta<'_> {
                     }
                 }
             };
-            self.set_predicates(warp, lane, pc, truth, targets, combine);
+            self.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }

@@ -219,8 +219,7 @@ impl Cta<'_> {
         pc: InstId,
         width: Width,
         d: RegId,
-        [a, b]: [Src; 2],
-        p: PredSrc,
+        (p, [a, b]): (PredSrc, [Src; 2]),
     ) -> Result<(), Stop> {
         let predicate = &warp.predicates[p.pred.index()];
         if !(predicate.sym | predicate.undefined).meets(mask) {

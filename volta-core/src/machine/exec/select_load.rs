@@ -8,7 +8,7 @@ use super::super::race::Agent;
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::idiom::whole;
-use super::memory::locate;
+use super::memory::{LaneAccess, locate};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, Space, Src, Width};
 use crate::term::{Kind, Product, Store, Sum, TermId, TermOp, View};
@@ -209,16 +209,8 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (wanted.space, address);
-        let located = self.locate_lane(
-            warp,
-            lane,
-            wanted.pc,
-            place,
-            (total, total),
-            Agent::Thread,
-            false,
-            &mut offsets,
-        );
+        let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes: false };
+        let located = self.locate_lane(warp, lane, wanted.pc, one, &mut offsets);
         // An address that is never taken need not be valid: that this one may be taken is not known.
         let Ok(at) = located else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);

@@ -6,7 +6,7 @@ use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
@@ -76,8 +76,17 @@ impl Layout {
     }
 }
 
+/// What is read of a factor, and on whose account.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FactorRead {
+    pub(super) element: MatrixElement,
+    /// Its rows in m or n, and k.
+    pub(super) extent: (usize, usize),
+    pub(super) agent: Agent,
+}
+
 impl Cta<'_> {
-    /// Reads a matrix of `rows` rows in m or n, by k, that lies in the shared memory of a CTA of the cluster, and hands on its
+    /// Reads a matrix that lies in the shared memory of a CTA of the cluster, and hands on its
     /// elements as terms. `readers` are lanes, of which what all of them know the reader knows.
     pub(super) fn read_factor(
         &mut self,
@@ -85,11 +94,10 @@ impl Cta<'_> {
         readers: &[Lane],
         pc: InstId,
         (layout, of, rank): (&Layout, Option<VariableId>, u32),
-        element: MatrixElement,
-        (rows, k): (usize, usize),
-        agent: Agent,
+        read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
+        let FactorRead { element, extent: (rows, k), agent } = read;
         let lane = readers.first().copied().unwrap_or_default();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
@@ -114,8 +122,8 @@ impl Cta<'_> {
                 let mut offsets = [0; 32];
                 let place = (space, address);
                 let piece = PIECE as u32;
-                let at =
-                    self.locate_lane(warp, lane, pc, place, (piece, piece), agent, false, &mut offsets)?;
+                let one = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
+                let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 self.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for number in 0..inside {

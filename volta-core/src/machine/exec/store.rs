@@ -122,7 +122,12 @@ impl Cta<'_> {
                     let message = "whether lanes store the same value to one place is not known: an instruction computes \
                                    it that is not supported";
                     let kind = FaultKind::Unsupported;
-                    return Err(self.undefined_fault(kind, "S2", message.into(), origin, warp, lane, at.pc));
+                    return Err(self.undefined_fault(
+                        (kind, "S2"),
+                        message.into(),
+                        origin,
+                        (warp, lane, at.pc),
+                    ));
                 }
             }
             let same = others.iter().all(|other| warp.go_together(*first, *other))

@@ -9,7 +9,7 @@ use super::super::race::{Agent, VectorClockDetector};
 use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Access, Address, InstId, MemoryPlace, Moved, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
@@ -171,7 +171,8 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
-        let at = self.locate_lane(warp, Lane::FIRST, pc, place, (4, 4), agent, true, &mut offsets)?;
+        let one = LaneAccess { place, bytes: 4, alignment: 4, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));

@@ -8,7 +8,7 @@ use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::matrix::{Factors, Places, Terms};
-use super::shared_matrix::Layout;
+use super::shared_matrix::{FactorRead, Layout};
 use super::tensor_memory::{Spot, split};
 use super::warpgroup::DESCRIPTOR;
 use crate::base::index::number_of;
@@ -247,8 +247,7 @@ impl Cta<'_> {
                         lane,
                         pc,
                         place,
-                        (a, extent),
-                        reader,
+                        FactorRead { element: a, extent, agent: reader },
                         &mut |(row, at), raw| {
                             left.set((half * extent.0 + row, at), raw);
                         },
@@ -283,7 +282,8 @@ impl Cta<'_> {
         let extent = (shape.columns / ctas.len(), shape.k);
         for (half, rank) in ctas.iter().enumerate() {
             let place = (&product.b, !shape.transposed[1], *rank);
-            self.read_described(warp, lane, pc, place, (b, extent), reader, &mut |(column, at), raw| {
+            let read = FactorRead { element: b, extent, agent: reader };
+            self.read_described(warp, lane, pc, place, read, &mut |(column, at), raw| {
                 right.set((at, half * extent.0 + column), raw);
             })?;
         }
@@ -379,8 +379,7 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
         (factor, k_major, rank): (&Factor, bool, u32),
-        (element, extent): (MatrixElement, (usize, usize)),
-        agent: Agent,
+        read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
         let Factor::Shared { descriptor, of, .. } = factor else {
@@ -389,7 +388,7 @@ impl Cta<'_> {
         let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
         let layout =
             Layout::of_tensor(bits, k_major).map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), element, extent, agent, take)
+        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), read, take)
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::race::Agent;
 use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
@@ -69,14 +69,13 @@ impl<'l> Cta<'l> {
         pc: InstId,
         near: (Space, u64),
         tile: &Tile<'_>,
-        (writer, reader): (Agent, Agent),
-        loads: bool,
+        ((writer, reader), loads): ((Agent, Agent), bool),
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
         let start = self.box_address(warp, lane, pc, near.1)?;
         let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, far_agent, !loads, &mut offsets)?;
+        let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
         if !loads {
             self.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
@@ -84,8 +83,9 @@ impl<'l> Cta<'l> {
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
-            let (place, extent) = ((near.0, address), (PIECE as u32, PIECE as u32));
-            let near = self.locate_lane(warp, lane, pc, place, extent, near_agent, loads, &mut offsets)?;
+            let (place, piece) = ((near.0, address), PIECE as u32);
+            let one = LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
+            let near = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box that is not between global and shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
@@ -166,8 +166,7 @@ impl<'l> Cta<'l> {
         lane: Lane,
         pc: InstId,
         tile: &Tile<'_>,
-        agent: Agent,
-        writes: bool,
+        (agent, writes): (Agent, bool),
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
@@ -179,7 +178,8 @@ impl<'l> Cta<'l> {
             return Err(Stop::Defect("a tensor map of a tensor that has no place"));
         };
         let place = (Space::Global, objects.get(object).base);
-        let far = self.locate_lane(warp, lane, pc, place, (1, 1), agent, writes, offsets)?;
+        let one = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
+        let far = self.locate_lane(warp, lane, pc, one, offsets)?;
         if writes {
             self.writable(warp, &far, tile.map.element as u32)?;
         }

@@ -14,7 +14,7 @@ use super::super::value::Value;
 use super::super::warp::Warp;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, real_or_undefined};
-use super::shared_matrix::Layout;
+use super::shared_matrix::{FactorRead, Layout};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
@@ -292,9 +292,7 @@ impl Cta<'_> {
                     &readers,
                     pc,
                     (&layout, *of, warp.rank),
-                    kind.a,
-                    extent,
-                    agent,
+                    FactorRead { element: kind.a, extent, agent },
                     &mut |(row, at), raw| {
                         if own.contains(&row) {
                             left.set((row - first, at), raw);
@@ -317,9 +315,7 @@ impl Cta<'_> {
             &readers,
             pc,
             (&layout, *of, warp.rank),
-            kind.b,
-            (n, k),
-            agent,
+            FactorRead { element: kind.b, extent: (n, k), agent },
             &mut |(column, at), raw| {
                 right.set((at, column), raw);
             },

@@ -22,7 +22,7 @@ use super::super::warp::Warp;
 use super::float::Shape;
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, sum_of_products, undefined};
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::WmmaLayout;
 use crate::number::format::Format;
@@ -89,16 +89,8 @@ impl Cta<'_> {
         let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
-        let at = self.locate_lane(
-            warp,
-            Lane::FIRST,
-            pc,
-            (space, base),
-            (bytes, alignment),
-            agent,
-            false,
-            &mut own,
-        )?;
+        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
@@ -168,16 +160,8 @@ impl Cta<'_> {
         let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
-        let at = self.locate_lane(
-            warp,
-            Lane::FIRST,
-            pc,
-            (space, base),
-            (bytes, alignment),
-            agent,
-            true,
-            &mut own,
-        )?;
+        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
