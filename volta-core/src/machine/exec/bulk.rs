@@ -7,9 +7,9 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::Backing;
 use super::super::race::Agent;
-use super::super::value::lanes;
 use super::super::warp::Warp;
-use super::memory::locate;
+use super::memory::{LaneAccess, locate};
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
@@ -47,12 +47,12 @@ impl Cta<'_> {
     pub(super) fn bulk_load(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (MemoryPlace, &Far),
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let near = self.address_of(warp, lane, pc, to)?;
             let barrier = self.address_of(warp, lane, pc, barrier)?;
             let Some(ctas) = ctas else {
@@ -77,7 +77,7 @@ impl Cta<'_> {
     fn load_into(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (near, from): ((Space, u64), &Far),
         (barrier, pair): ((Space, u64), bool),
@@ -99,7 +99,7 @@ impl Cta<'_> {
             }
             Far::Tile { map, at } => {
                 let tile = self.tile(warp, lane, pc, *map, at)?;
-                self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), true)?
+                self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), true))?
             }
         };
         let rank = self.rank_of_address(near).unwrap_or(own);
@@ -111,24 +111,25 @@ impl Cta<'_> {
     pub(super) fn store_far(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, width, a): (MemoryPlace, Width, &[Src]),
         barrier: MemoryPlace,
     ) -> Result<(), Stop> {
         if self.launch.ranks() == 1 {
-            let lane = mask.trailing_zeros() as usize;
+            let lane = mask.first();
             let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
             return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             let place = self.address_of(warp, lane, pc, to)?;
             let barrier = self.address_of(warp, lane, pc, barrier)?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None };
             let mut offsets = [0; 32];
-            let at = self.locate_lane(warp, lane, pc, place, (bytes, bytes), agent, true, &mut offsets)?;
+            let one = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(_) = at.object.backing else {
                 let message = "an asynchronous store that is not to shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
@@ -148,11 +149,11 @@ impl Cta<'_> {
     fn address_of(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: MemoryPlace,
     ) -> Result<(Space, u64), Stop> {
-        Ok((place.space, self.addresses(warp, 1 << lane, place.address, pc)?[lane]))
+        Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
     }
 
     /// The CTA of the cluster in whose shared memory an address lies.
@@ -165,11 +166,11 @@ impl Cta<'_> {
     pub(super) fn bulk_store(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
     ) -> Result<(), Stop> {
-        let mut begun: SmallVec<[(usize, Stores, u32); 1]> = SmallVec::new();
+        let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
         for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from))? {
             let reads = self.begin_bulk()?;
             // Lanes that copy the same to the same place are one that writes, and so many that read.
@@ -189,7 +190,7 @@ impl Cta<'_> {
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), false)?;
+                    self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), false))?;
                 }
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
@@ -216,10 +217,10 @@ impl Cta<'_> {
     fn what_lanes_store(
         &self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
-    ) -> Result<Vec<(usize, Stores)>, Stop> {
+    ) -> Result<Vec<(Lane, Stores)>, Stop> {
         let of = |lane| {
             let near = self.address_of(warp, lane, pc, from)?;
             let (place, values): (MemoryPlace, &[Src]) = match to {
@@ -231,7 +232,7 @@ impl Cta<'_> {
                 values.iter().map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
-        lanes(mask).map(of).collect()
+        mask.iter().map(of).collect()
     }
 
     fn begin_bulk(&mut self) -> Result<u32, Stop> {
@@ -246,7 +247,7 @@ impl Cta<'_> {
     fn bulk_copy(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (to, from): ((Space, u64), (Space, u64)),
         bytes: Src,
@@ -261,9 +262,10 @@ impl Cta<'_> {
             return Ok(0);
         }
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
-        let extent = (bytes, UNIT);
-        let read = self.locate_lane(warp, lane, pc, from, extent, reader, false, &mut sources)?;
-        let write = self.locate_lane(warp, lane, pc, to, extent, writer, true, &mut targets)?;
+        let one = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
+        let read = self.locate_lane(warp, lane, pc, one, &mut sources)?;
+        let one = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
+        let write = self.locate_lane(warp, lane, pc, one, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);
@@ -285,8 +287,8 @@ impl Cta<'_> {
         Ok(bytes)
     }
 
-    pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: u32) {
-        for lane in lanes(mask) {
+    pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: LaneMask) {
+        for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
             let group = std::mem::take(&mut bulk.open);
             bulk.groups.push_back(group);
@@ -294,8 +296,8 @@ impl Cta<'_> {
     }
 
     /// Waits until at most `pending` groups of each thread are under way, or still read.
-    pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: u32, pending: u32, reads: bool) {
-        for lane in lanes(mask) {
+    pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: LaneMask, pending: u32, reads: bool) {
+        for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
             let ended = bulk.groups.len().saturating_sub(pending as usize);
             let done: Vec<Stored> = if reads {
@@ -314,7 +316,13 @@ impl Cta<'_> {
     }
 
     /// `fence.proxy.async`: what the lanes know is there for the async proxy.
-    pub(super) fn publish(&mut self, warp: &Warp, mask: u32, shared: bool, global: bool) -> Result<(), Stop> {
+    pub(super) fn publish(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        shared: bool,
+        global: bool,
+    ) -> Result<(), Stop> {
         // Without asynchronous operations nobody asks.
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         for space in AsyncSpace::ALL {
@@ -322,7 +330,7 @@ impl Cta<'_> {
                 AsyncSpace::Shared => shared,
                 AsyncSpace::Global => global,
             };
-            for lane in lanes(if named { mask } else { 0 }) {
+            for lane in if named { mask } else { LaneMask::NONE } {
                 exact.clocks.publish(warp.thread(lane) as usize, space);
             }
         }
