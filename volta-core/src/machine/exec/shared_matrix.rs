@@ -2,6 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
+use super::super::objects::pretty_name;
 use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
@@ -169,7 +170,7 @@ impl Cta<'_> {
         let Backing::Shared(_) = at.object.backing else { return Ok(()) };
         let pattern = 8 * swizzle.span();
         if at.object.align < pattern {
-            let name = super::access_fault::pretty_name(&at.object.name);
+            let name = pretty_name(&at.object.name);
             let message = format!(
                 "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
                 at.object.declared
