@@ -8,7 +8,7 @@ use super::super::value::{Origin, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
 use crate::case::Element;
-use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp, Update};
+use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
 use crate::verdict::FaultKind;
 
 /// Nothing lies below this address.
@@ -329,10 +329,7 @@ impl Cta<'_> {
         if let Op::Load { width, .. } | Op::Store { width, .. } = op {
             Some(width.bytes())
         } else if let Op::Atomic { update, .. } = op {
-            Some(match update {
-                Update::Real(format) => format.bytes(),
-                Update::Integer(_, ty) => ty.width.bytes(),
-            })
+            Some(update.bytes())
         } else {
             None
         }

@@ -232,8 +232,9 @@ impl Analysis<'_> {
             let (from, to) = (self.address(state, *from), self.address(state, *to));
             let form = self.loaded(Space::Global, from, *bytes);
             self.stored(to, *bytes, form);
-        } else if let Op::Async(Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. }) =
-            op
+        } else if let Op::Async(
+            Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. } | Async::Clear { .. },
+        ) = op
         {
             // What they read are numbers.
             self.changed |= !self.numbers_anywhere;
