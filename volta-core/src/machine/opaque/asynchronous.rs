@@ -28,7 +28,7 @@ impl Analysis<'_> {
         }
         let wherever = |form: Form| match form {
             Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
+            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. }) => other,
         };
         let anywhere = Form::number(u64::MAX);
         let read = match operation {
@@ -136,7 +136,7 @@ impl Analysis<'_> {
     fn is_of_tensor_memory(&mut self, state: &State, address: Address) -> bool {
         match self.address(state, address) {
             Form::Linear { sum, .. } => self.sums.is_of_columns(sum),
-            Form::Half { .. } | Form::Some { .. } | Form::Descriptor => false,
+            Form::Half { .. } | Form::Some { .. } | Form::Descriptor { .. } => false,
             Form::Bits { taint, .. } => {
                 let all = Src::Imm(TENSOR_COLUMNS.into());
                 taint == 0 && !self.program.insts.iter().any(|inst| {
