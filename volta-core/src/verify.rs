@@ -357,6 +357,7 @@ impl<'c> Verification<'c> {
             ),
             sites: Vec::new(),
             timeline: None,
+            phases: Vec::new(),
             help: Some(format!(
                 "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
                  `partial = true` if the case is not about all of the output"
@@ -623,6 +624,7 @@ fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
         message: format!("the output {name} is undefined for every input: {reason}"),
         sites: Vec::new(),
         timeline: None,
+        phases: Vec::new(),
         help: None,
     })
 }

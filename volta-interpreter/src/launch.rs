@@ -371,7 +371,9 @@ impl Ready<'_> {
         let shape = if map.shape.is_empty() { shape } else { &map.shape };
         let element = values::elements(param)[self.which];
         let ty = match element {
-            Element::Float(format) => Type::parse(format.name()).ok_or("a map of floats of no such format")?,
+            Element::Float(format) => {
+                Type::parse(format.name()).ok_or("a map of floats of no such format")?
+            }
             Element::Int { bytes, signed: true } => Type::Int(IntType { bits: 8 * bytes, signed: true }),
             Element::Int { bytes, signed: false } => Type::Bits(8 * bytes),
             Element::Bool => Type::Bits(8),

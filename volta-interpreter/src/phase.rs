@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cta::Cta;
-use super::memory;
 use super::decode::atomic_op;
+use super::memory;
 use super::op::{Address, AtomicOp, BulkCopy, BulkEffect, Moved, Phase, PhaseOp, Source, Space};
 use super::tensor_map::{Placed, TensorMap};
 use super::{float, thread};

@@ -75,8 +75,7 @@ impl TensorMap {
             return Err(format!("a tensor map has at most {MOST} dimensions"));
         }
         let at = TYPES.iter().position(|ty| *ty == self.ty).ok_or("no map has elements of that type")?;
-        let head =
-            (at as u64) << 16 | u64::from(self.swizzle.0) << 8 | self.dimensions.len() as u64;
+        let head = (at as u64) << 16 | u64::from(self.swizzle.0) << 8 | self.dimensions.len() as u64;
         let rest = self.dimensions.iter().flat_map(|held| [held.extent, held.tile << 48 | held.stride]);
         let mut bytes = [0; BYTES];
         for (at, word) in [self.base, head].into_iter().chain(rest).enumerate() {

@@ -308,6 +308,7 @@ mod tests {
             message: "two threads meet\n\u{1b}".into(),
             sites: vec![site],
             timeline: None,
+            phases: Vec::new(),
             help: None,
         };
         let witness = Witness {

@@ -1,12 +1,13 @@
 //! One pass over a store before anything is proved: use counts, which terms may be infinite, which are partial.
 
 use super::constant_readings::{Encoded, Irrational, IrrationalLiteral, Role, folded, read_all};
-use super::reachability::{Reached, bits, whole_node};
+use super::reachability::{Reached, whole_node};
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::value::{Demand, LimitAtInfinity};
 use crate::number::{Extended, Rational};
 use crate::term::{
     Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind,
-    TermOp, rank,
+    TermOp,
 };
 
 /// The term may be −∞.
@@ -66,7 +67,7 @@ impl Analysis {
     /// Reads a store of which nearly all is computed from `roots`: all of it, where that is quicker than to look for what
     /// is not.
     pub fn of_most(store: &Store, roots: &[TermId]) -> Analysis {
-        let alone = (0..store.len()).all(|at| store.mask(at).is_power_of_two());
+        let alone = (0..store.len()).all(|at| store.mask(at).only().is_some());
         if alone { Analysis::of_all(store) } else { Analysis::new(store, roots) }
     }
 
@@ -163,7 +164,7 @@ impl Analysis {
         while let Some(at) = next {
             if ops.contains(&store.node_ref(at).op()) {
                 let node = NodeId::from_index(at);
-                found.extend(bits(self.reached.lanes(at)).map(|lane| TermId::lane(node, lane)));
+                found.extend(self.reached.lanes(at).iter().map(|lane| TermId::lane(node, lane)));
             }
             next = self.reached.first_from(at + 1);
         }
@@ -203,10 +204,10 @@ impl Analysis {
     ///
     /// # Panics
     /// When nothing is known of the term: an entry of another one must not be taken for its own.
-    fn entry(&self, node: usize, lane: u32) -> usize {
+    fn entry(&self, node: usize, lane: Lane) -> usize {
         let lanes = self.reached.lanes(node);
-        assert!(lanes >> lane & 1 == 1, "analysis of a term that no root is computed from");
-        self.starts[node] as usize + rank(lanes, lane)
+        assert!(lanes.contains(lane), "analysis of a term that no root is computed from");
+        self.starts[node] as usize + lanes.rank(lane)
     }
 
     /// Counts how often each reached term is used.
@@ -221,14 +222,14 @@ impl Analysis {
 
     /// Counts that the lanes of `mask` use an operand each. Mostly nothing of it is reached.
     #[inline(always)] // As it decides what of an operand is read at all.
-    fn count_operand(&mut self, own: Lanes<'_>, mask: u32) {
+    fn count_operand(&mut self, own: Lanes<'_>, mask: LaneMask) {
         match own {
             Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes_in(mask) as u32),
             Lanes::Affine { base, stride } => {
                 if let Some(used) = whole_node(own) {
                     self.count_lanes(used, mask);
                 } else if self.reaches_between(ends_of_strided(base, stride, mask)) {
-                    bits(mask).for_each(|lane| self.count(own.term(lane, mask), 1));
+                    mask.iter().for_each(|lane| self.count(own.term(lane, mask), 1));
                 }
             }
             Lanes::Strides { base, motion } => {
@@ -236,7 +237,7 @@ impl Analysis {
                     // Lanes that differ in bits without a step have the same term.
                     let steps = &motion.steps;
                     let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
-                    let each = (0..32).filter(|lane| lane & !moving == 0);
+                    let each = Lane::all().filter(|lane| lane.number() & !moving == 0);
                     each.for_each(|lane| self.count(own.term(lane, mask), 32 >> moving.count_ones()));
                 }
             }
@@ -255,25 +256,25 @@ impl Analysis {
             return;
         }
         let reached = self.reached.lanes(node.index());
-        if reached >> lane & 1 == 1 {
-            let uses = &mut self.uses[self.starts[node.index()] as usize + rank(reached, lane)];
+        if reached.contains(lane) {
+            let uses = &mut self.uses[self.starts[node.index()] as usize + reached.rank(lane)];
             *uses = uses.saturating_add(lanes as u8);
         }
     }
 
     /// Counts that each of some lanes uses the one of a node beside it.
     #[inline]
-    fn count_lanes(&mut self, node: usize, lanes: u32) {
+    fn count_lanes(&mut self, node: usize, lanes: LaneMask) {
         if !self.reached.has(node) {
             return;
         }
         let reached = self.reached.lanes(node);
-        let uses = &mut self.uses[self.starts[node] as usize..][..reached.count_ones() as usize];
-        if reached & !lanes == 0 {
+        let uses = &mut self.uses[self.starts[node] as usize..][..reached.count() as usize];
+        if reached.is_within(lanes) {
             uses.iter_mut().for_each(|uses| *uses = uses.saturating_add(1));
         } else {
-            for (lane, uses) in bits(reached).zip(uses) {
-                *uses = uses.saturating_add((lanes >> lane & 1) as u8);
+            for (lane, uses) in reached.iter().zip(uses) {
+                *uses = uses.saturating_add(lanes.contains(lane).into());
             }
         }
     }
@@ -305,7 +306,7 @@ impl Analysis {
         }
         let node = store.node(at);
         let own = own_flags(store, &node);
-        if lanes.is_power_of_two() {
+        if lanes.only().is_some() {
             self.visit_lane(&node, at, own);
             return;
         }
@@ -322,15 +323,15 @@ impl Analysis {
                 && self.reached.lanes(used) == lanes
             {
                 inputs |= self.inputs[used];
-                for (lane, own) in bits(lanes).zip(&self.flags[self.starts[used] as usize..]) {
-                    flags[lane as usize] = *own;
+                for (lane, own) in lanes.iter().zip(&self.flags[self.starts[used] as usize..]) {
+                    flags[lane] = *own;
                     any |= own;
                 }
                 continue;
             }
             // Lanes mostly have the same term as others before them.
             let (mut last, mut last_flags) = (None, 0);
-            for lane in bits(lanes) {
+            for lane in lanes {
                 let term = operand.term(lane, node.mask);
                 if last != Some(term) {
                     inputs |= self.inputs(term);
@@ -338,7 +339,7 @@ impl Analysis {
                     any |= last_flags;
                     last = Some(term);
                 }
-                flags[lane as usize] = last_flags;
+                flags[lane] = last_flags;
             }
         }
         self.inputs[at] = inputs;
@@ -346,8 +347,8 @@ impl Analysis {
             let start = self.starts[at] as usize;
             // Lanes mostly are like those before them.
             let (mut last, mut result) = ([0; 3], transfer(node.op, 0, 0, 0) | own);
-            for (lane, flags) in bits(lanes).zip(&mut self.flags[start..]) {
-                let [a, b, c] = [0, 1, 2].map(|operand: usize| inside[operand][lane as usize]);
+            for (lane, flags) in lanes.iter().zip(&mut self.flags[start..]) {
+                let [a, b, c] = [0, 1, 2].map(|operand: usize| inside[operand][lane]);
                 if [a, b, c] != last {
                     last = [a, b, c];
                     result = transfer(node.op, a, b, c) | own;
@@ -359,20 +360,21 @@ impl Analysis {
 
     /// The inputs that the lanes of an operand depend on, of a node with the lanes of `mask`.
     #[inline(always)] // As it decides what of an operand is read at all.
-    fn inputs_of_lanes(&self, own: Lanes<'_>, lanes: u32, mask: u32) -> u32 {
+    fn inputs_of_lanes(&self, own: Lanes<'_>, lanes: LaneMask, mask: LaneMask) -> u32 {
         if let Lanes::Affine { base, stride: 0 } = own {
             return self.inputs(TermId::from_raw(base));
         }
         if let Some(used) = whole_node(own) {
             return self.inputs[used];
         }
-        inputs_of_row(own, lanes)
-            .unwrap_or_else(|| bits(lanes).fold(0, |inputs, lane| inputs | self.inputs(own.term(lane, mask))))
+        inputs_of_row(own, lanes).unwrap_or_else(|| {
+            lanes.iter().fold(0, |inputs, lane| inputs | self.inputs(own.term(lane, mask)))
+        })
     }
 
     /// The same for a node of which one lane is reached, with the flags of its operation.
     fn visit_lane(&mut self, node: &NodeParts<'_>, at: usize, own: u8) {
-        let lane = self.reached.lanes(at).trailing_zeros();
+        let lane = self.reached.lanes(at).first();
         let mut inside = [0; 3];
         let mut inputs = 0;
         for (operand, flags) in node.operands.iter().zip(&mut inside).take(node.op.arity()) {
@@ -390,24 +392,24 @@ impl Analysis {
 
 /// How many lanes a mask has.
 #[inline]
-fn lanes_in(mask: u32) -> u64 {
+fn lanes_in(mask: LaneMask) -> u64 {
     // Mostly one or all, and machines that count bits are not to be relied on.
     match mask {
-        u32::MAX => 32,
-        mask if mask.is_power_of_two() => 1,
-        mask => mask.count_ones().into(),
+        LaneMask::ALL => 32,
+        mask if mask.only().is_some() => 1,
+        mask => mask.count().into(),
     }
 }
 
 /// The terms of the first and the last of some lanes that a stride separates.
 #[inline]
-fn ends_of_strided(base: u64, stride: i64, lanes: u32) -> [TermId; 2] {
-    let ends = [lanes.trailing_zeros(), 31 - lanes.leading_zeros()];
-    ends.map(|lane| TermId::from_raw(base.wrapping_add_signed(stride * i64::from(lane))))
+fn ends_of_strided(base: u64, stride: i64, lanes: LaneMask) -> [TermId; 2] {
+    let ends = [lanes.first(), lanes.last()];
+    ends.map(|lane| TermId::from_raw(base.wrapping_add_signed(stride * i64::from(lane.number()))))
 }
 
 /// The inputs that an operand's lanes are elements of, as bits, if they are such.
-fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
+fn inputs_of_row(operand: Lanes<'_>, lanes: LaneMask) -> Option<u32> {
     let ends = match operand {
         Lanes::Affine { base, stride } => ends_of_strided(base, stride, lanes),
         Lanes::Strides { base, motion } => motion.min_max(base).map(TermId::from_raw),
@@ -530,7 +532,7 @@ mod tests {
 
     fn check(drawn: &[Draw], infinite: bool, mut store: Store) -> Result<(), TestCaseError> {
         let nodes = append(drawn, &mut store);
-        let lane = |(node, mask): (NodeId, u32)| TermId::lane(node, mask.trailing_zeros());
+        let lane = |(node, mask): (NodeId, LaneMask)| TermId::lane(node, mask.first());
         let mut last = lane(nodes[nodes.len() - 1]);
         if infinite {
             let exact = Extended::NegInf;
@@ -542,7 +544,7 @@ mod tests {
         let (some, all) = (Analysis::new(&store, &roots), Analysis::of_all(&store));
         let mut uses: HashMap<TermId, u32> = HashMap::new();
         for at in 0..store.len() {
-            for lane in bits(store.mask(at)) {
+            for lane in store.mask(at) {
                 if let View::Apply(op, operands) = store.view(TermId::lane(NodeId::from_index(at), lane)) {
                     operands[..op.arity()].iter().for_each(|own| *uses.entry(*own).or_default() += 1);
                 }

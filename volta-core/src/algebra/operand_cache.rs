@@ -3,6 +3,7 @@
 //! The same fragment of a matrix is an operand of many nodes, each with a list of its own. The result of reading a list
 //! lane by lane is cached by the contents of the list.
 
+use crate::base::lane::LaneMask;
 use crate::term::Lanes;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -14,8 +15,8 @@ const REMEMBERED: usize = 1 << 12;
 /// Some lanes of an operand, whichever node has it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Read {
-    mask: u32,
-    lanes: u32,
+    mask: LaneMask,
+    lanes: LaneMask,
     /// In which way the words say which terms they are.
     way: u32,
     words: SmallVec<[u64; 8]>,
@@ -23,7 +24,7 @@ pub(super) struct Read {
 
 impl Read {
     /// What an operand of a node with the lanes of `mask` is in `lanes`.
-    pub(super) fn new(mask: u32, lanes: u32, own: Lanes<'_>) -> Read {
+    pub(super) fn new(mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Read {
         let (way, words) = match own {
             Lanes::Affine { base, stride } => (0, SmallVec::from_slice(&[base, stride as u64])),
             Lanes::Strides { base, motion } => {
@@ -76,7 +77,7 @@ mod tests {
     #[test]
     fn the_same_words_read_in_another_way_are_another_operand() {
         let list = [1u64, 2, 4, 8, 16, 32];
-        let mask = 0x3f;
+        let mask = LaneMask::from_bits(0x3f);
         let motion = Motion::new([2, 4, 8, 16, 32]);
         let ways = [
             Lanes::Affine { base: 1, stride: 2 },

@@ -1,5 +1,6 @@
 //! The terms on which given terms depend.
 
+use crate::base::lane::{Lane, LaneMask};
 use crate::term::{Lanes, Store, TermId, TermKind};
 
 /// The lanes of a store's nodes that some terms are computed from, those terms included.
@@ -9,7 +10,7 @@ use crate::term::{Lanes, Store, TermId, TermKind};
 /// of these.
 #[derive(Debug)]
 pub(super) struct Reached {
-    /// Of each node.
+    /// Of each node, as bits: memory of zeros costs nothing until it is written.
     lanes: Vec<u32>,
     /// The nodes with lanes, a bit each.
     nodes: Vec<u64>,
@@ -44,8 +45,8 @@ impl Reached {
 
     /// The lanes of a node.
     #[inline]
-    pub(super) fn lanes(&self, node: usize) -> u32 {
-        self.lanes[node]
+    pub(super) fn lanes(&self, node: usize) -> LaneMask {
+        LaneMask::from_bits(self.lanes[node])
     }
 
     /// Whether some lane of a node is reached.
@@ -73,17 +74,17 @@ impl Reached {
 
     fn insert(&mut self, term: TermId) {
         if let TermKind::Lane(node, lane) = term.kind() {
-            self.insert_lanes(node.index(), 1 << lane);
+            self.insert_lanes(node.index(), LaneMask::of(lane));
         }
     }
 
-    fn insert_lanes(&mut self, node: usize, lanes: u32) {
-        self.lanes[node] |= lanes;
+    fn insert_lanes(&mut self, node: usize, lanes: LaneMask) {
+        self.lanes[node] |= lanes.bits();
         self.nodes[node / 64] |= 1 << (node % 64);
     }
 
     fn insert_operands(&mut self, store: &Store, at: usize) {
-        let (lanes, node) = (self.lanes[at], store.node_ref(at));
+        let (lanes, node) = (self.lanes(at), store.node_ref(at));
         for which in 0..node.op().arity() {
             let own = node.operand(which);
             match (whole_node(own), own) {
@@ -106,24 +107,34 @@ fn is_input(raw: u64) -> bool {
 pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
     let Lanes::Affine { base, stride: 1 } = own else { return None };
     match TermId::from_raw(base).kind() {
-        TermKind::Lane(node, 0) => Some(node.index()),
+        TermKind::Lane(node, Lane::FIRST) => Some(node.index()),
         TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
     }
 }
 
 /// Looks at an operand's terms in some lanes of a node with the lanes of `mask`, one after the other.
 #[inline]
-pub(super) fn each_term(own: Lanes<'_>, lanes: u32, mask: u32, mut look: impl FnMut(u32, TermId)) {
+pub(super) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut look: impl FnMut(Lane, TermId)) {
     match own {
         // Where a lane's entry is need not be counted for each.
         Lanes::List(list) => {
-            for (lane, raw) in bits(mask).zip(list).filter(|(lane, _)| lanes >> lane & 1 == 1) {
+            for (lane, raw) in mask.iter().zip(list).filter(|(lane, _)| lanes.contains(*lane)) {
                 look(lane, TermId::from_raw(*raw));
             }
         }
         Lanes::Affine { .. } | Lanes::Strides { .. } | Lanes::Repeated { .. } => {
-            bits(lanes).for_each(|lane| look(lane, own.term(lane, mask)));
+            lanes.iter().for_each(|lane| look(lane, own.term(lane, mask)));
         }
+    }
+}
+
+/// How many of the bits that are set come before one.
+#[inline]
+pub(super) fn rank(bits: u32, bit: u32) -> usize {
+    match bits & ((1 << bit) - 1) {
+        // Mostly, and machines that count bits are not to be relied on.
+        0 => 0,
+        before => before.count_ones() as usize,
     }
 }
 

@@ -612,6 +612,7 @@ mod tests {
     use super::super::witness::SideValue;
     use super::*;
     use crate::base::index::InstId;
+    use crate::base::lane::{Lane, LaneMask};
     use crate::number::format::{Decoded, Format, decode};
     use crate::term::{Constant, TermOp};
     use proptest::prelude::*;
@@ -851,13 +852,13 @@ mod tests {
     fn a_screen_finds_the_wrong_elements_of_a_tile() {
         let (mut left, mut right) = (Store::new(), Store::new());
         let tile = |store: &mut Store, wrong: bool| {
-            let row: [u64; 32] = std::array::from_fn(|lane| x(lane as u64).raw());
+            let row: [u64; 32] = Lane::each(|lane| x(u64::from(lane.number())).raw());
             let mut sum = row;
             for at in 0..100 {
                 let other =
-                    std::array::from_fn(|lane| y(at + u64::from(wrong && at == 50 && lane == 7)).raw());
-                let node = store.push(TermOp::Fma, u32::MAX, &[&row, &other, &sum], InstId(0));
-                sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+                    Lane::each(|lane| y(at + u64::from(wrong && at == 50 && lane.number() == 7)).raw());
+                let node = store.push(TermOp::Fma, LaneMask::ALL, &[&row, &other, &sum], InstId(0));
+                sum = Lane::each(|lane| TermId::lane(node, lane).raw());
             }
             sum.map(TermId::from_raw)
         };

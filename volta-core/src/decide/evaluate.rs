@@ -9,6 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::loose::Loose;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
@@ -36,9 +37,9 @@ impl<F: Fn(InputId, u64) -> Rational> Point for F {
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// Lanes with a value.
-    known: u32,
+    known: LaneMask,
     /// Lanes marked for the sweep to come.
-    wanted: u32,
+    wanted: LaneMask,
     /// Where the node's values lie: one for each known lane, or, with the top bit, one for each of 32 lanes.
     start: u32,
 }
@@ -50,17 +51,16 @@ type Words = [u32; 3];
 
 impl Slot {
     fn from_words([known, wanted, start]: Words) -> Slot {
-        Slot { known, wanted, start }
+        Slot { known: LaneMask::from_bits(known), wanted: LaneMask::from_bits(wanted), start }
     }
 
     fn words(self) -> Words {
-        [self.known, self.wanted, self.start]
+        [self.known.bits(), self.wanted.bits(), self.start]
     }
 
-    fn position(self, lane: u32) -> usize {
-        let offset =
-            if self.start & ALL_LANES != 0 { lane } else { (self.known & ((1 << lane) - 1)).count_ones() };
-        (self.start & !ALL_LANES) as usize + offset as usize
+    fn position(self, lane: Lane) -> usize {
+        let offset = if self.start & ALL_LANES != 0 { lane.index() } else { self.known.rank(lane) };
+        (self.start & !ALL_LANES) as usize + offset
     }
 }
 
@@ -150,8 +150,9 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     /// Takes a term to have a value, whatever it is computed from; before anything is evaluated.
     pub fn assume(&mut self, term: TermId, value: Value<E>) {
         let TermKind::Lane(node, lane) = term.kind() else { return };
-        debug_assert!(self.slot(node.index()).known == 0, "nothing is known of its node");
-        let slot = Slot { known: 1 << lane, wanted: 0, start: self.values.len() as u32 };
+        debug_assert!(self.slot(node.index()).known.is_empty(), "nothing is known of its node");
+        let slot =
+            Slot { known: LaneMask::of(lane), wanted: LaneMask::NONE, start: self.values.len() as u32 };
         self.slots[node.index()] = slot.words();
         self.values.push(value);
     }
@@ -220,7 +221,9 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
 
     fn unmark(&mut self) {
         let slots = &mut self.slots;
-        self.marked.drain(|node| slots[node] = Slot { wanted: 0, ..Slot::from_words(slots[node]) }.words());
+        self.marked.drain(|node| {
+            slots[node] = Slot { wanted: LaneMask::NONE, ..Slot::from_words(slots[node]) }.words()
+        });
         self.fresh = 0;
         self.stack.clear();
     }
@@ -231,14 +234,14 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         while let Some(term) = self.stack.pop() {
             let TermKind::Lane(node, lane) = term.kind() else { continue };
             let mut slot = self.slot(node.index());
-            let bit = 1 << lane;
-            if (slot.known | slot.wanted) & bit != 0 {
+            let bit = LaneMask::of(lane);
+            if (slot.known | slot.wanted).meets(bit) {
                 continue;
             }
-            if slot.wanted == 0 {
+            if slot.wanted.is_empty() {
                 self.marked.insert(node.index());
                 // A node that already has values moves to a block of its own.
-                self.fresh += if slot.known == 0 { 0 } else { 31 };
+                self.fresh += if slot.known.is_empty() { 0 } else { 31 };
             }
             slot.wanted |= bit;
             self.slots[node.index()] = slot.words();
@@ -266,13 +269,13 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         marked.drain(|node| {
             let slot = self.slot(node);
             let start = self.values.len();
-            let full = slot.known != 0;
-            let lanes = if full { u32::MAX } else { slot.wanted };
+            let full = !slot.known.is_empty();
+            let lanes = if full { LaneMask::ALL } else { slot.wanted };
             let parts = self.store.node(node);
-            for lane in ones(lanes) {
-                let value = if slot.wanted >> lane & 1 == 1 {
+            for lane in lanes {
+                let value = if slot.wanted.contains(lane) {
                     self.compute(&parts, lane)
-                } else if slot.known >> lane & 1 == 1 {
+                } else if slot.known.contains(lane) {
                     self.values[slot.position(lane)].clone()
                 } else {
                     Value::Unresolved
@@ -280,7 +283,8 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 self.values.push(value);
             }
             let flag = if full { ALL_LANES } else { 0 };
-            let slot = Slot { known: slot.known | slot.wanted, wanted: 0, start: start as u32 | flag };
+            let slot =
+                Slot { known: slot.known | slot.wanted, wanted: LaneMask::NONE, start: start as u32 | flag };
             self.slots[node] = slot.words();
         });
         self.work += self.fresh as u64;
@@ -288,7 +292,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.marked = marked;
     }
 
-    fn compute(&self, node: &NodeParts<'_>, lane: u32) -> Value<E> {
+    fn compute(&self, node: &NodeParts<'_>, lane: Lane) -> Value<E> {
         let mut scratch = [Value::Unresolved, Value::Unresolved, Value::Unresolved];
         let [first, second, third] = &mut scratch;
         let [a, b, c] = node.operands;
@@ -319,7 +323,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         match term.kind() {
             TermKind::Lane(node, lane) => {
                 let slot = self.slot(node.index());
-                if slot.known >> lane & 1 == 1 {
+                if slot.known.contains(lane) {
                     return &self.values[slot.position(lane)];
                 }
                 // Only a term that is its own ancestor, which no execution builds.
@@ -346,18 +350,6 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     }
 }
 
-/// The positions of the ones in `mask`, ascending.
-fn ones(mut mask: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let lane = mask.trailing_zeros();
-        mask &= mask - 1;
-        Some(lane)
-    })
-}
-
 /// What a term is computed from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaves {
@@ -381,7 +373,7 @@ pub(super) fn walk(store: &Store, roots: &[TermId], limit: usize, mut visit: imp
             }
             continue;
         };
-        let bit = 1 << lane;
+        let bit = LaneMask::of(lane).bits();
         if seen[node.index()] & bit != 0 {
             continue;
         }
@@ -631,9 +623,9 @@ pub(super) mod tests {
         for element in 1..1000 {
             total = store.apply(TermOp::Add, &[total, TermId::input(InputId(0), element)], InstId(0));
         }
-        let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        let row = store.push(TermOp::Div, u32::MAX, &[&lanes, &[total.raw(); 32]], InstId(0));
-        let terms: Vec<_> = (0..32).map(|lane| TermId::lane(row, lane)).collect();
+        let lanes: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
+        let row = store.push(TermOp::Div, LaneMask::ALL, &[&lanes, &[total.raw(); 32]], InstId(0));
+        let terms: Vec<_> = Lane::all().map(|lane| TermId::lane(row, lane)).collect();
         let point = |_: InputId, element: u64| Rational::from_u64(element + 1);
         let mut together = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
         let all = together.evaluate_all(&terms);
@@ -647,9 +639,9 @@ pub(super) mod tests {
     #[test]
     fn what_is_assumed_is_assumed_of_one_lane() {
         let mut store = Store::new();
-        let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        let row = store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0));
-        let terms: Vec<_> = [4, 5].map(|lane| TermId::lane(row, lane)).into();
+        let lanes: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
+        let row = store.push(TermOp::Neg, LaneMask::ALL, &[&lanes], InstId(0));
+        let terms: Vec<_> = [4, 5].map(|lane| TermId::lane(row, Lane::new(lane))).into();
         let sum = store.apply(TermOp::Add, &terms, InstId(0));
         let point = |_: InputId, element: u64| Rational::from_u64(element);
         let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);

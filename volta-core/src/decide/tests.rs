@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::index::InstId;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Format, Formats};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, TermOp};
@@ -22,9 +23,9 @@ fn quotient(store: &mut Store) -> TermId {
 
 /// What nobody asks for but by a lane each, of so many nodes of whole warps.
 fn rows(store: &mut Store, nodes: usize) -> TermId {
-    let lanes = std::array::from_fn(|lane| input(lane as u64).raw());
-    let last = (0..nodes).map(|_| store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0))).last();
-    TermId::lane(last.expect("a node"), 0)
+    let lanes = Lane::each(|lane| input(u64::from(lane.number())).raw());
+    let last = (0..nodes).map(|_| store.push(TermOp::Neg, LaneMask::ALL, &[&lanes], InstId(0))).last();
+    TermId::lane(last.expect("a node"), Lane::FIRST)
 }
 
 #[test]

@@ -10,8 +10,8 @@ use crate::case::{Element, Role};
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
 use crate::program::{
-    self, Address, Async, BulkWrite, Far, Int, Int2, Op, Parameter, Program, RegId, Space, Src, Update, VariableId,
-    Width,
+    self, Address, Async, BulkWrite, Far, Int, Int2, Op, Parameter, Program, RegId, Space, Src, Update,
+    VariableId, Width,
 };
 
 /// The type of a parameter that PTX declares as a number with a meaning.

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use super::cta::Cta;
 use super::exec::locate;
 use super::objects::Backing;
-use super::value::lanes;
 use super::warp::Warp;
+use crate::base::lane::LaneMask;
 use crate::program::{Address, InstId, Space};
 
 const BANKS: u64 = 32;
@@ -74,11 +74,11 @@ fn worse(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
 }
 
 /// The passes over the banks that lanes take for some bytes each, at offsets in one array.
-fn passes(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
+fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let words = u64::from(bytes).div_ceil(BANK_BYTES).min(BANKS);
     let together = (32 / words) as usize;
     let parts = (0..32).step_by(together).filter_map(|first| {
-        let part = lanes(mask).filter(|lane| (first..first + together).contains(lane));
+        let part = mask.iter().filter(|lane| (first..first + together).contains(&lane.index()));
         let mut wanted: Vec<u64> = part
             .flat_map(|lane| {
                 offsets[lane] / BANK_BYTES..(offsets[lane] + u64::from(bytes)).div_ceil(BANK_BYTES)
@@ -94,13 +94,13 @@ fn passes(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
 }
 
 /// The sectors that lanes touch with some bytes each, at offsets in one array that begins with a sector.
-fn sectors(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
+fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let sector_range =
         |offset: u64| offset / SECTOR_BYTES..(offset + u64::from(bytes)).div_ceil(SECTOR_BYTES);
-    let mut touched: Vec<u64> = lanes(mask).flat_map(|lane| sector_range(offsets[lane])).collect();
+    let mut touched: Vec<u64> = mask.iter().flat_map(|lane| sector_range(offsets[lane])).collect();
     touched.sort_unstable();
     touched.dedup();
-    let least = (mask.count_ones() * bytes).div_ceil(SECTOR_BYTES as u32);
+    let least = (mask.count() * bytes).div_ceil(SECTOR_BYTES as u32);
     // Lanes that read the same take fewer.
     let taken = touched.len() as u32;
     AccessPattern::of(std::iter::once([taken, least.min(taken)]))
@@ -147,7 +147,7 @@ impl Cta<'_> {
     pub(super) fn observe(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         place: (Space, Address),
         bytes: u32,
@@ -161,14 +161,14 @@ impl Cta<'_> {
     fn observe_access(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (space, address): (Space, Address),
         bytes: u32,
     ) {
         // Where arrays lie beside one another is not known: each is looked at by itself.
-        let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], u32)> = BTreeMap::new();
-        for lane in lanes(mask) {
+        let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
+        for lane in mask {
             let Some(base) = self.bits(warp, address.base, lane) else { continue };
             let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
             let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
@@ -180,11 +180,11 @@ impl Cta<'_> {
             let Ok(offset) = u64::try_from(offset) else { continue };
             let (offsets, mask) = arrays.entry((number, traffic)).or_default();
             offsets[lane] = offset;
-            *mask |= 1 << lane;
+            *mask |= LaneMask::of(lane);
         }
         let Some(patterns) = &mut self.patterns else { return };
         for ((number, traffic), (offsets, mask)) in arrays {
-            let last = lanes(mask).map(|lane| offsets[lane]).max().unwrap_or(0);
+            let last = mask.iter().map(|lane| offsets[lane]).max().unwrap_or(0);
             if let Backing::Tensor(tensor) = self.launch.objects.get(number).backing
                 && let Some(param) = self.launch.tensors[tensor as usize].param
             {
@@ -202,20 +202,21 @@ impl Cta<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::lane::Lane;
 
     fn every(stride: u64) -> [u64; 32] {
-        std::array::from_fn(|lane| lane as u64 * stride)
+        Lane::each(|lane| u64::from(lane.number()) * stride)
     }
 
     /// By hand: the words that each bank is asked for, of the worst part of a warp.
     #[test]
     fn passes_are_those_counted_by_hand() {
-        let degree = |offsets: [u64; 32], bytes| passes(&offsets, u32::MAX, bytes).worst[0];
+        let degree = |offsets: [u64; 32], bytes| passes(&offsets, LaneMask::ALL, bytes).worst[0];
         // float: one word a bank; two; all 32 in one; a row of 33 words puts neighbours in neighbouring banks.
         assert_eq!([4, 8, 16, 128, 132].map(|stride| degree(every(stride), 4)), [1, 2, 4, 32, 1]);
         // The same word for all, or the same for half of them.
         assert_eq!(degree([64; 32], 4), 1);
-        assert_eq!(degree(std::array::from_fn(|lane| lane as u64 / 16 * 128), 4), 2);
+        assert_eq!(degree(Lane::each(|lane| u64::from(lane.number()) / 16 * 128), 4), 2);
         // Bytes and halves of one word are one word.
         assert_eq!([(1, 1), (2, 2), (4, 1)].map(|(stride, bytes)| degree(every(stride), bytes)), [1, 1, 1]);
         assert_eq!(degree(every(256), 2), 32);
@@ -223,10 +224,10 @@ mod tests {
         assert_eq!([8, 16, 256, 264].map(|stride| degree(every(stride), 8)), [1, 2, 16, 1]);
         // float4: a quarter of a warp has 32 words.
         assert_eq!([16, 32, 128, 144].map(|stride| degree(every(stride), 16)), [1, 2, 8, 1]);
-        let all = passes(&every(32), u32::MAX, 16);
+        let all = passes(&every(32), LaneMask::ALL, 16);
         assert_eq!((all.taken, all.least, all.costly), (8, 4, 1));
         // Two lanes of a quarter warp that is otherwise idle.
-        let two = passes(&every(128), 0b11, 16);
+        let two = passes(&every(128), LaneMask::from_bits(0b11), 16);
         assert_eq!((two.taken, two.least), (2, 1));
     }
 
@@ -234,22 +235,22 @@ mod tests {
     fn sectors_are_those_counted_by_hand() {
         let of = |offsets: [u64; 32], mask, bytes| sectors(&offsets, mask, bytes).worst;
         assert_eq!(
-            [4, 8, 128, 132].map(|stride| of(every(stride), u32::MAX, 4)),
+            [4, 8, 128, 132].map(|stride| of(every(stride), LaneMask::ALL, 4)),
             [[4, 4], [8, 4], [32, 4], [32, 4]]
         );
-        assert_eq!(of(every(16), u32::MAX, 16), [16, 16]);
-        assert_eq!(of(every(32), u32::MAX, 16), [32, 16]);
+        assert_eq!(of(every(16), LaneMask::ALL, 16), [16, 16]);
+        assert_eq!(of(every(32), LaneMask::ALL, 16), [32, 16]);
         // Shifted by an element, a row begins in the middle of a sector.
-        assert_eq!(of(every(4).map(|offset| offset + 4), u32::MAX, 4), [5, 4]);
+        assert_eq!(of(every(4).map(|offset| offset + 4), LaneMask::ALL, 4), [5, 4]);
         // All lanes read one element: a sector is all there is.
-        assert_eq!(of([64; 32], u32::MAX, 4), [1, 1]);
-        assert_eq!(of(every(128), 0b101, 4), [2, 1]);
-        assert_eq!(of(every(2), u32::MAX, 2), [2, 2]);
+        assert_eq!(of([64; 32], LaneMask::ALL, 4), [1, 1]);
+        assert_eq!(of(every(128), LaneMask::from_bits(0b101), 4), [2, 1]);
+        assert_eq!(of(every(2), LaneMask::ALL, 2), [2, 2]);
     }
 
     #[test]
     fn patterns_add_up_and_keep_the_worst() {
-        let [one, two] = [4, 128].map(|stride| passes(&every(stride), u32::MAX, 4));
+        let [one, two] = [4, 128].map(|stride| passes(&every(stride), LaneMask::ALL, 4));
         let both = one.and(two).and(one);
         let worst = [32, 1];
         assert_eq!(both, AccessPattern { accesses: 3, costly: 1, taken: 34, least: 3, worst });

@@ -3,8 +3,9 @@
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
-use super::value::{Truth, Value, lanes};
+use super::value::{Truth, Value};
 use super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Barrier, Bool2, InstId, Op, PredSrc, Src};
 use crate::verdict::FaultKind;
 use std::ops::Range;
@@ -71,12 +72,12 @@ impl Cta<'_> {
     pub(super) fn arrive(&mut self, warps: &mut [Warp], at: usize) -> Result<bool, Stop> {
         let warp = &warps[at];
         let live = warp.live();
-        if live == 0 || warp.at_barrier != live || warp.arrived {
+        if live.is_empty() || warp.at_barrier != live || warp.arrived {
             return Ok(false);
         }
         let mut meeting: Option<(usize, Count, bool, bool)> = None;
         let mut same = None;
-        for lane in lanes(live) {
+        for lane in live {
             let pc = warp.pc[lane];
             if same == Some(pc) {
                 continue;
@@ -124,7 +125,7 @@ impl Cta<'_> {
         if matches!(self.order, Detector::Epoch(_)) && !(everybody && waits) {
             return Err(Stop::NeedVectorClocks);
         }
-        let first = live.trailing_zeros() as usize;
+        let first = live.first();
         let arrival = Arrival { warp: at, pc: warps[at].pc[first], waits, reduces };
         self.check_arrival(&warps[at], id, count, all, arrival)?;
         if !waits {
@@ -132,7 +133,7 @@ impl Cta<'_> {
         }
         let state = self.barriers.of_mut(warps[at].rank, id);
         if let Detector::VectorClock(exact) = &mut self.order {
-            for lane in lanes(live) {
+            for lane in live {
                 exact.clocks.add_to(warps[at].thread(lane) as usize, &mut state.joined);
                 if !waits {
                     exact.clocks.release(warps[at].thread(lane) as usize);
@@ -148,11 +149,11 @@ impl Cta<'_> {
         warp.arrived = true;
         if !waits {
             warp.arrived = false;
-            warp.at_barrier = 0;
+            warp.at_barrier = LaneMask::NONE;
             warp.advance(live);
         }
         let completed = self.complete_barriers(warps)?;
-        Ok(!waits || completed && warps[at].at_barrier == 0)
+        Ok(!waits || completed && warps[at].at_barrier.is_empty())
     }
 
     /// Faults of rule Y3 that an arrival shows: who takes part must not depend on the schedule.
@@ -165,8 +166,7 @@ impl Cta<'_> {
         arrival: Arrival,
     ) -> Result<(), Stop> {
         let state = self.barriers.of(warp.rank, id);
-        let here =
-            |action: &str| self.site(action.into(), warp, warp.live().trailing_zeros() as usize, arrival.pc);
+        let here = |action: &str| self.site(action.into(), warp, warp.live().first(), arrival.pc);
         let ambiguous = |message: String, other: Option<Arrival>| {
             let mut sites = Vec::new();
             if let Some(other) = other {
@@ -207,7 +207,7 @@ impl Cta<'_> {
                     *other == thread || exact.clocks.knows(thread as usize, *other as usize) >= *stamp
                 })
             };
-            if !lanes(warp.live()).any(|lane| knows(warp.thread(lane))) {
+            if !warp.live().iter().any(|lane| knows(warp.thread(lane))) {
                 let message = format!(
                     "whether warp {} joins this generation of barrier {id} or the one before depends on the schedule",
                     warp.number
@@ -229,7 +229,7 @@ impl Cta<'_> {
             let complete = match expected {
                 Count::All => {
                     let mut own = warps[each * rank as usize..][..each].iter();
-                    own.all(|warp| warp.live() == 0 || arrived(warp))
+                    own.all(|warp| warp.live().is_empty() || arrived(warp))
                 }
                 Count::Threads(threads) => state.arrivals.len() as u32 * 32 == threads,
             };
@@ -254,7 +254,7 @@ impl Cta<'_> {
         if state.expected == Some(Count::All) {
             self.count_returned_threads((warps, own.clone()), &state, id)?;
         }
-        let everybody = warps.iter().all(|warp| warp.exited == 0)
+        let everybody = warps.iter().all(|warp| warp.exited.is_empty())
             && state.arrivals.iter().filter(|arrival| arrival.waits).count() == own.len();
         self.counts.barriers += 1;
         match &mut self.order {
@@ -267,7 +267,7 @@ impl Cta<'_> {
             Detector::VectorClock(exact) => {
                 if state.expected == Some(Count::All) && self.options.rules.exit_orders_memory {
                     for warp in &warps[own] {
-                        for lane in lanes(warp.exited) {
+                        for lane in warp.exited {
                             exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
                         }
                     }
@@ -276,7 +276,7 @@ impl Cta<'_> {
                 let place = state.arrivals.iter().find(|arrival| arrival.waits).map(|arrival| arrival.pc);
                 for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
                     let warp = &warps[arrival.warp];
-                    for lane in lanes(warp.at_barrier) {
+                    for lane in warp.at_barrier {
                         let thread = warp.thread(lane);
                         exact.clocks.learn(thread as usize, &mut state.joined);
                         exact.clocks.release(thread as usize);
@@ -289,7 +289,7 @@ impl Cta<'_> {
         for arrival in state.arrivals.drain(..).filter(|arrival| arrival.waits) {
             let warp = &mut warps[arrival.warp];
             let waiting = warp.at_barrier;
-            warp.at_barrier = 0;
+            warp.at_barrier = LaneMask::NONE;
             warp.arrived = false;
             warp.meet(waiting);
             warp.advance(waiting);
@@ -323,14 +323,14 @@ impl Cta<'_> {
         id: usize,
     ) -> Result<(), Stop> {
         let here = &warps[own];
-        let Some(gone) = here.iter().find(|warp| warp.exited != 0) else { return Ok(()) };
+        let Some(gone) = here.iter().find(|warp| !warp.exited.is_empty()) else { return Ok(()) };
         let waiting = state.arrivals.iter().filter(|arrival| arrival.waits);
         if self.options.rules.strict_barriers
             && let Some(arrival) = waiting.clone().min_by_key(|arrival| arrival.warp)
         {
             let warp = &warps[arrival.warp];
-            let lane = warp.at_barrier.trailing_zeros() as usize;
-            let thread = self.launch.thread(self.linear, gone.thread(gone.exited.trailing_zeros() as usize));
+            let lane = warp.at_barrier.first();
+            let thread = self.launch.thread(self.linear, gone.thread(gone.exited.first()));
             let message = format!("barrier {id} waits for all threads, and {thread} has returned");
             let help = "let all threads reach the barrier: guard what some of them leave out, not the rest of the kernel";
             let site = self.site(format!("waits at barrier {id}"), warp, lane, arrival.pc);
@@ -355,15 +355,15 @@ impl Cta<'_> {
     pub(super) fn count_returned_lanes(
         &mut self,
         warp: &Warp,
-        mask: u32,
-        (lane, pc): (usize, InstId),
+        mask: LaneMask,
+        (lane, pc): (Lane, InstId),
     ) -> Result<(), Stop> {
         let gone = mask & warp.exited;
-        if gone == 0 {
+        if gone.is_empty() {
             return Ok(());
         }
         if self.options.rules.strict_barriers {
-            let missing = gone.trailing_zeros();
+            let missing = gone.first();
             let message = format!("the mask {mask:#010x} names lane {missing}, which has returned");
             return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
         }
@@ -373,11 +373,11 @@ impl Cta<'_> {
 
     /// The aligned forms require a warp's live lanes to meet at the same instruction.
     fn check_convergence(&self, warp: &Warp, id: usize) -> Result<(), Stop> {
-        let first = warp.at_barrier.trailing_zeros() as usize;
+        let first = warp.at_barrier.first();
         let aligned = |pc: InstId| {
             matches!(self.launch.program.insts[pc.index()].op, Op::Barrier { aligned: true, .. })
         };
-        let other = lanes(warp.at_barrier).find(|lane| warp.pc[*lane] != warp.pc[first]);
+        let other = warp.at_barrier.iter().find(|lane| warp.pc[*lane] != warp.pc[first]);
         let Some(other) = other.filter(|other| aligned(warp.pc[first]) || aligned(warp.pc[*other])) else {
             return Ok(());
         };
@@ -404,7 +404,7 @@ impl Cta<'_> {
         let mut xor = false;
         for arrival in &state.arrivals {
             let warp = &warps[arrival.warp];
-            for lane in lanes(warp.at_barrier) {
+            for lane in warp.at_barrier {
                 let pc = warp.pc[lane];
                 let Op::Barrier {
                     kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source), ..
@@ -421,7 +421,7 @@ impl Cta<'_> {
         }
         for arrival in &state.arrivals {
             let warp = &mut warps[arrival.warp];
-            for lane in lanes(warp.at_barrier) {
+            for lane in warp.at_barrier {
                 let Op::Barrier { kind, .. } = &self.launch.program.insts[warp.pc[lane].index()].op else {
                     return Err(Stop::Defect("a lane waits at a barrier where there is none"));
                 };
@@ -449,7 +449,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         source: PredSrc,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<bool, Stop> {
         match warp.predicates[source.pred.index()].get(lane) {
@@ -472,7 +472,7 @@ impl Cta<'_> {
     pub(super) fn left_out_of_mask(
         &self,
         warp: &Warp,
-        (lane, mask, here): (usize, u32, u32),
+        (lane, mask, here): (Lane, LaneMask, LaneMask),
         pc: InstId,
     ) -> Stop {
         let message = format!("lane {lane} is not in the mask {mask:#010x} that it names");
@@ -487,13 +487,14 @@ impl Cta<'_> {
     pub(super) fn wait_for_warp(
         &mut self,
         warp: &mut Warp,
-        active: u32,
+        active: LaneMask,
         mask: Src,
         pc: InstId,
     ) -> Result<(), Stop> {
-        for lane in lanes(active) {
-            let value = self.concrete(warp, mask, lane, pc, "a warp barrier's mask")? as u32;
-            if value >> lane & 1 == 0 {
+        for lane in active {
+            let value = self.concrete(warp, mask, lane, pc, "a warp barrier's mask")?;
+            let value = LaneMask::from_bits(value as u32);
+            if !value.contains(lane) {
                 return Err(self.left_out_of_mask(warp, (lane, value, active), pc));
             }
             warp.sync_masks[lane] = value;
@@ -507,24 +508,24 @@ impl Cta<'_> {
     pub(super) fn complete_warp_syncs(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let mut any = false;
         let mut waiting = warp.at_warp_sync;
-        while waiting != 0 {
-            let mask = warp.sync_masks[waiting.trailing_zeros() as usize];
-            let same = lanes(warp.at_warp_sync).filter(|lane| warp.sync_masks[*lane] == mask);
-            let group = same.fold(0u32, |group, lane| group | 1 << lane);
+        while !waiting.is_empty() {
+            let mask = warp.sync_masks[waiting.first()];
+            let same = warp.at_warp_sync.iter().filter(|lane| warp.sync_masks[*lane] == mask);
+            let group = same.collect::<LaneMask>();
             waiting &= !group;
-            if mask & warp.live() & !group != 0 {
+            if !(mask & warp.live()).is_within(group) {
                 continue;
             }
-            for lane in lanes(if mask & warp.exited == 0 { 0 } else { group }) {
+            for lane in if mask.meets(warp.exited) { group } else { LaneMask::NONE } {
                 self.count_returned_lanes(warp, mask, (lane, warp.pc[lane]))?;
             }
             self.order_lanes(warp, group, mask);
             if let Detector::VectorClock(exact) = &self.order {
-                let met = lanes(group).map(|lane| {
+                let met = group.iter().map(|lane| {
                     let thread = warp.thread(lane);
                     (thread, exact.clocks.now(thread as usize))
                 });
-                self.meetings.note(Some(warp.pc[group.trailing_zeros() as usize]), met);
+                self.meetings.note(Some(warp.pc[group.first()]), met);
             }
             self.counts.warp_syncs += 1;
             warp.at_warp_sync &= !group;
@@ -537,7 +538,7 @@ impl Cta<'_> {
 
     /// What the lanes of `group` did before is before what they do from now on; so is what those of `mask` did that
     /// returned, if the case says that returning orders memory.
-    pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: u32, mask: u32) {
+    pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: LaneMask, mask: LaneMask) {
         match &mut self.order {
             Detector::Epoch(_) => {
                 if group == warp.exists {
@@ -545,9 +546,10 @@ impl Cta<'_> {
                 }
             }
             Detector::VectorClock(exact) => {
-                let gone = if self.options.rules.exit_orders_memory { mask & warp.exited } else { 0 };
+                let gone =
+                    if self.options.rules.exit_orders_memory { mask & warp.exited } else { LaneMask::NONE };
                 let threads: Vec<usize> =
-                    lanes(group | gone).map(|lane| warp.thread(lane) as usize).collect();
+                    (group | gone).iter().map(|lane| warp.thread(lane) as usize).collect();
                 exact.clocks.meet(&threads);
             }
         }
@@ -555,11 +557,11 @@ impl Cta<'_> {
 
     /// The lanes of `group` have met at a collective operation, which orders no memory: of what they did before, barriers
     /// in memory know that it has happened.
-    pub(super) fn order_lanes_in_time(&mut self, warp: &Warp, group: u32) {
+    pub(super) fn order_lanes_in_time(&mut self, warp: &Warp, group: LaneMask) {
         if let Detector::VectorClock(exact) = &mut self.order
             && !self.mbarriers.is_empty()
         {
-            let threads: Vec<usize> = lanes(group).map(|lane| warp.thread(lane) as usize).collect();
+            let threads: Vec<usize> = group.iter().map(|lane| warp.thread(lane) as usize).collect();
             exact.clocks.meet_in_time(&threads);
         }
     }

@@ -5,9 +5,9 @@ use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::locate;
 use super::objects::{Object, to_generic};
-use super::value::lanes;
 use super::warp::Warp;
 use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Async, Fenced, InstId, Op, RegId, Space, Src, Width};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
@@ -81,8 +81,8 @@ impl Cluster {
 
 impl<'l> Cta<'l> {
     /// Lanes return: the barrier of the cluster waits for them no longer.
-    pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: u32) {
-        for lane in lanes(if self.cluster.threads.is_empty() { 0 } else { mask }) {
+    pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: LaneMask) {
+        for lane in if self.cluster.threads.is_empty() { LaneMask::NONE } else { mask } {
             let number = warp.thread(lane) as usize;
             if let Detector::VectorClock(exact) = &self.order
                 && self.options.rules.exit_orders_memory
@@ -103,12 +103,17 @@ impl<'l> Cta<'l> {
 
     /// Lanes come to an operation on the barrier of the cluster, at which the lanes of a warp wait for one another. Gives those
     /// that go on.
-    pub(super) fn meet_cluster(&mut self, warp: &mut Warp, mask: u32, pc: InstId) -> Result<u32, Stop> {
+    pub(super) fn meet_cluster(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+    ) -> Result<LaneMask, Stop> {
         if let Detector::Epoch(_) = self.order {
             return Err(Stop::NeedVectorClocks);
         }
-        if warp.live() & !mask != 0 {
-            return Ok(0);
+        if !warp.live().is_within(mask) {
+            return Ok(LaneMask::NONE);
         }
         let op = &self.launch.program.insts[pc.index()].op;
         let over = if let Op::Async(Async::ArriveAtCluster { releases }) = op {
@@ -124,8 +129,14 @@ impl<'l> Cta<'l> {
     }
 
     /// `barrier.cluster.arrive` by the lanes of `mask`.
-    fn arrive_at_cluster(&mut self, warp: &Warp, mask: u32, pc: InstId, releases: bool) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+    fn arrive_at_cluster(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        releases: bool,
+    ) -> Result<(), Stop> {
+        for lane in mask {
             let number = warp.thread(lane) as usize;
             if let Standing::Arrived(_, before) = self.cluster.threads[number] {
                 let message =
@@ -156,9 +167,9 @@ impl<'l> Cta<'l> {
     }
 
     /// `barrier.cluster.wait`: the lanes for which all have arrived, which learn what these told.
-    fn wait_for_cluster(&mut self, warp: &Warp, mask: u32, pc: InstId) -> Result<u32, Stop> {
-        let mut over = 0;
-        for lane in lanes(mask) {
+    fn wait_for_cluster(&mut self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<LaneMask, Stop> {
+        let mut over = LaneMask::NONE;
+        for lane in mask {
             let number = warp.thread(lane) as usize;
             let Standing::Arrived(phase, _) = self.cluster.threads[number] else {
                 let message =
@@ -172,13 +183,13 @@ impl<'l> Cta<'l> {
             exact.clocks.learn(number, &mut self.cluster.over);
             exact.clocks.release(number);
             self.cluster.threads[number] = Standing::Away;
-            over |= 1 << lane;
+            over |= LaneMask::of(lane);
         }
         if let Detector::VectorClock(exact) = &self.order
-            && over != 0
+            && !over.is_empty()
         {
             let met =
-                lanes(over).map(|lane| (warp.thread(lane), exact.clocks.now(warp.thread(lane) as usize)));
+                over.iter().map(|lane| (warp.thread(lane), exact.clocks.now(warp.thread(lane) as usize)));
             self.meetings.note(Some(pc), met);
         }
         Ok(over)
@@ -194,20 +205,14 @@ impl<'l> Cta<'l> {
 
     /// A lane accesses an object. If it is of another CTA of the cluster, the lane must know that this has begun.
     #[inline]
-    pub(super) fn reach(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        object: &Object,
-        pc: InstId,
-    ) -> Result<(), Stop> {
+    pub(super) fn reach(&mut self, warp: &Warp, lane: Lane, object: &Object, pc: InstId) -> Result<(), Stop> {
         if object.rank == warp.rank || object.space != Space::Shared {
             return Ok(());
         }
         self.reach_across(warp, lane, object, pc)
     }
 
-    fn reach_across(&mut self, warp: &Warp, lane: usize, object: &Object, pc: InstId) -> Result<(), Stop> {
+    fn reach_across(&mut self, warp: &Warp, lane: Lane, object: &Object, pc: InstId) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
         let (thread, rank) = (warp.thread(lane), object.rank);
         let now = Reach { stamp: exact.clocks.now(thread as usize), pc };
@@ -249,10 +254,10 @@ impl<'l> Cta<'l> {
     }
 
     /// A fence by the lanes of `mask`.
-    pub(super) fn fence(&mut self, warp: &Warp, mask: u32, of: Fenced) {
+    pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, of: Fenced) {
         // Without the cluster's barrier nobody asks.
         let Detector::VectorClock(exact) = &mut self.order else { return };
-        for lane in lanes(if self.cluster.threads.is_empty() { 0 } else { mask }) {
+        for lane in if self.cluster.threads.is_empty() { LaneMask::NONE } else { mask } {
             let number = warp.thread(lane) as usize;
             match of {
                 Fenced::Everything => exact.clocks.fence(number),
@@ -265,14 +270,14 @@ impl<'l> Cta<'l> {
     pub(super) fn map_to_cta(
         &self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (d, width): (RegId, Width),
         (a, space): (Src, Space),
         rank: Src,
     ) -> Result<(), Stop> {
         let mut out = [0; 32];
-        for lane in lanes(mask) {
+        for lane in mask {
             let address = self.concrete(warp, a, lane, pc, "an address")?;
             let rank = self.concrete(warp, rank, lane, pc, "the number of a CTA")? & 0xffff_ffff;
             let (there, inner) = self.in_cta((space, address), rank, (warp, lane, pc))?;
@@ -287,13 +292,13 @@ impl<'l> Cta<'l> {
     pub(super) fn cta_rank_of(
         &self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: RegId,
         (a, space): (Src, Space),
     ) -> Result<(), Stop> {
         let mut out = [0; 32];
-        for lane in lanes(mask) {
+        for lane in mask {
             let address = self.concrete(warp, a, lane, pc, "an address")?;
             // What is no address in shared memory is told.
             self.in_cta((space, address), 0, (warp, lane, pc))?;
@@ -304,7 +309,7 @@ impl<'l> Cta<'l> {
     }
 
     /// The numbers of all CTAs of the cluster that a mask of a multicast names.
-    pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: usize, pc: InstId) -> Result<Vec<u32>, Stop> {
+    pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: Lane, pc: InstId) -> Result<Vec<u32>, Stop> {
         let ranks = self.launch.ranks();
         if mask == 0 || mask >> ranks != 0 {
             let message = format!("a copy to the CTAs {mask:#06x} of a cluster of {ranks}");
@@ -318,7 +323,7 @@ impl<'l> Cta<'l> {
         &self,
         (space, address): (Space, u64),
         rank: u64,
-        (warp, lane, pc): (&Warp, usize, InstId),
+        (warp, lane, pc): (&Warp, Lane, InstId),
     ) -> Result<(Space, u64), Stop> {
         let (own, inner) = locate(space, address);
         let ranks = self.launch.ranks();

@@ -21,14 +21,14 @@ use super::schedule::{Turn, Turns};
 use super::survey::Survey;
 use super::tensor_memory::TensorMemory;
 use super::timeline::Meetings;
-use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
+use crate::base::lane::{Lane, LaneMask};
 use crate::base::ration::Pool;
 use crate::case::Options;
 use crate::program::{Control, Divides, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{Congruence, NodeId, Ranges, Store};
-use crate::verdict::{Fault, FaultKind, Site};
+use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -47,6 +47,16 @@ pub(super) enum Stop {
     Doubtful,
     /// The epoch race detector is not enough for this CTA.
     NeedVectorClocks,
+}
+
+impl Stop {
+    /// The fault with what happened at barriers in memory.
+    pub(super) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
+        if let Stop::Fault(fault) = &mut self {
+            fault.phases = phases;
+        }
+        self
+    }
 }
 
 /// How a CTA is run.
@@ -187,7 +197,7 @@ impl<'l> Cta<'l> {
             .enumerate()
             .map(|(index, (rank, number))| {
                 let count = (threads - 32 * number).min(32);
-                let exists = u32::MAX >> (32 - count);
+                let exists = LaneMask::from_bits(u32::MAX >> (32 - count));
                 let (program, local) = (launch.program, launch.local_cells);
                 Warp::new((index, rank, number), exists, program.registers, program.predicates, local)
             })
@@ -277,7 +287,7 @@ impl<'l> Cta<'l> {
                 }
             }
             progress |= self.complete_barriers(&mut warps)?;
-            if warps.iter().all(|warp| warp.live() == 0) {
+            if warps.iter().all(|warp| warp.live().is_empty()) {
                 self.end_products()?;
                 self.end_asynchronous()?;
                 self.end_tensor_memory()?;
@@ -295,7 +305,7 @@ impl<'l> Cta<'l> {
         let mut progress = false;
         loop {
             let runnable = warp.runnable();
-            if runnable == 0 {
+            if runnable.is_empty() {
                 if self.retry_waits(warp)? {
                     progress = true;
                     continue;
@@ -312,13 +322,19 @@ impl<'l> Cta<'l> {
     }
 
     /// Runs the lanes of `group`, all at `pc`, until they part, wait, return or reach `next`.
-    fn run_group(&mut self, warp: &mut Warp, group: u32, mut pc: InstId, next: InstId) -> Result<(), Stop> {
+    fn run_group(
+        &mut self,
+        warp: &mut Warp,
+        group: LaneMask,
+        mut pc: InstId,
+        next: InstId,
+    ) -> Result<(), Stop> {
         let insts: &'l [Inst] = &self.launch.program.insts;
         let mut mask = group;
         loop {
             let inst = &insts[pc.index()];
             self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += if mask == u32::MAX { 32 } else { mask.count_ones().into() };
+            self.counts.thread_instructions += if mask.is_all() { 32 } else { mask.count().into() };
             if self.counts.warp_instructions & 0xfff == 0 {
                 self.check_budgets()?;
             }
@@ -338,7 +354,7 @@ impl<'l> Cta<'l> {
                 },
             };
             if inst.divides == Divides::Never {
-                if active != 0 {
+                if !active.is_empty() {
                     self.execute(warp, active, inst, pc)?;
                 }
                 pc = pc.next();
@@ -350,12 +366,12 @@ impl<'l> Cta<'l> {
             }
             match inst.op.effect() {
                 Effect::Control(Control::Branch(target)) => {
-                    if *target <= pc && active != 0 && self.watch.turns() {
+                    if *target <= pc && !active.is_empty() && self.watch.turns() {
                         self.look_for_turn(std::slice::from_ref(warp), pc)?;
                     }
                     if active == mask {
                         pc = *target;
-                    } else if active == 0 {
+                    } else if active.is_empty() {
                         pc = pc.next();
                     } else {
                         warp.go(active, *target);
@@ -366,7 +382,7 @@ impl<'l> Cta<'l> {
                 Effect::Control(Control::Table(index, targets)) => {
                     warp.diverge(mask & !active, pc.next());
                     let mut first = None;
-                    for lane in lanes(active) {
+                    for lane in active {
                         let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
                         let Some(target) = targets.get(at as usize) else {
                             let message =
@@ -383,13 +399,13 @@ impl<'l> Cta<'l> {
                     warp.exited |= active;
                     self.leave_cluster(warp, active);
                     mask &= !active;
-                    if mask == 0 {
+                    if mask.is_empty() {
                         return Ok(());
                     }
                     pc = pc.next();
                 }
                 Effect::Waits(Wait::Barrier) => {
-                    if active == 0 {
+                    if active.is_empty() {
                         pc = pc.next();
                     } else {
                         warp.diverge(mask & !active, pc.next());
@@ -399,7 +415,7 @@ impl<'l> Cta<'l> {
                     }
                 }
                 Effect::Waits(Wait::Warp(operand)) => {
-                    if active == 0 {
+                    if active.is_empty() {
                         pc = pc.next();
                     } else {
                         warp.diverge(mask & !active, pc.next());
@@ -410,11 +426,14 @@ impl<'l> Cta<'l> {
                 }
                 Effect::Waits(Wait::Phase) => {
                     // Each lane asks for itself, and may go on before the others.
-                    warp.diverged |= active != 0;
+                    warp.diverged |= !active.is_empty();
                     warp.scatter(active);
-                    let (over, next) =
-                        if active == 0 { (0, pc.next()) } else { self.test_barrier(warp, active, pc)? };
-                    if active == 0 || over == mask {
+                    let (over, next) = if active.is_empty() {
+                        (LaneMask::NONE, pc.next())
+                    } else {
+                        self.test_barrier(warp, active, pc)?
+                    };
+                    if active.is_empty() || over == mask {
                         pc = next;
                     } else {
                         warp.diverge(mask & !active, pc.next());
@@ -425,11 +444,11 @@ impl<'l> Cta<'l> {
                     }
                 }
                 Effect::Collective(members) => {
-                    if active == 0 {
+                    if active.is_empty() {
                         pc = pc.next();
                     } else {
-                        let here = lanes(warp.at_collective).filter(|lane| warp.pc[*lane] == pc);
-                        let group = here.fold(active, |group, lane| group | 1 << lane);
+                        let here = warp.at_collective.iter().filter(|lane| warp.pc[*lane] == pc);
+                        let group = here.fold(active, |group, lane| group | LaneMask::of(lane));
                         let done = self.try_collective(warp, group, inst, pc, members)?;
                         if done == mask && group == mask {
                             pc = pc.next();
@@ -462,14 +481,14 @@ impl<'l> Cta<'l> {
     fn retry_waits(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let insts: &'l [Inst] = &self.launch.program.insts;
         let mut waiting = warp.at_collective;
-        while waiting != 0 {
+        while !waiting.is_empty() {
             let (group, pc, _) = warp.lowest(waiting);
             let inst = &insts[pc.index()];
             let Effect::Collective(members) = inst.op.effect() else {
                 return Err(Stop::Defect("lanes wait for others at an operation that is no collective"));
             };
             let done = self.try_collective(warp, group, inst, pc, members)?;
-            if done != 0 {
+            if !done.is_empty() {
                 warp.at_collective &= !done;
                 warp.advance(done);
                 return Ok(true);
@@ -477,10 +496,10 @@ impl<'l> Cta<'l> {
             waiting &= !group;
         }
         let mut waiting = warp.at_phase;
-        while waiting != 0 {
+        while !waiting.is_empty() {
             let (group, pc, _) = warp.lowest(waiting);
             let (over, next) = self.test_barrier(warp, group, pc)?;
-            if over != 0 {
+            if !over.is_empty() {
                 warp.at_phase &= !over;
                 warp.go(over, next);
                 return Ok(true);
@@ -549,7 +568,7 @@ impl<'l> Cta<'l> {
         rule: &'static str,
         message: String,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Stop {
         let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
@@ -567,10 +586,19 @@ impl<'l> Cta<'l> {
         help: Option<String>,
     ) -> Stop {
         let side = self.launch.which;
-        Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }))
+        Stop::Fault(Box::new(Fault {
+            side,
+            kind,
+            rule,
+            message,
+            sites,
+            timeline: None,
+            phases: Vec::new(),
+            help,
+        }))
     }
 
-    pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: InstId) -> Site {
+    pub(super) fn site(&self, action: String, warp: &Warp, lane: Lane, pc: InstId) -> Site {
         self.site_of_thread(action, warp.thread(lane), pc)
     }
 

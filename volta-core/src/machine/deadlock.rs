@@ -2,6 +2,7 @@
 
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
+use crate::base::lane::LaneMask;
 use crate::program::{Async, Effect, InstId, Op, Wait};
 use crate::verdict::FaultKind;
 use std::fmt;
@@ -42,7 +43,7 @@ impl Cta<'_> {
         let mut places: Vec<Waits> = Vec::new();
         for warp in warps {
             let mut rest = warp.live();
-            while rest != 0 {
+            while !rest.is_empty() {
                 let (group, pc, _) = warp.lowest(rest);
                 rest &= !group;
                 let what = self.waiting_for(warps, warp, group, pc);
@@ -54,15 +55,15 @@ impl Cta<'_> {
                 match places.last_mut().filter(same) {
                     Some(last) => last.last = warp.number,
                     None => {
-                        let thread = warp.thread(group.trailing_zeros() as usize);
+                        let thread = warp.thread(group.first());
                         let (rank, first) = (warp.rank, warp.number);
-                        let lanes = (group.count_ones(), warp.exists.count_ones());
+                        let lanes = (group.count(), warp.exists.count());
                         places.push(Waits { rank, first, last: first, thread, lanes, is_whole, pc, what });
                     }
                 }
             }
         }
-        let threads: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
+        let threads: u32 = warps.iter().map(|warp| warp.live().count()).sum();
         let shown = &places[..places.len().min(MAX_WAITS)];
         let hidden = match places.len() - shown.len() {
             0 => String::new(),
@@ -72,10 +73,11 @@ impl Cta<'_> {
         let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
         let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
         self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
+            .with_phases(self.phases_waited_for())
     }
 
-    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {
-        let lane = group.trailing_zeros() as usize;
+    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: LaneMask, pc: InstId) -> String {
+        let lane = group.first();
         let op = &self.launch.program.insts[pc.index()].op;
         if let Op::Barrier { id, count, .. } = op {
             let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return "at a barrier".to_owned() };
@@ -86,7 +88,7 @@ impl Cta<'_> {
                     Err(_) => "its count".into(),
                 },
                 None => {
-                    let own = |other: &&Warp| other.rank == warp.rank && other.live() != 0;
+                    let own = |other: &&Warp| other.rank == warp.rank && !other.live().is_empty();
                     let live = warps.iter().filter(own).count();
                     format!("all {live} warps that have not returned")
                 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHasher;
 
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
+use crate::base::lane::Lane;
 use crate::program::InstId;
 use crate::verdict::Place;
 
@@ -100,8 +101,8 @@ impl Cta<'_> {
         }
         match self.watch.known {
             Some((before, known)) if known == state => {
-                let live = warps.iter().find(|warp| warp.live() != 0);
-                let pc = live.and_then(|warp| warp.pc[warp.live().trailing_zeros() as usize].before());
+                let live = warps.iter().find(|warp| !warp.live().is_empty());
+                let pc = live.and_then(|warp| warp.pc[warp.live().first()].before());
                 let place = pc.and_then(|pc| self.launch.place(pc));
                 Err(Stop::Endless(Box::new(Endless {
                     place,
@@ -142,7 +143,7 @@ impl Cta<'_> {
             let waits = [warp.exited, warp.at_barrier, warp.at_warp_sync, warp.at_collective];
             (waits, warp.pc, warp.diverged).hash(&mut hasher);
             for register in &warp.registers {
-                (0..32).for_each(|lane| register.get(lane).hash(&mut hasher));
+                Lane::all().for_each(|lane| register.get(lane).hash(&mut hasher));
             }
             warp.predicates.hash(&mut hasher);
             warp.local.hash(&mut hasher);

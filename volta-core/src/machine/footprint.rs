@@ -199,7 +199,16 @@ impl Merged {
             let fault = |kind, rule, message| {
                 let (side, sites, help) = (launch.which, Vec::new(), None);
                 RunError::Fault(
-                    Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }),
+                    Box::new(Fault {
+                        side,
+                        kind,
+                        rule,
+                        message,
+                        sites,
+                        timeline: None,
+                        phases: Vec::new(),
+                        help,
+                    }),
                     Vec::new(),
                 )
             };
@@ -320,7 +329,16 @@ fn race_between_ctas(
     if kind == FaultKind::Nondeterministic {
         let message = format!("{message}: what it holds depends on the schedule");
         let (side, rule, help) = (launch.which, "Y7", None);
-        return Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }));
+        return Stop::Fault(Box::new(Fault {
+            side,
+            kind,
+            rule,
+            message,
+            sites,
+            timeline: None,
+            phases: Vec::new(),
+            help,
+        }));
     }
     Stop::Fault(Box::new(Fault {
         side: launch.which,
@@ -329,6 +347,7 @@ fn race_between_ctas(
         message,
         sites,
         timeline: None,
+        phases: Vec::new(),
         help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
     }))
 }

@@ -5,6 +5,7 @@
 //! by `4·e` columns; of B they go down by `4·e` rows. Two neighbouring columns of C and D are a lane's, whatever
 //! their size.
 
+use crate::base::lane::Lane;
 use crate::program::matrix::{MatrixElement, MatrixShape};
 
 /// Elements in one register.
@@ -13,30 +14,30 @@ pub(super) fn elements_in_register(element: MatrixElement) -> usize {
 }
 
 /// Row and column of element `at` of A in a lane, counted over its registers.
-pub(super) fn of_a(shape: MatrixShape, element: MatrixElement, lane: usize, at: usize) -> (usize, usize) {
+pub(super) fn of_a(shape: MatrixShape, element: MatrixElement, lane: Lane, at: usize) -> (usize, usize) {
     let e = elements_in_register(element);
-    let (group, thread) = (lane / 4, lane % 4);
+    let (group, thread) = (lane.index() / 4, lane.index() % 4);
     let (register, inside) = (at / e, at % e);
     let (down, right) = if shape.m == 16 { (register % 2, register / 2) } else { (0, register) };
     (group + 8 * down, e * thread + inside + 4 * e * right)
 }
 
 /// Row and column of element `at` of B in a lane.
-pub(super) fn of_b(element: MatrixElement, lane: usize, at: usize) -> (usize, usize) {
+pub(super) fn of_b(element: MatrixElement, lane: Lane, at: usize) -> (usize, usize) {
     let e = elements_in_register(element);
-    let (group, thread) = (lane / 4, lane % 4);
+    let (group, thread) = (lane.index() / 4, lane.index() % 4);
     let (register, inside) = (at / e, at % e);
     (e * thread + inside + 4 * e * register, group)
 }
 
 /// Row and column of element `at` of C or D in a lane.
-pub(super) fn of_c(lane: usize, at: usize) -> (usize, usize) {
-    (lane / 4 + 8 * (at / 2), 2 * (lane % 4) + at % 2)
+pub(super) fn of_c(lane: Lane, at: usize) -> (usize, usize) {
+    (lane.index() / 4 + 8 * (at / 2), 2 * (lane.index() % 4) + at % 2)
 }
 
 /// Row and column of register `at` of a lane in a `wmma` accumulator of 16 × 16 elements of f32, as sm_80 has it: the
 /// fragments of C of two products of 16 × 8, the left one first. The ISA does not say so.
-pub(super) fn of_wide_c(lane: usize, at: usize) -> (usize, usize) {
+pub(super) fn of_wide_c(lane: Lane, at: usize) -> (usize, usize) {
     let (row, column) = of_c(lane, at % 4);
     (row, column + 8 * (at / 4))
 }
@@ -74,9 +75,9 @@ mod tests {
     fn fragments_cover_their_matrices_once() {
         for (element, shape) in shapes() {
             let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
-            let covers = |rows: usize, columns: usize, place: &dyn Fn(usize, usize) -> (usize, usize)| {
+            let covers = |rows: usize, columns: usize, place: &dyn Fn(Lane, usize) -> (usize, usize)| {
                 let count = rows * columns / 32;
-                let places: BTreeSet<(usize, usize)> = (0..32)
+                let places: BTreeSet<(usize, usize)> = Lane::all()
                     .flat_map(|lane| (0..count).map(move |at| (lane, at)))
                     .map(|(l, i)| place(l, i))
                     .collect();
@@ -94,8 +95,8 @@ mod tests {
     #[test]
     fn fragments_are_those_of_the_isa() {
         let shape = |m, n, k| MatrixShape { m, n, k };
-        for lane in 0..32 {
-            let (g, t) = (lane / 4, lane % 4);
+        for lane in Lane::all() {
+            let (g, t) = (lane.index() / 4, lane.index() % 4);
             for i in 0..8 {
                 let row = g + if (2..4).contains(&i) || i >= 6 { 8 } else { 0 };
                 let column = t * 2 + (i & 1) + if i >= 4 { 8 } else { 0 };

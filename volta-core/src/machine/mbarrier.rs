@@ -5,6 +5,7 @@
 //! the phase is over races.
 
 use super::clock::{Clocks, Joined};
+use super::phase_history::{PhaseHistory, StepKind};
 use crate::program::{InstId, Scope, SkippedWait};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
@@ -70,6 +71,8 @@ pub(super) struct Mbarrier {
     /// What made the last phase end, and how many bytes that expected.
     ended: Option<(Event, i64)>,
     pub(super) waiting: Vec<Waiting>,
+    /// For messages.
+    pub(super) history: PhaseHistory,
     /// Another CTA of the cluster has used it.
     pub(super) is_reached: bool,
 }
@@ -131,7 +134,7 @@ impl Mbarriers {
     pub(super) fn bytes(&self) -> u64 {
         let ends: u64 = self.alive.values().map(|barrier| barrier.ends_bytes).sum();
         let asked = self.asked.questions.len() * size_of::<Question>();
-        ends + (asked + self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
+        ends + (asked + self.alive.len() * 2048 + self.states.len() * 16 + self.copies.len() * 16) as u64
     }
 }
 
@@ -170,6 +173,7 @@ impl Mbarrier {
             prompt_waits,
             ended: None,
             waiting: Vec::new(),
+            history: PhaseHistory::new(),
             is_reached: false,
         }
     }
@@ -215,14 +219,17 @@ impl Mbarrier {
     }
 
     pub(super) fn expect(&mut self, event: Event, bytes: i64) {
-        self.expect_more(bytes);
+        self.expect_more(event, bytes);
         self.current.expected.push(event);
     }
 
     /// An arrival that comes at once expects bytes.
-    pub(super) fn expect_more(&mut self, bytes: i64) {
+    pub(super) fn expect_more(&mut self, event: Event, bytes: i64) {
         self.bytes += bytes;
         self.current.expected_bytes += bytes;
+        if bytes != 0 {
+            self.history.note(StepKind::Expected, event, 1, bytes);
+        }
     }
 
     /// A thread arrives `count` times.
@@ -251,21 +258,26 @@ impl Mbarrier {
         clocks.add_past_to(thread, &mut self.current.arrived);
         clocks.release(thread);
         self.current.last_arrival = Some(event);
+        self.history.note(StepKind::Arrivals, event, count, 0);
         self.pending -= count;
         Ok(())
     }
 
-    /// A copy that a thread starts completes on the phase: what came before it has happened when that is over.
+    /// A copy of so many bytes that a thread starts completes on the phase: what came before it has happened when that is
+    /// over.
     pub(super) fn start(
         &mut self,
         clocks: &mut Clocks,
         event: Event,
+        bytes: i64,
         copy: Option<u32>,
     ) -> Result<(), Wrong> {
+        self.bytes -= bytes;
         self.is_determined(clocks, event, ("starts a copy that completes on the barrier", true))?;
         clocks.add_past_to(event.thread as usize, &mut self.current.released);
         clocks.release(event.thread as usize);
         self.current.copies.extend(copy);
+        self.history.note(StepKind::Copies, event, 1, bytes);
         Ok(())
     }
 
@@ -322,6 +334,7 @@ impl Mbarrier {
             ));
         }
         self.phase += 1;
+        self.history.end();
         released.set(self.agent, self.phase);
         // Commits of one thread are over in their order, and each is a fence before its arrival.
         for (agent, stamp) in commits {
@@ -410,6 +423,7 @@ impl Mbarrier {
         self.current.waits.push(event);
         Ok(true)
     }
+
     /// A wait by parity is for a phase, or for the one two before that.
     #[cold]
     fn unknown_phase(&self, event: Event, parity: u32, phase: i64) -> Wrong {

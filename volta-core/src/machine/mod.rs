@@ -32,6 +32,7 @@ mod memory;
 mod objects;
 mod opaque;
 mod packed;
+mod phase_history;
 mod place;
 mod race;
 mod register;

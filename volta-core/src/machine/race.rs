@@ -10,6 +10,7 @@
 //! after must not be forgotten for them: the next atomic, which is ordered with nothing, may race with that alone.
 
 use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -29,7 +30,7 @@ pub(super) struct EpochShadow {
     write_sync: u32,
     read_epoch: u32,
     read_sync: u32,
-    read_lanes: u32,
+    read_lanes: LaneMask,
     write_thread: u16,
     read_warp: u16,
 }
@@ -50,39 +51,39 @@ impl EpochShadow {
         write_sync: 0,
         read_epoch: 0,
         read_sync: 0,
-        read_lanes: 0,
+        read_lanes: LaneMask::NONE,
         write_thread: 0,
         read_warp: 0,
     };
 
     /// In place of a cell that is remembered byte by byte, elsewhere.
     pub(super) fn in_parts(place: u32) -> EpochShadow {
-        EpochShadow { read_warp: IN_PARTS, read_lanes: place, ..EpochShadow::CLEAN }
+        EpochShadow { read_warp: IN_PARTS, read_lanes: LaneMask::from_bits(place), ..EpochShadow::CLEAN }
     }
 
     /// Where the cell's bytes are remembered, if one by one.
     #[inline]
     pub(super) fn parts(&self) -> Option<u32> {
-        (self.read_warp == IN_PARTS).then_some(self.read_lanes)
+        (self.read_warp == IN_PARTS).then_some(self.read_lanes.bits())
     }
 
     /// Thread `32·warp + lane` reads; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read(&mut self, now: Now, lane: u32) -> bool {
+    pub(super) fn read(&mut self, now: Now, lane: Lane) -> bool {
         let alarm = self.conflicts_with_write(now, lane);
         if self.read_epoch != now.epoch {
             self.read_epoch = now.epoch;
             self.read_warp = now.warp;
             self.read_sync = now.sync;
-            self.read_lanes = 1 << lane;
+            self.read_lanes = LaneMask::of(lane);
         } else if self.read_warp != now.warp {
             self.read_warp = MANY;
         } else if self.read_sync == now.sync {
-            self.read_lanes |= 1 << lane;
+            self.read_lanes |= LaneMask::of(lane);
         } else {
             self.read_sync = now.sync;
-            self.read_lanes = 1 << lane;
+            self.read_lanes = LaneMask::of(lane);
         }
         alarm
     }
@@ -90,12 +91,12 @@ impl EpochShadow {
     /// All lanes of `mask` read the same bytes; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read_together(&mut self, now: Now, mask: u32) -> bool {
-        let first = mask.trailing_zeros();
-        let rest = mask & (mask - 1);
+    pub(super) fn read_together(&mut self, now: Now, mask: LaneMask) -> bool {
+        let first = mask.first();
+        let rest = mask & !LaneMask::of(first);
         let mut alarm = self.read(now, first);
-        if rest != 0 {
-            alarm |= self.conflicts_with_write(now, rest.trailing_zeros());
+        if !rest.is_empty() {
+            alarm |= self.conflicts_with_write(now, rest.first());
             if self.read_warp == now.warp {
                 self.read_lanes |= rest;
             }
@@ -106,7 +107,7 @@ impl EpochShadow {
     /// The same by those lanes of several warps, of which this is one; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read_by_warps(&mut self, now: Now, mask: u32) -> bool {
+    pub(super) fn read_by_warps(&mut self, now: Now, mask: LaneMask) -> bool {
         // Whoever wrote in this epoch, some reader is of another warp.
         let alarm = self.read_together(now, mask);
         self.read_warp = MANY;
@@ -116,11 +117,11 @@ impl EpochShadow {
     /// Thread `32·warp + lane` writes; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn write(&mut self, now: Now, lane: u32) -> bool {
+    pub(super) fn write(&mut self, now: Now, lane: Lane) -> bool {
         let alarm = self.conflicts_with_write(now, lane) | self.conflicts_with_read(now, lane);
         self.write_epoch = now.epoch;
         self.write_sync = now.sync;
-        self.write_thread = now.warp << 5 | lane as u16;
+        self.write_thread = now.warp << 5 | lane.number() as u16;
         alarm
     }
 
@@ -128,7 +129,8 @@ impl EpochShadow {
     #[must_use]
     pub(super) fn write_by_any(&mut self, now: Now) -> bool {
         // No thread is the writer for sure: two lanes conflict with whatever one lane did.
-        let mut alarm = self.conflicts_with_write(now, 0) || self.conflicts_with_write(now, 1);
+        let mut alarm =
+            self.conflicts_with_write(now, Lane::FIRST) || self.conflicts_with_write(now, Lane::at(1));
         if self.read_epoch == now.epoch {
             alarm |= !(self.read_warp == now.warp && self.read_sync < now.sync);
         }
@@ -141,7 +143,7 @@ impl EpochShadow {
     /// Thread `32·warp + lane` updates atomically; true if that may race or may not commute with what was before.
     #[inline]
     #[must_use]
-    pub(super) fn update(&mut self, now: Now, lane: u32, update: Update) -> bool {
+    pub(super) fn update(&mut self, now: Now, lane: Lane, update: Update) -> bool {
         let writer = ATOMIC | number(update);
         // Any other write of this epoch, even the thread's own, may race with the next atomic, and is forgotten here.
         let mut alarm = self.write_epoch == UNDER_WAY;
@@ -155,32 +157,33 @@ impl EpochShadow {
 
     /// A copy that a thread starts will write; true if that may race with what was before.
     #[must_use]
-    pub(super) fn begin_copy(&mut self, now: Now, lane: u32) -> bool {
+    pub(super) fn begin_copy(&mut self, now: Now, lane: Lane) -> bool {
         let alarm = self.write(now, lane);
         self.write_epoch = UNDER_WAY;
         alarm
     }
 
     /// The copy has written before what the thread does from now on.
-    pub(super) fn end_copy(&mut self, now: Now, lane: u32) {
+    pub(super) fn end_copy(&mut self, now: Now, lane: Lane) {
         self.write_epoch = now.epoch;
         self.write_sync = now.sync;
-        self.write_thread = now.warp << 5 | lane as u16;
+        self.write_thread = now.warp << 5 | lane.number() as u16;
     }
 
     #[inline]
-    fn conflicts_with_read(&self, now: Now, lane: u32) -> bool {
+    fn conflicts_with_read(&self, now: Now, lane: Lane) -> bool {
         let same_warp = self.read_warp == now.warp;
-        let ordered = same_warp && (self.read_sync < now.sync || self.read_lanes & !(1 << lane) == 0);
+        let ordered =
+            same_warp && (self.read_sync < now.sync || self.read_lanes.is_within(LaneMask::of(lane)));
         self.read_epoch == now.epoch && !ordered
     }
 
     #[inline]
-    fn conflicts_with_write(&self, now: Now, lane: u32) -> bool {
+    fn conflicts_with_write(&self, now: Now, lane: Lane) -> bool {
         if self.write_epoch != now.epoch {
             return self.write_epoch == UNDER_WAY;
         }
-        let same_thread = self.write_thread == (now.warp << 5 | lane as u16);
+        let same_thread = self.write_thread == (now.warp << 5 | lane.number() as u16);
         let same_warp = (self.write_thread & !ANY_LANE) >> 5 == now.warp;
         !(same_thread || same_warp && self.write_sync < now.sync)
     }
@@ -247,7 +250,7 @@ pub(super) enum Agent {
         /// The number of the operation.
         operation: u32,
         /// Of the thread's warp.
-        lanes: u32,
+        lanes: LaneMask,
     },
     /// The thread itself, atomically (rule Y7).
     Atomic {
@@ -283,7 +286,9 @@ impl Manner {
 
     /// Whether two operations are atomic for one another, and do different things.
     pub(super) fn differs(self, other: Manner) -> bool {
-        self.update != other.update && self.update.bytes() == other.update.bytes() && self.proxy == other.proxy
+        self.update != other.update
+            && self.update.bytes() == other.update.bytes()
+            && self.proxy == other.proxy
     }
 }
 
@@ -808,6 +813,10 @@ mod tests {
     use super::super::clock::Joined;
     use super::*;
 
+    fn lane(number: u32) -> Lane {
+        Lane::new(number)
+    }
+
     fn now(epoch: u32, sync: u32, warp: u16) -> Now {
         Now { epoch, sync, warp }
     }
@@ -815,40 +824,40 @@ mod tests {
     #[test]
     fn the_epoch_detector_alarms_within_an_epoch_and_not_across() {
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write(now(1, 0, 0), 3));
-        assert!(!cell.read(now(1, 0, 0), 3));
-        assert!(cell.read(now(1, 0, 0), 4));
-        assert!(!cell.read(now(2, 0, 1), 4));
-        assert!(!cell.read(now(2, 0, 2), 4));
-        assert!(cell.write(now(2, 0, 2), 4), "another warp has read it");
-        assert!(!cell.write(now(3, 0, 2), 4));
+        assert!(!cell.write(now(1, 0, 0), lane(3)));
+        assert!(!cell.read(now(1, 0, 0), lane(3)));
+        assert!(cell.read(now(1, 0, 0), lane(4)));
+        assert!(!cell.read(now(2, 0, 1), lane(4)));
+        assert!(!cell.read(now(2, 0, 2), lane(4)));
+        assert!(cell.write(now(2, 0, 2), lane(4)), "another warp has read it");
+        assert!(!cell.write(now(3, 0, 2), lane(4)));
     }
 
     #[test]
     fn the_epoch_detector_knows_whole_warp_synchronisation() {
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.read(now(1, 0, 0), 1));
-        assert!(!cell.write(now(1, 1, 0), 2));
-        assert!(cell.read(now(1, 1, 0), 3));
+        assert!(!cell.read(now(1, 0, 0), lane(1)));
+        assert!(!cell.write(now(1, 1, 0), lane(2)));
+        assert!(cell.read(now(1, 1, 0), lane(3)));
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.read_together(now(1, 0, 0), u32::MAX));
-        assert!(cell.write(now(1, 0, 0), 5));
+        assert!(!cell.read_together(now(1, 0, 0), LaneMask::ALL));
+        assert!(cell.write(now(1, 0, 0), lane(5)));
     }
 
     #[test]
     fn a_copy_races_until_it_is_waited_for() {
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), 3));
-        assert!(cell.read(now(1, 0, 0), 3), "even its own thread must wait");
+        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
+        assert!(cell.read(now(1, 0, 0), lane(3)), "even its own thread must wait");
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), 3));
-        assert!(cell.read(now(2, 0, 0), 3), "a barrier is no wait");
+        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
+        assert!(cell.read(now(2, 0, 0), lane(3)), "a barrier is no wait");
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), 3));
-        cell.end_copy(now(1, 0, 0), 3);
-        assert!(!cell.read(now(1, 0, 0), 3));
-        assert!(cell.read(now(1, 0, 0), 4), "the wait of one thread is no barrier");
-        assert!(!cell.read(now(2, 0, 0), 4));
+        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
+        cell.end_copy(now(1, 0, 0), lane(3));
+        assert!(!cell.read(now(1, 0, 0), lane(3)));
+        assert!(cell.read(now(1, 0, 0), lane(4)), "the wait of one thread is no barrier");
+        assert!(!cell.read(now(2, 0, 0), lane(4)));
 
         let mut exact = VectorClockDetector::new(2, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
@@ -976,20 +985,20 @@ mod tests {
         for first in 0..2 {
             let mut exact = VectorClockDetector::new(2, 32, false);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
-            let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
+            let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::from_bits(0b11) };
             assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
         }
 
         let mut cell = EpochShadow::CLEAN;
         assert!(!cell.write_by_any(now(1, 0, 0)));
-        assert!(cell.read(now(1, 0, 0), 0));
+        assert!(cell.read(now(1, 0, 0), lane(0)));
         let mut cell = EpochShadow::CLEAN;
         assert!(!cell.write_by_any(now(1, 0, 0)));
-        assert!(!cell.read(now(1, 1, 0), 0));
+        assert!(!cell.read(now(1, 1, 0), lane(0)));
         assert!(cell.write_by_any(now(1, 1, 0)), "lane 0 has read it since");
 
         let mut exact = VectorClockDetector::new(2, 32, false);
-        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
+        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::from_bits(0b11) };
         for lane in 0..2 {
             assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
         }

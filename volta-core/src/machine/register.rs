@@ -1,8 +1,9 @@
 //! Registers: 32 lanes, held as an affine function of the bits of the lane id where possible.
 
+use crate::base::lane::{Lane, LaneMask};
 use std::ops::Deref;
 
-use super::value::{NEVER, Origin, Sym, Value, lanes};
+use super::value::{NEVER, Origin, Sym, Value};
 pub(super) use crate::base::affine::Affine;
 
 /// What threads hold whose words are affine from one to the next.
@@ -55,19 +56,24 @@ pub(super) struct Register {
     /// How words move, if it is known: then each lane's are not held.
     affine: Option<Affine>,
     words: [u64; 32],
-    pub(super) sym: u32,
-    pub(super) undefined: u32,
+    pub(super) sym: LaneMask,
+    pub(super) undefined: LaneMask,
 }
 
 impl Register {
     /// A register that nobody wrote; `NEVER` marks its origin until an instruction reads it.
     pub(super) fn unwritten() -> Register {
-        Register { undefined: u32::MAX, ..Register::broadcast(NEVER) }
+        Register { undefined: LaneMask::ALL, ..Register::broadcast(NEVER) }
     }
 
     /// The same bits in every lane.
     pub(super) fn broadcast(bits: u64) -> Register {
-        Register { affine: Some(Affine::uniform(bits)), words: [0; 32], sym: 0, undefined: 0 }
+        Register {
+            affine: Some(Affine::uniform(bits)),
+            words: [0; 32],
+            sym: LaneMask::NONE,
+            undefined: LaneMask::NONE,
+        }
     }
 
     /// What the lanes hold: `sym` and `undefined` say what it is.
@@ -81,9 +87,9 @@ impl Register {
 
     /// One lane's word.
     #[inline]
-    fn word(&self, lane: usize) -> u64 {
+    fn word(&self, lane: Lane) -> u64 {
         match self.affine {
-            Some(affine) => affine.lane(lane as u32),
+            Some(affine) => affine.lane(lane.number()),
             None => self.words[lane],
         }
     }
@@ -101,8 +107,8 @@ impl Register {
     #[inline]
     pub(super) fn set_affine(&mut self, affine: Affine, symbolic: bool) {
         self.affine = Some(affine);
-        self.sym = if symbolic { u32::MAX } else { 0 };
-        self.undefined = 0;
+        self.sym = LaneMask::all_if(symbolic);
+        self.undefined = LaneMask::NONE;
     }
 
     /// The same of words that may move in any way.
@@ -113,8 +119,8 @@ impl Register {
             None => {
                 self.affine = None;
                 self.words = *words;
-                self.sym = if symbolic { u32::MAX } else { 0 };
-                self.undefined = 0;
+                self.sym = LaneMask::all_if(symbolic);
+                self.undefined = LaneMask::NONE;
             }
         }
     }
@@ -127,11 +133,11 @@ impl Register {
             Value::Undefined(origin) => origin.raw(),
         });
         self.set_words(&words, false);
-        for (lane, value) in values.iter().enumerate() {
+        for (lane, value) in Lane::all().zip(values) {
             match value {
                 Value::Bits(_) => {}
-                Value::Sym(_) => self.sym |= 1 << lane,
-                Value::Undefined(_) => self.undefined |= 1 << lane,
+                Value::Sym(_) => self.sym |= LaneMask::of(lane),
+                Value::Undefined(_) => self.undefined |= LaneMask::of(lane),
             }
         }
     }
@@ -145,23 +151,23 @@ impl Register {
     /// What all lanes hold, if it is all of one sort and affine.
     #[inline]
     pub(super) fn held(&self) -> Option<Held> {
-        let whole = self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
-        if whole { Some(Held { words: self.affine()?, symbolic: self.sym != 0 }) } else { None }
+        let whole = self.undefined.is_empty() && (self.sym.is_empty() || self.sym.is_all());
+        if whole { Some(Held { words: self.affine()?, symbolic: !self.sym.is_empty() }) } else { None }
     }
 
     /// Whether all lanes of `mask` are concrete.
     #[inline]
-    pub(super) fn is_concrete(&self, mask: u32) -> bool {
-        (self.sym | self.undefined) & mask == 0
+    pub(super) fn is_concrete(&self, mask: LaneMask) -> bool {
+        !(self.sym | self.undefined).meets(mask)
     }
 
     #[inline]
-    pub(super) fn get(&self, lane: usize) -> Value {
-        let bit = 1 << lane;
+    pub(super) fn get(&self, lane: Lane) -> Value {
+        let bit = LaneMask::of(lane);
         let word = self.word(lane);
-        if self.sym & bit != 0 {
+        if self.sym.meets(bit) {
             Value::Sym(Sym::from_raw(word))
-        } else if self.undefined & bit != 0 {
+        } else if self.undefined.meets(bit) {
             Value::Undefined(Origin::from_raw(word))
         } else {
             Value::Bits(word)
@@ -169,8 +175,8 @@ impl Register {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, lane: usize, value: Value) {
-        let bit = 1 << lane;
+    pub(super) fn set(&mut self, lane: Lane, value: Value) {
+        let bit = LaneMask::of(lane);
         self.sym &= !bit;
         self.undefined &= !bit;
         self.words_mut()[lane] = match value {
@@ -188,26 +194,26 @@ impl Register {
 
     /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
     #[inline]
-    pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
-        if mask.is_power_of_two() {
-            return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
+    pub(super) fn uniform(&self, mask: LaneMask) -> Option<Value> {
+        if let Some(lane) = mask.only() {
+            return (!self.undefined.contains(lane)).then(|| self.get(lane));
         }
-        (mask == u32::MAX && self.held()?.words.is_uniform()).then(|| self.get(0))
+        (mask.is_all() && self.held()?.words.is_uniform()).then(|| self.get(Lane::FIRST))
     }
 
     /// Writes one value to the lanes of `mask`.
     #[inline]
-    pub(super) fn fill(&mut self, mask: u32, value: Value) {
+    pub(super) fn fill(&mut self, mask: LaneMask, value: Value) {
         let (word, sym, undefined) = match value {
-            Value::Bits(bits) => (bits, 0, 0),
-            Value::Sym(sym) => (sym.raw(), mask, 0),
-            Value::Undefined(origin) => (origin.raw(), 0, mask),
+            Value::Bits(bits) => (bits, LaneMask::NONE, LaneMask::NONE),
+            Value::Sym(sym) => (sym.raw(), mask, LaneMask::NONE),
+            Value::Undefined(origin) => (origin.raw(), LaneMask::NONE, mask),
         };
-        if mask == u32::MAX {
+        if mask.is_all() {
             self.affine = Some(Affine::uniform(word));
         } else {
             let words = self.words_mut();
-            for lane in lanes(mask) {
+            for lane in mask {
                 words[lane] = word;
             }
         }
@@ -217,8 +223,8 @@ impl Register {
 
     /// Takes the lanes of `mask` from `other`.
     #[inline]
-    pub(super) fn merge(&mut self, mask: u32, other: &Register) {
-        if mask == u32::MAX {
+    pub(super) fn merge(&mut self, mask: LaneMask, other: &Register) {
+        if mask.is_all() {
             match other.affine {
                 Some(affine) => self.affine = Some(affine),
                 None => (self.affine, self.words) = (None, other.words),
@@ -227,7 +233,7 @@ impl Register {
             return;
         }
         let (words, others) = (self.words_mut(), other.words());
-        for lane in lanes(mask) {
+        for lane in mask {
             words[lane] = others[lane];
         }
         self.sym = self.sym & !mask | other.sym & mask;
@@ -236,13 +242,13 @@ impl Register {
 
     /// Writes concrete bits to the lanes of `mask`.
     #[inline]
-    pub(super) fn merge_bits(&mut self, mask: u32, bits: &[u64; 32]) {
-        if mask == u32::MAX {
+    pub(super) fn merge_bits(&mut self, mask: LaneMask, bits: &[u64; 32]) {
+        if mask.is_all() {
             self.set_words(bits, false);
             return;
         }
         let words = self.words_mut();
-        for lane in lanes(mask) {
+        for lane in mask {
             words[lane] = bits[lane];
         }
         self.sym &= !mask;
@@ -266,13 +272,13 @@ mod tests {
             Value::Undefined(Origin::Unpredictable(InstId(5))),
             Value::Bits(0),
         ];
-        for (lane, value) in values.into_iter().enumerate() {
+        for (lane, value) in Lane::all().zip(values) {
             register.set(lane, value);
         }
-        for (lane, value) in values.into_iter().enumerate() {
+        for (lane, value) in Lane::all().zip(values) {
             assert_eq!(register.get(lane), value);
         }
-        assert!(matches!(register.get(31), Value::Undefined(Origin::Unwritten(_))));
+        assert!(matches!(register.get(Lane::LAST), Value::Undefined(Origin::Unwritten(_))));
     }
 
     fn affine() -> impl Strategy<Value = Affine> {
@@ -287,14 +293,14 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Write {
         Affine(Affine, bool),
-        Lane(usize, u64),
-        Fill(u32, u64),
-        Merge(u32, Affine),
-        Bits(u32, Affine, usize),
+        Lane(Lane, u64),
+        Fill(LaneMask, u64),
+        Merge(LaneMask, Affine),
+        Bits(LaneMask, Affine, usize),
     }
 
     fn write() -> impl Strategy<Value = Write> {
-        let mask = prop_oneof![Just(u32::MAX), any::<u32>()];
+        let mask = prop_oneof![Just(LaneMask::ALL), any::<u32>().prop_map(LaneMask::from_bits)];
         // Symbolic words have a tag.
         let symbolic = any::<u64>().prop_map(|word| Sym::packed((word & 0xffff) as usize).raw());
         prop_oneof![
@@ -302,7 +308,7 @@ mod tests {
                 let affine = if symbolic { Affine::uniform(Sym::packed(3).raw()) } else { affine };
                 Write::Affine(affine, symbolic)
             }),
-            (0usize..32, symbolic).prop_map(|(lane, word)| Write::Lane(lane, word)),
+            (0u32..32, symbolic).prop_map(|(lane, word)| Write::Lane(Lane::new(lane), word)),
             (mask.clone(), any::<u64>()).prop_map(|(mask, word)| Write::Fill(mask, word)),
             (mask.clone(), affine()).prop_map(|(mask, affine)| Write::Merge(mask, affine)),
             (mask, affine(), 0usize..64).prop_map(|(mask, affine, odd)| Write::Bits(mask, affine, odd)),
@@ -314,13 +320,13 @@ mod tests {
         #[test]
         fn lanes_hold_what_was_written(writes in prop::collection::vec(write(), 1..12)) {
             let mut register = Register::unwritten();
-            let mut values: Vec<Value> = (0..32).map(|lane| register.get(lane)).collect();
+            let mut values = Lane::each(|lane| register.get(lane));
             for write in writes {
                 match write {
                     Write::Affine(affine, symbolic) => {
                         register.set_affine(affine, symbolic);
-                        for (lane, value) in values.iter_mut().enumerate() {
-                            let word = affine.lane(lane as u32);
+                        for (lane, value) in Lane::all().zip(&mut values) {
+                            let word = affine.lane(lane.number());
                             *value = if symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
                         }
                     }
@@ -330,13 +336,13 @@ mod tests {
                     }
                     Write::Fill(mask, word) => {
                         register.fill(mask, Value::Bits(word));
-                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(word));
+                        mask.iter().for_each(|lane| values[lane] = Value::Bits(word));
                     }
                     Write::Merge(mask, affine) => {
                         let mut other = Register::unwritten();
                         other.set_affine(affine, false);
                         register.merge(mask, &other);
-                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(affine.lane(lane as u32)));
+                        mask.iter().for_each(|lane| values[lane] = Value::Bits(affine.lane(lane.number())));
                     }
                     Write::Bits(mask, affine, odd) => {
                         let mut bits = affine.all();
@@ -345,20 +351,20 @@ mod tests {
                             *word ^= 1 << 40;
                         }
                         register.merge_bits(mask, &bits);
-                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(bits[lane]));
+                        mask.iter().for_each(|lane| values[lane] = Value::Bits(bits[lane]));
                     }
                 }
-                for (lane, value) in values.iter().enumerate() {
+                for (lane, value) in Lane::all().zip(&values) {
                     prop_assert_eq!(register.get(lane), *value, "lane {}", lane);
                 }
                 let words = *register.words();
                 if let Some(affine) = register.affine() {
                     prop_assert_eq!(affine.all(), words);
                 }
-                let same = (words.iter().all(|word| *word == words[0]) && register.undefined == 0)
+                let same = (words.iter().all(|word| *word == words[0]) && register.undefined.is_empty())
                     .then_some(values[0]);
-                if register.sym == 0 || register.sym == u32::MAX {
-                    prop_assert_eq!(register.uniform(u32::MAX), same);
+                if register.sym.is_empty() || register.sym.is_all() {
+                    prop_assert_eq!(register.uniform(LaneMask::ALL), same);
                 }
             }
         }
@@ -367,7 +373,7 @@ mod tests {
         #[test]
         fn words_that_move_evenly_are_found(affine in affine(), lane in 0usize..32) {
             let mut words = affine.all();
-            prop_assert!((0..32).all(|lane| words[lane as usize] == affine.lane(lane)));
+            prop_assert!(Lane::all().all(|lane| words[lane] == affine.lane(lane.number())));
             prop_assert_eq!(Affine::of(&words), Some(affine));
             words[lane] ^= 1 << 40;
             prop_assert_eq!(Affine::of(&words), None);

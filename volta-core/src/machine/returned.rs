@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::bind::Launch;
 use super::relied::instruction;
-use super::value::lanes;
 use crate::base::assumption::Assumption;
+use crate::base::lane::LaneMask;
 use crate::program::InstId;
 
 /// Warps of a CTA.
@@ -13,11 +13,11 @@ const WARPS: usize = 32;
 
 /// By instruction, the threads that counted as arrived there in some CTA. It is the same under every schedule.
 #[derive(Debug, Default)]
-pub(super) struct Returned(BTreeMap<InstId, [u32; WARPS]>);
+pub(super) struct Returned(BTreeMap<InstId, [LaneMask; WARPS]>);
 
 impl Returned {
     /// Lanes of a warp had returned when others passed the barrier at `pc`.
-    pub(super) fn add(&mut self, pc: InstId, warp: usize, exited: u32) {
+    pub(super) fn add(&mut self, pc: InstId, warp: usize, exited: LaneMask) {
         self.0.entry(pc).or_default()[warp] |= exited;
     }
 
@@ -25,7 +25,7 @@ impl Returned {
     pub(super) fn merge(&mut self, other: &Returned) {
         for (pc, masks) in &other.0 {
             let own = self.0.entry(*pc).or_default();
-            own.iter_mut().zip(masks).for_each(|(own, mask)| *own |= mask);
+            own.iter_mut().zip(masks).for_each(|(own, mask)| *own |= *mask);
         }
     }
 
@@ -33,7 +33,8 @@ impl Returned {
     pub(super) fn assumptions(&self, launch: &Launch<'_>) -> impl Iterator<Item = Assumption> {
         self.0.iter().map(|(pc, masks)| {
             let threads = masks.iter().enumerate();
-            let threads = threads.flat_map(|(warp, mask)| lanes(*mask).map(move |lane| 32 * warp + lane));
+            let threads =
+                threads.flat_map(|(warp, mask)| mask.iter().map(move |lane| 32 * warp + lane.index()));
             Assumption::relied(format!(
                 "{}: {} had returned and counted as arrived (Y3, Y4)",
                 instruction(launch, *pc),

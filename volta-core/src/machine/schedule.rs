@@ -4,8 +4,8 @@
 //! reported under all of them. The default is the fastest, because it brings diverged lanes together again; the others
 //! are there for tests to hold this claim against.
 
-use super::value::lanes;
 use super::warp::Warp;
+use crate::base::lane::LaneMask;
 use crate::case::Schedule;
 use crate::program::InstId;
 
@@ -20,7 +20,7 @@ pub(super) struct Turns {
 
 /// Lanes to run together.
 pub(super) struct Turn {
-    pub(super) group: u32,
+    pub(super) group: LaneMask,
     /// Where all of them stand.
     pub(super) pc: InstId,
     /// They stop when they reach this instruction or one behind it.
@@ -64,24 +64,25 @@ impl Turns {
     }
 
     /// Which of the runnable lanes of a warp go first, and how far.
-    pub(super) fn lanes(&mut self, warp: &mut Warp, runnable: u32) -> Turn {
+    pub(super) fn lanes(&mut self, warp: &mut Warp, runnable: LaneMask) -> Turn {
         match self.schedule {
             Schedule::InOrder => {
                 let (group, pc, until) = warp.lowest(runnable);
                 Turn { group, pc, until }
             }
             Schedule::Reversed => {
-                let pc = lanes(runnable).map(|lane| warp.pc[lane]).max().unwrap_or(InstId::FIRST);
+                let pc = runnable.iter().map(|lane| warp.pc[lane]).max().unwrap_or(InstId::FIRST);
                 Turn { group: at(warp, runnable, pc), pc, until: InstId::NOWHERE }
             }
             Schedule::Shuffled(_) => {
-                let skipped = self.below(runnable.count_ones() as usize);
-                let chosen = lanes(runnable).nth(skipped).unwrap_or(0);
+                let skipped = self.below(runnable.count() as usize);
+                let chosen = runnable.iter().nth(skipped).unwrap_or_default();
                 let pc = warp.pc[chosen];
                 let mut group = at(warp, runnable, pc);
                 // Lanes at one instruction need not go on together.
                 if self.below(3) == 0 {
-                    group &= 1 << chosen | self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
+                    let others = self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
+                    group &= LaneMask::of(chosen) | LaneMask::from_bits(others);
                     warp.diverged |= group != runnable;
                     warp.leave(group);
                 }
@@ -92,6 +93,6 @@ impl Turns {
 }
 
 /// The lanes of `mask` at `pc`.
-fn at(warp: &Warp, mask: u32, pc: InstId) -> u32 {
-    lanes(mask).filter(|lane| warp.pc[*lane] == pc).fold(0, |group, lane| group | 1 << lane)
+fn at(warp: &Warp, mask: LaneMask, pc: InstId) -> LaneMask {
+    mask.iter().filter(|lane| warp.pc[*lane] == pc).collect::<LaneMask>()
 }

@@ -3,6 +3,7 @@
 
 use super::race::{EpochShadow, Now};
 use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::Update;
 
 /// The cells that are remembered byte by byte.
@@ -21,28 +22,40 @@ impl ByteShadow {
     /// Thread `32·warp + lane` reads those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn read(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.read(now, lane))
     }
 
     /// All lanes of `mask` read those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read_together(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, mask: u32) -> bool {
+    pub(super) fn read_together(
+        &mut self,
+        cell: &mut EpochShadow,
+        bytes: u8,
+        now: Now,
+        mask: LaneMask,
+    ) -> bool {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
     /// The same by those lanes of several warps, of which this is one.
     #[inline]
     #[must_use]
-    pub(super) fn read_by_warps(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, mask: u32) -> bool {
+    pub(super) fn read_by_warps(
+        &mut self,
+        cell: &mut EpochShadow,
+        bytes: u8,
+        now: Now,
+        mask: LaneMask,
+    ) -> bool {
         self.each(cell, bytes, |part| part.read_by_warps(now, mask))
     }
 
     /// Thread `32·warp + lane` writes those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn write(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn write(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.write(now, lane))
     }
 
@@ -60,7 +73,7 @@ impl ByteShadow {
         cell: &mut EpochShadow,
         bytes: u8,
         now: Now,
-        lane: u32,
+        lane: Lane,
         update: Update,
     ) -> bool {
         self.each(cell, bytes, |part| part.update(now, lane, update))
@@ -68,12 +81,12 @@ impl ByteShadow {
 
     /// A copy that a thread starts will write; true if that may race with what was before.
     #[must_use]
-    pub(super) fn begin_copy(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn begin_copy(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.begin_copy(now, lane))
     }
 
     /// The copy has written the cell before what the thread does from now on.
-    pub(super) fn end_copy(&mut self, cell: &mut EpochShadow, now: Now, lane: u32) {
+    pub(super) fn end_copy(&mut self, cell: &mut EpochShadow, now: Now, lane: Lane) {
         self.each(cell, WHOLE, |part| {
             part.end_copy(now, lane);
             false
@@ -116,6 +129,10 @@ mod tests {
     use crate::program::{InstId, Int, Int2, Scope, Width};
     use proptest::prelude::*;
 
+    fn lane(number: u32) -> Lane {
+        Lane::new(number)
+    }
+
     fn now(epoch: u32, sync: u32, warp: u16) -> Now {
         Now { epoch, sync, warp }
     }
@@ -125,40 +142,46 @@ mod tests {
         let add = Update::Real(Format::F32);
         let largest = Update::Integer(Int2::Max, Int { width: Width::W32, signed: true });
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
-        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, add));
-        assert!(parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, largest));
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), lane(0), add));
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 3), lane(7), add));
+        assert!(parts.update(&mut cell, WHOLE, now(1, 0, 3), lane(7), largest));
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
-        assert!(parts.read(&mut cell, WHOLE, now(1, 0, 0), 0), "others may have been there");
-        assert!(!parts.update(&mut cell, WHOLE, now(2, 0, 0), 0, largest));
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), lane(0), add));
+        assert!(parts.read(&mut cell, WHOLE, now(1, 0, 0), lane(0)), "others may have been there");
+        assert!(!parts.update(&mut cell, WHOLE, now(2, 0, 0), lane(0), largest));
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
-        assert!(parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add), "the next one may be another thread's");
+        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), lane(0)));
+        assert!(
+            parts.update(&mut cell, WHOLE, now(1, 0, 0), lane(0), add),
+            "the next one may be another thread's"
+        );
     }
 
     #[test]
     fn threads_may_share_a_cell_and_not_a_byte() {
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.write(&mut cell, 0b0011, now(1, 0, 0), 0));
-        assert!(!parts.write(&mut cell, 0b1100, now(1, 0, 0), 1));
-        assert!(!parts.read(&mut cell, 0b0011, now(1, 0, 0), 0));
-        assert!(parts.read(&mut cell, 0b0110, now(1, 0, 0), 0), "another thread wrote one of the two bytes");
-        assert!(!parts.read(&mut cell, WHOLE, now(2, 0, 1), 5));
-        assert!(parts.write(&mut cell, 0b1000, now(2, 0, 0), 0));
+        assert!(!parts.write(&mut cell, 0b0011, now(1, 0, 0), lane(0)));
+        assert!(!parts.write(&mut cell, 0b1100, now(1, 0, 0), lane(1)));
+        assert!(!parts.read(&mut cell, 0b0011, now(1, 0, 0), lane(0)));
+        assert!(
+            parts.read(&mut cell, 0b0110, now(1, 0, 0), lane(0)),
+            "another thread wrote one of the two bytes"
+        );
+        assert!(!parts.read(&mut cell, WHOLE, now(2, 0, 1), lane(5)));
+        assert!(parts.write(&mut cell, 0b1000, now(2, 0, 0), lane(0)));
     }
 
     #[test]
     fn what_was_known_of_the_cell_is_known_of_its_bytes() {
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
-        assert!(parts.read(&mut cell, 0b0001, now(1, 0, 0), 1));
-        assert!(!parts.read(&mut cell, 0b0010, now(1, 0, 0), 0));
+        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), lane(0)));
+        assert!(parts.read(&mut cell, 0b0001, now(1, 0, 0), lane(1)));
+        assert!(!parts.read(&mut cell, 0b0010, now(1, 0, 0), lane(0)));
         let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
-        assert!(!parts.begin_copy(&mut cell, WHOLE, now(1, 0, 0), 0));
-        assert!(parts.read(&mut cell, 0b0010, now(2, 0, 0), 0), "the copy is under way");
-        parts.end_copy(&mut cell, now(2, 0, 0), 0);
-        assert!(!parts.read(&mut cell, 0b0010, now(2, 0, 0), 0));
+        assert!(!parts.begin_copy(&mut cell, WHOLE, now(1, 0, 0), lane(0)));
+        assert!(parts.read(&mut cell, 0b0010, now(2, 0, 0), lane(0)), "the copy is under way");
+        parts.end_copy(&mut cell, now(2, 0, 0), lane(0));
+        assert!(!parts.read(&mut cell, 0b0010, now(2, 0, 0), lane(0)));
     }
 
     #[derive(Clone, Debug)]
@@ -201,7 +224,7 @@ mod tests {
                     _ => {}
                 }
                 let now = now(epoch, syncs[usize::from(warp)], warp);
-                let lanes = (0..4).filter(|lane| mask >> lane & 1 == 1);
+                let mask = LaneMask::from_bits(mask);
                 let [first, second] = &mut cells;
                 let alarms = if how == 0 {
                     let each = (0..2).fold(false, |alarm, other| {
@@ -210,10 +233,10 @@ mod tests {
                     });
                     [together.read_by_warps(first, WHOLE, now, mask), each]
                 } else if how == 1 {
-                    let lane = mask.trailing_zeros();
+                    let lane = mask.first();
                     [together.write(first, WHOLE, now, lane), alone.write(second, WHOLE, now, lane)]
                 } else {
-                    let each = lanes.fold(false, |alarm, lane| alarm | alone.read(second, WHOLE, now, lane));
+                    let each = mask.iter().fold(false, |alarm, lane| alarm | alone.read(second, WHOLE, now, lane));
                     [together.read_together(first, WHOLE, now, mask), each]
                 };
                 prop_assert_eq!(alarms[0], alarms[1]);
@@ -237,9 +260,9 @@ mod tests {
                     Event::Access { thread, bytes, writes } => {
                         let now = now(epoch, syncs[thread as usize / 2], thread as u16 / 2);
                         let alarm = if writes {
-                            parts.write(&mut cell, bytes, now, thread % 2)
+                            parts.write(&mut cell, bytes, now, lane(thread % 2))
                         } else {
-                            parts.read(&mut cell, bytes, now, thread % 2)
+                            parts.read(&mut cell, bytes, now, lane(thread % 2))
                         };
                         let races = exact.access((0, 0), (thread, Agent::Thread), bytes, InstId(0), writes);
                         prop_assert!(alarm || races.is_ok());
@@ -252,7 +275,7 @@ mod tests {
                     }
                     Event::Update { thread, bytes, update } => {
                         let now = now(epoch, syncs[thread as usize / 2], thread as u16 / 2);
-                        let alarm = parts.update(&mut cell, bytes, now, thread % 2, update);
+                        let alarm = parts.update(&mut cell, bytes, now, lane(thread % 2), update);
                         let agent = Agent::Atomic { update, scope: Scope::Launch };
                         let races = exact.access((0, 0), (thread, agent), bytes, InstId(0), true);
                         prop_assert!(alarm || races.is_ok());

@@ -4,6 +4,7 @@
 //! tag that says its sort, and a payload. Registers do not know sorts; operations ask.
 
 use super::register::Affine;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::InstId;
 use crate::term::{TermId, TermKind};
@@ -37,7 +38,7 @@ pub(super) enum SymKind {
         /// Which of the fragment's registers.
         place: u8,
         /// Which lane's.
-        lane: u8,
+        lane: Lane,
     },
 }
 
@@ -91,8 +92,8 @@ impl Sym {
         Sym(TAG_ANSWER << TAG_SHIFT | u64::from(index))
     }
 
-    pub(super) fn fragment(matrix: u32, place: u8, lane: u8) -> Sym {
-        let payload = u64::from(matrix) << 16 | u64::from(place) << 8 | u64::from(lane);
+    pub(super) fn fragment(matrix: u32, place: u8, lane: Lane) -> Sym {
+        let payload = u64::from(matrix) << 16 | u64::from(place) << 8 | u64::from(lane.number());
         Sym(TAG_FRAGMENT << TAG_SHIFT | payload)
     }
 
@@ -161,7 +162,7 @@ impl Sym {
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
                 place: (payload >> 8) as u8,
-                lane: payload as u8,
+                lane: Lane::new(payload as u32 & 31),
             },
             _ => SymKind::Choice(payload as u32),
         }
@@ -296,15 +297,15 @@ const NOBODY: Origin = Origin::Unwritten(InstId(u32::MAX));
 /// A predicate register: 32 truth values, some of them conditions on inputs.
 #[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Predicate {
-    pub(super) bits: u32,
-    pub(super) sym: u32,
-    pub(super) undefined: u32,
+    pub(super) bits: LaneMask,
+    pub(super) sym: LaneMask,
+    pub(super) undefined: LaneMask,
     /// Condition terms of the symbolic lanes.
     pub(super) terms: Option<Box<[TermId; 32]>>,
     /// Why lanes are undefined that were made so.
     origins: Option<Box<[Origin; 32]>>,
     /// The lanes, among the undefined ones, that hold an answer, and which.
-    asked: u32,
+    asked: LaneMask,
     answers: Option<Box<[u32; 32]>>,
 }
 
@@ -320,31 +321,36 @@ pub(super) enum Truth {
 
 impl Predicate {
     pub(super) fn unwritten() -> Predicate {
-        Predicate { bits: 0, sym: 0, undefined: u32::MAX, ..Predicate::default() }
+        Predicate {
+            bits: LaneMask::NONE,
+            sym: LaneMask::NONE,
+            undefined: LaneMask::ALL,
+            ..Predicate::default()
+        }
     }
 
     #[inline]
-    pub(super) fn get(&self, lane: usize) -> Truth {
-        let bit = 1 << lane;
-        if self.undefined & bit != 0 {
+    pub(super) fn get(&self, lane: Lane) -> Truth {
+        let bit = LaneMask::of(lane);
+        if self.undefined.meets(bit) {
             return match &self.answers {
-                Some(answers) if self.asked & bit != 0 => Truth::Answer(answers[lane]),
+                Some(answers) if self.asked.meets(bit) => Truth::Answer(answers[lane]),
                 _ => Truth::Undefined(self.origin(lane)),
             };
         }
         match &self.terms {
-            Some(terms) if self.sym & bit != 0 => Truth::Condition(terms[lane]),
-            _ => Truth::Known(self.bits & bit != 0),
+            Some(terms) if self.sym.meets(bit) => Truth::Condition(terms[lane]),
+            _ => Truth::Known(self.bits.meets(bit)),
         }
     }
 
     /// Why a lane is undefined that is.
-    pub(super) fn origin(&self, lane: usize) -> Origin {
+    pub(super) fn origin(&self, lane: Lane) -> Origin {
         self.origins.as_ref().map_or(NOBODY, |origins| origins[lane])
     }
 
-    pub(super) fn set(&mut self, lane: usize, truth: Truth) {
-        let bit = 1 << lane;
+    pub(super) fn set(&mut self, lane: Lane, truth: Truth) {
+        let bit = LaneMask::of(lane);
         self.bits &= !bit;
         self.sym &= !bit;
         self.undefined &= !bit;
@@ -369,49 +375,29 @@ impl Predicate {
     }
 
     /// The lanes that hold an answer of a barrier.
-    pub(super) fn asked(&self) -> u32 {
+    pub(super) fn asked(&self) -> LaneMask {
         self.asked
     }
 
     /// Makes the lanes of `mask` such as nobody wrote.
-    pub(super) fn forget(&mut self, mask: u32) {
+    pub(super) fn forget(&mut self, mask: LaneMask) {
         self.bits &= !mask;
         self.sym &= !mask;
         self.undefined |= mask;
         self.asked &= !mask;
         if let Some(origins) = &mut self.origins {
-            lanes(mask).for_each(|lane| origins[lane] = NOBODY);
+            mask.iter().for_each(|lane| origins[lane] = NOBODY);
         }
     }
 
     /// Writes known truth values to the lanes of `mask`.
     #[inline]
-    pub(super) fn merge_bits(&mut self, mask: u32, bits: u32) {
+    pub(super) fn merge_bits(&mut self, mask: LaneMask, bits: LaneMask) {
         self.bits = self.bits & !mask | bits & mask;
         self.sym &= !mask;
         self.undefined &= !mask;
         self.asked &= !mask;
     }
-}
-
-/// The lane of a mask that has one.
-#[inline]
-pub(super) fn only_lane(mask: u32) -> Option<usize> {
-    mask.is_power_of_two().then_some(mask.trailing_zeros() as usize)
-}
-
-/// The lanes of a mask, lowest first.
-#[inline]
-pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let lane = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(lane)
-    })
 }
 
 #[cfg(test)]
@@ -437,18 +423,18 @@ mod tests {
     fn halves_of_pairs_move_as_pairs_do() {
         let real = |term: TermId| Sym::real(Format::F16, term);
         let input = |element| TermId::input(InputId(2), element);
-        let pair = |lane: usize, row: u64| {
-            let low = 7 + row * (lane as u64 / 4) + 2 * (lane as u64 % 4);
+        let pair = |lane: Lane, row: u64| {
+            let low = 7 + row * (u64::from(lane.number()) / 4) + 2 * (u64::from(lane.number()) % 4);
             Sym::pair(real(input(low)), real(input(low + 1))).map(Sym::raw)
         };
         for row in [0, 1, 64, 4096] {
-            let words: [u64; 32] = std::array::from_fn(|lane| pair(lane, row).expect("they are near"));
+            let words: [u64; 32] = Lane::each(|lane| pair(lane, row).expect("they are near"));
             let affine = Affine::of(&words).expect("rows are affine");
             let [low, high] = pair_halves(affine, Format::F16).expect("they are pairs");
-            for lane in 0..32 {
-                let own = Sym(words[lane as usize]).as_pair().expect("it is a pair");
+            for lane in Lane::all() {
+                let own = Sym(words[lane]).as_pair().expect("it is a pair");
                 assert_eq!(
-                    [low, high].map(|half| half.lane(lane)),
+                    [low, high].map(|half| half.lane(lane.number())),
                     own.map(|half| half.raw() & Sym::PAYLOAD)
                 );
             }
@@ -464,7 +450,7 @@ mod tests {
     #[test]
     fn pairs_keep_both_of_their_terms() {
         let input = |input, element| TermId::input(InputId(input), element);
-        let lane = |node, lane| TermId::lane(NodeId(node), lane);
+        let lane = |node, lane| TermId::lane(NodeId(node), Lane::new(lane));
         let near = [
             (input(0, 0), input(0, 1)),
             (input(0, 1), input(0, 0)),

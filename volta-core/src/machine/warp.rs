@@ -3,6 +3,7 @@
 use super::packed::Cell;
 use super::register::Register;
 use super::value::Predicate;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, PredId, RegId};
 
 /// A warp of a CTA.
@@ -14,21 +15,21 @@ pub(super) struct Warp {
     pub(super) rank: u32,
     pub(super) number: usize,
     /// Lanes that exist; fewer than 32 in the last warp of an odd block.
-    pub(super) exists: u32,
+    pub(super) exists: LaneMask,
     /// Lanes that returned.
-    pub(super) exited: u32,
+    pub(super) exited: LaneMask,
     /// Lanes at a CTA barrier, at a warp barrier, at a collective operation. Disjoint.
-    pub(super) at_barrier: u32,
-    pub(super) at_warp_sync: u32,
-    pub(super) at_collective: u32,
+    pub(super) at_barrier: LaneMask,
+    pub(super) at_warp_sync: LaneMask,
+    pub(super) at_collective: LaneMask,
     /// Lanes that wait for a phase of a barrier in memory.
-    pub(super) at_phase: u32,
+    pub(super) at_phase: LaneMask,
     /// Whether its wait at the CTA barrier has been counted.
     pub(super) arrived: bool,
     /// Next instruction of each lane.
     pub(super) pc: [InstId; 32],
     /// Masks that lanes at a warp barrier named.
-    pub(super) sync_masks: [u32; 32],
+    pub(super) sync_masks: [LaneMask; 32],
     pub(super) registers: Vec<Register>,
     pub(super) predicates: Vec<Predicate>,
     /// Each thread's own memory: cell by cell, 32 lanes each.
@@ -46,7 +47,7 @@ pub(super) struct Warp {
 impl Warp {
     pub(super) fn new(
         (index, rank, number): (usize, u32, usize),
-        exists: u32,
+        exists: LaneMask,
         registers: u32,
         predicates: u32,
         local_cells: u32,
@@ -72,84 +73,84 @@ impl Warp {
     }
 
     /// Lanes that have not returned.
-    pub(super) fn live(&self) -> u32 {
+    pub(super) fn live(&self) -> LaneMask {
         self.exists & !self.exited
     }
 
     /// Lanes that can take a step.
-    pub(super) fn runnable(&self) -> u32 {
+    pub(super) fn runnable(&self) -> LaneMask {
         self.live() & !(self.at_barrier | self.at_warp_sync | self.at_collective | self.at_phase)
     }
 
     /// The lanes of `mask` at the lowest instruction, that instruction, and the lowest one of the others.
-    pub(super) fn lowest(&self, mask: u32) -> (u32, InstId, InstId) {
-        let (mut group, mut lowest, mut next) = (0u32, InstId::NOWHERE, InstId::NOWHERE);
-        for lane in super::value::lanes(mask) {
+    pub(super) fn lowest(&self, mask: LaneMask) -> (LaneMask, InstId, InstId) {
+        let (mut group, mut lowest, mut next) = (LaneMask::NONE, InstId::NOWHERE, InstId::NOWHERE);
+        for lane in mask {
             let pc = self.pc[lane];
             if pc < lowest {
                 next = lowest;
                 lowest = pc;
-                group = 0;
+                group = LaneMask::NONE;
             } else if pc > lowest && pc < next {
                 next = pc;
             }
             if pc == lowest {
-                group |= 1 << lane;
+                group |= LaneMask::of(lane);
             }
         }
         (group, lowest, next)
     }
 
     /// Sends the lanes of `mask` to `pc` while others go elsewhere.
-    pub(super) fn diverge(&mut self, mask: u32, pc: InstId) {
-        self.diverged |= mask != 0;
+    pub(super) fn diverge(&mut self, mask: LaneMask, pc: InstId) {
+        self.diverged |= !mask.is_empty();
         self.go(mask, pc);
         self.leave(mask);
     }
 
     /// Lanes of `mask` leave the others of their ways; those at one instruction stay together.
-    pub(super) fn leave(&mut self, mask: u32) {
+    pub(super) fn leave(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |warp, lane| (warp.pc[lane], warp.ways[lane]));
     }
 
     /// Each lane of `mask` leaves all others.
-    pub(super) fn scatter(&mut self, mask: u32) {
+    pub(super) fn scatter(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |_, lane| lane);
     }
 
     /// Lanes of `mask` have waited for one another: those at one instruction go on together.
-    pub(super) fn meet(&mut self, mask: u32) {
+    pub(super) fn meet(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |warp, lane| warp.pc[lane]);
     }
 
     /// Lanes of `mask` with the same key get a way of their own.
-    fn take_new_ways<K: PartialEq>(&mut self, mask: u32, key: impl Fn(&Warp, usize) -> K) {
+    fn take_new_ways<K: PartialEq>(&mut self, mask: LaneMask, key: impl Fn(&Warp, Lane) -> K) {
         let mut rest = mask;
-        while rest != 0 {
-            let first = key(self, rest.trailing_zeros() as usize);
-            let group = super::value::lanes(rest).filter(|lane| key(self, *lane) == first);
-            let group = group.fold(0u32, |group, lane| group | 1 << lane);
+        while !rest.is_empty() {
+            let first = key(self, rest.first());
+            let group = rest.iter().filter(|lane| key(self, *lane) == first);
+            let group = group.collect::<LaneMask>();
             rest &= !group;
             self.last_way += 1;
-            super::value::lanes(group).for_each(|lane| self.ways[lane] = self.last_way);
+            group.iter().for_each(|lane| self.ways[lane] = self.last_way);
         }
     }
 
     /// Whether two lanes have gone the same way since they last met.
-    pub(super) fn go_together(&self, one: usize, other: usize) -> bool {
+    pub(super) fn go_together(&self, one: Lane, other: Lane) -> bool {
         self.ways[one] == self.ways[other]
     }
 
     /// Sends the lanes of `mask` to `pc`.
-    pub(super) fn go(&mut self, mask: u32, pc: InstId) {
-        for lane in super::value::lanes(mask) {
+    pub(super) fn go(&mut self, mask: LaneMask, pc: InstId) {
+        for lane in mask {
             self.pc[lane] = pc;
         }
     }
 
     /// Lets waiting lanes continue behind the instruction they waited at.
-    pub(super) fn advance(&mut self, mask: u32) {
-        for lane in super::value::lanes(mask) {
+    pub(super) fn advance(&mut self, mask: LaneMask) {
+        for lane in mask {
             self.pc[lane] = self.pc[lane].next();
         }
     }
@@ -170,7 +171,7 @@ impl Warp {
     }
 
     /// Number of a lane's thread among those of the cluster.
-    pub(super) fn thread(&self, lane: usize) -> u32 {
-        (self.index * 32 + lane) as u32
+    pub(super) fn thread(&self, lane: Lane) -> u32 {
+        (self.index * 32 + lane.index()) as u32
     }
 }

@@ -302,9 +302,8 @@ impl Async {
             Async::BulkStore { to, from, .. } => [Some(to.place().address), Some(from.address), None],
             Async::Prefetch { from } => [Some(from.place().address), None, None],
             Async::Clear { to: place, .. }
-            | Async::Barrier { place, .. } | Async::Tensor(TensorMemoryOp::Allocate { to: place, .. }) => {
-                [Some(place.address), None, None]
-            }
+            | Async::Barrier { place, .. }
+            | Async::Tensor(TensorMemoryOp::Allocate { to: place, .. }) => [Some(place.address), None, None],
             Async::Tensor(
                 TensorMemoryOp::Free { .. }
                 | TensorMemoryOp::Relinquish { .. }

@@ -3,6 +3,7 @@
 use super::id::{ConstantId, NodeId, TermId};
 use crate::base::affine::Affine;
 use crate::base::index::InstId;
+use crate::base::lane::{Lane, LaneMask};
 use smallvec::SmallVec;
 
 use super::cse::Scalar;
@@ -22,13 +23,13 @@ pub struct Results {
 impl Results {
     /// The raw id of one lane's result.
     #[inline]
-    pub fn lane(self, lane: usize) -> u64 {
-        self.first.wrapping_add(self.stride.wrapping_mul(lane as u64))
+    pub fn lane(self, lane: Lane) -> u64 {
+        self.first.wrapping_add(self.stride.wrapping_mul(u64::from(lane.number())))
     }
 
     /// The results of all lanes, raw.
     pub fn all(self) -> [u64; 32] {
-        std::array::from_fn(|lane| self.lane(lane))
+        Lane::each(|lane| self.lane(lane))
     }
 }
 
@@ -53,7 +54,7 @@ impl Pattern<'_> {
     pub fn all(self) -> [u64; 32] {
         match self {
             Pattern::Repeated { list, shift } => {
-                std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
+                Lane::each(|lane| list[lane.index() >> shift & (list.len() - 1)])
             }
             Pattern::Strides(terms) => terms.all(),
             Pattern::Results(results) => results.all(),
@@ -77,14 +78,20 @@ impl Store {
     ///
     /// # Panics
     /// When there are 2³² nodes or more, which the term budget excludes.
-    pub fn push(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: InstId) -> NodeId {
+    pub fn push(&mut self, op: TermOp, mask: LaneMask, operands: &Operands<'_>, site: InstId) -> NodeId {
         let (modes, words) = self.encode_all(op, mask, operands);
         self.append(Node { op, modes, mask, operands: words }, site)
     }
 
     /// Appends one operation for the lanes of `mask`. Where all lanes read the same operands they share one scalar
     /// result, and with them every other instruction, of this warp or another, that applies `op` to the same terms.
-    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: InstId) -> Results {
+    pub fn push_shared(
+        &mut self,
+        op: TermOp,
+        mask: LaneMask,
+        operands: &Operands<'_>,
+        site: InstId,
+    ) -> Results {
         let (modes, words) = self.encode_all(op, mask, operands);
         self.append_shared(op, mask, (modes, words), site)
     }
@@ -115,7 +122,7 @@ impl Store {
             modes |= operand.mode << (2 * at);
             words[at] = operand.word;
         }
-        self.append_shared(op, u32::MAX, (modes, words), site)
+        self.append_shared(op, LaneMask::ALL, (modes, words), site)
     }
 
     /// As [`Store::push_operands`] for the first of so many warps and then for each of the others, at most 32: beside each
@@ -150,15 +157,15 @@ impl Store {
         let [a, b, c] = &words;
         for warp in 0..warps {
             let operands = [a[warp], b[warp], c[warp]];
-            self.append(Node { op, modes, mask: u32::MAX, operands }, site);
+            self.append(Node { op, modes, mask: LaneMask::ALL, operands }, site);
         }
-        Some(Results { first: TermId::lane(first, 0).raw(), stride: 1 })
+        Some(Results { first: TermId::lane(first, Lane::FIRST).raw(), stride: 1 })
     }
 
     fn append_shared(
         &mut self,
         op: TermOp,
-        mask: u32,
+        mask: LaneMask,
         (modes, words): (u8, [u64; 3]),
         site: InstId,
     ) -> Results {
@@ -166,7 +173,7 @@ impl Store {
         if !(0..op.arity()).all(same) {
             let node = self.append(Node { op, modes, mask, operands: words }, site);
             let node = self.meant(node, site);
-            return Results { first: TermId::lane(node, 0).raw(), stride: 1 };
+            return Results { first: TermId::lane(node, Lane::FIRST).raw(), stride: 1 };
         }
         let [a, b, c] = words;
         Results { first: self.share(Scalar { op, a, b, c }, site), stride: 0 }
@@ -188,16 +195,17 @@ impl Store {
             && let Some(known) = self.shared.find_or_note(&self.nodes, scalar, new)
             && self.rounds_alike(known, site)
         {
-            return TermId::lane(self.meant(known, site), 0).raw();
+            return TermId::lane(self.meant(known, site), Lane::FIRST).raw();
         }
         let Scalar { op, a, b, c } = scalar;
-        let node = self.append(Node { op, modes: 0, mask: 1, operands: [a, b, c] }, site);
-        TermId::lane(self.meant(node, site), 0).raw()
+        let node =
+            self.append(Node { op, modes: 0, mask: LaneMask::of(Lane::FIRST), operands: [a, b, c] }, site);
+        TermId::lane(self.meant(node, site), Lane::FIRST).raw()
     }
 
-    fn encode_all(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>) -> (u8, [u64; 3]) {
+    fn encode_all(&mut self, op: TermOp, mask: LaneMask, operands: &Operands<'_>) -> (u8, [u64; 3]) {
         debug_assert_eq!(operands.len(), op.arity());
-        debug_assert!(mask != 0);
+        debug_assert!(!mask.is_empty());
         let mut words = [0; 3];
         let mut modes = 0;
         for (at, lanes) in operands.iter().enumerate() {
@@ -233,8 +241,8 @@ impl Store {
     pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: InstId) -> TermId {
         let lanes: Vec<[u64; 32]> = operands.iter().map(|term| [term.raw(); 32]).collect();
         let refs: Vec<&[u64; 32]> = lanes.iter().collect();
-        let node = self.push(op, 1, &refs, site);
-        TermId::lane(self.meant(node, site), 0)
+        let node = self.push(op, LaneMask::of(Lane::FIRST), &refs, site);
+        TermId::lane(self.meant(node, site), Lane::FIRST)
     }
 
     /// The term of a constant.
@@ -290,9 +298,9 @@ impl Store {
                 return self.encode_repeated(list, shift);
             }
             // Terms of which each lane has its own may follow one another.
-            Pattern::Repeated { .. } => return self.encode(u32::MAX, &pattern.all()),
+            Pattern::Repeated { .. } => return self.encode(LaneMask::ALL, &pattern.all()),
         };
-        even.unwrap_or_else(|| self.encode_list(u32::MAX, &pattern.all()))
+        even.unwrap_or_else(|| self.encode_list(LaneMask::ALL, &pattern.all()))
     }
 
     /// The same of terms that fewer lanes than all have for themselves.
@@ -320,20 +328,20 @@ impl Store {
     }
 
     /// The shortest encoding of one operand.
-    fn encode(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
+    fn encode(&mut self, mask: LaneMask, lanes: &[u64; 32]) -> (u8, u64) {
         if self.only_lists {
             return self.encode_list(mask, lanes);
         }
         let even = affine(mask, lanes).and_then(|(base, stride)| self.encode_affine(base, stride));
-        let stepped = || steps_in(lanes, 0).filter(|_| mask == u32::MAX);
+        let stepped = || steps_in(lanes, 0).filter(|_| mask.is_all());
         even.or_else(|| stepped().and_then(|steps| self.encode_steps(Affine { first: lanes[0], steps })))
             .unwrap_or_else(|| self.encode_list(mask, lanes))
     }
 
     /// An operand as a list.
-    fn encode_list(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
+    fn encode_list(&mut self, mask: LaneMask, lanes: &[u64; 32]) -> (u8, u64) {
         let at = self.lists.len() as u64;
-        if mask == u32::MAX && !self.only_lists {
+        if mask.is_all() && !self.only_lists {
             let (shift, count) = repetition(lanes);
             if count << shift < 32 || shift > 0 {
                 self.lists.extend((0..count).map(|entry| lanes[entry << shift]));
@@ -341,11 +349,7 @@ impl Store {
                 return (LIST, at | REPEATED | pattern << TermId::BITS);
             }
         }
-        let mut rest = mask;
-        while rest != 0 {
-            self.lists.push(lanes[rest.trailing_zeros() as usize]);
-            rest &= rest - 1;
-        }
+        self.lists.extend(mask.iter().map(|lane| lanes[lane]));
         (LIST, at)
     }
 }
@@ -375,8 +379,8 @@ fn repetition(lanes: &[u64; 32]) -> (u32, usize) {
 }
 
 /// `(base, stride)` with `lanes[i] = base + i·stride` for all lanes of `mask`, and `base` itself an id.
-fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
-    if mask == u32::MAX {
+fn affine(mask: LaneMask, lanes: &[u64; 32]) -> Option<(u64, i64)> {
+    if mask.is_all() {
         let base = lanes[0];
         let stride = lanes[1].wrapping_sub(base);
         // One pass without an early exit, so that the compiler vectorises it.
@@ -388,21 +392,17 @@ fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
         }
         return (difference == 0).then_some((base, stride as i64));
     }
-    let first = mask.trailing_zeros();
-    let rest = mask & (mask - 1);
-    if rest == 0 {
-        return Some((lanes[first as usize], 0));
-    }
-    let second = rest.trailing_zeros();
-    let step = lanes[second as usize].wrapping_sub(lanes[first as usize]) as i64;
-    let gap = i64::from(second - first);
+    let first = mask.first();
+    let Some(second) = mask.iter().nth(1) else { return Some((lanes[first], 0)) };
+    let step = lanes[second].wrapping_sub(lanes[first]) as i64;
+    let gap = i64::from(second.number() - first.number());
     if step % gap != 0 {
         return None;
     }
     let stride = step / gap;
-    let base = lanes[first as usize].wrapping_add_signed(-(stride * i64::from(first)));
-    let fits = |at: usize| lanes[at] == base.wrapping_add_signed(stride * at as i64);
-    let all = (0..32).filter(|at| mask >> at & 1 == 1).all(fits);
+    let base = lanes[first].wrapping_add_signed(-(stride * i64::from(first.number())));
+    let fits = |lane: Lane| lanes[lane] == base.wrapping_add_signed(stride * i64::from(lane.number()));
+    let all = mask.iter().all(fits);
     (all && base >> TermId::BITS == 0).then_some((base, stride))
 }
 
@@ -433,10 +433,10 @@ mod tests {
             for warp in 0..1u32 << bits {
                 let patterns: Vec<Pattern<'_>> = (0..3).map(|at| pattern(at, warp)).collect();
                 let own = apart.push_patterns(TermOp::Fma, &patterns, InstId(7));
-                prop_assert_eq!(own.lane(5), results.lane(5 + 32 * warp as usize));
+                prop_assert_eq!(own.lane(Lane::at(5)), results.first + results.stride * u64::from(5 + 32 * warp));
             }
             for node in 0..together.len() {
-                for lane in 0..32 {
+                for lane in Lane::all() {
                     let term = TermId::lane(NodeId::from_index(node), lane);
                     let [ours, theirs] = [&together, &apart].map(|store| format!("{:?}", store.view(term)));
                     prop_assert_eq!(ours, theirs);
@@ -445,14 +445,14 @@ mod tests {
         }
     }
 
-    fn check(mask: u32, lanes: [u64; 32]) {
+    fn check(mask: LaneMask, lanes: [u64; 32]) {
         for mut store in [Store::new(), Store::without_patterns()] {
             let node = store.push(TermOp::Neg, mask, &[&lanes], InstId(0));
-            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+            for lane in mask {
                 let View::Apply(TermOp::Neg, operands) = store.view(TermId::lane(node, lane)) else {
                     panic!("a node")
                 };
-                assert_eq!(operands[0].raw(), lanes[lane as usize], "lane {lane} of mask {mask:#x}");
+                assert_eq!(operands[0].raw(), lanes[lane], "lane {lane} of mask {mask:#x}");
             }
         }
     }
@@ -461,16 +461,16 @@ mod tests {
     fn every_lane_reads_back_what_was_pushed() {
         let at = |element: u64| TermId::input(InputId(1), element).raw();
         let masks = [u32::MAX, 1, 1 << 31, 0x8000_0001, 0xffff_0000, 0x5555_5555, 0x0f0f_00f0];
-        for mask in masks {
-            check(mask, std::array::from_fn(|lane| at(100 + lane as u64)));
-            check(mask, std::array::from_fn(|lane| at(5000 - 7 * lane as u64)));
-            check(mask, std::array::from_fn(|lane| at(4096 * lane as u64)));
-            check(mask, std::array::from_fn(|lane| at(lane as u64 * lane as u64)));
+        for mask in masks.map(LaneMask::from_bits) {
+            check(mask, Lane::each(|lane| at(100 + u64::from(lane.number()))));
+            check(mask, Lane::each(|lane| at(5000 - 7 * u64::from(lane.number()))));
+            check(mask, Lane::each(|lane| at(4096 * u64::from(lane.number()))));
+            check(mask, Lane::each(|lane| at(u64::from(lane.number()) * u64::from(lane.number()))));
             check(mask, [at(3); 32]);
-            check(mask, std::array::from_fn(|lane| at((lane as u64 + 13) % 32)));
+            check(mask, Lane::each(|lane| at((u64::from(lane.number()) + 13) % 32)));
             // Rows and columns of fragments.
             for (shift, count) in [(2, 8), (0, 4), (4, 2), (0, 16), (1, 4), (3, 4), (0, 2)] {
-                check(mask, std::array::from_fn(|lane| at(((lane as u64 >> shift) % count) * 7 % 11)));
+                check(mask, Lane::each(|lane| at(((u64::from(lane.number()) >> shift) % count) * 7 % 11)));
             }
         }
     }
@@ -503,7 +503,7 @@ mod tests {
                 for mut store in [Store::new(), Store::without_patterns()] {
                     let lanes = pattern.all();
                     let (known, found) = (store.encode_pattern(pattern), store.lists.len());
-                    let (other, again) = (store.encode(u32::MAX, &lanes), store.lists.len());
+                    let (other, again) = (store.encode(LaneMask::ALL, &lanes), store.lists.len());
                     assert_eq!(again - found, found, "{shift} {count} {distinct} {spread}");
                     assert_eq!(known.0, other.0, "{shift} {count} {distinct} {spread}");
                     let offset = if known.0 == LIST { found as u64 } else { 0 };
@@ -527,7 +527,7 @@ mod tests {
             [[0, 0, 4096, 8192, 16384], [2, 4, 0, 0, 0], [1, 2, 4096, 8192, -7], [0, 0, 0, 0, 1 << 20]];
         for steps in several {
             let before = store.nodes.len();
-            store.push(TermOp::Neg, u32::MAX, &[&lanes_of(steps)], InstId(0));
+            store.push(TermOp::Neg, LaneMask::ALL, &[&lanes_of(steps)], InstId(0));
             assert_eq!((store.nodes.len(), store.lists.len()), (before + 1, 0));
             let node = store.node(before);
             assert!(
@@ -536,14 +536,14 @@ mod tests {
             );
         }
         for stride in 0..600 {
-            check(u32::MAX, lanes_of([0, stride, 0, 5, 1]));
+            check(LaneMask::ALL, lanes_of([0, stride, 0, 5, 1]));
             let lanes = lanes_of([0, stride, 0, 5, 1]);
-            let node = store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0));
-            for lane in 0..32 {
+            let node = store.push(TermOp::Neg, LaneMask::ALL, &[&lanes], InstId(0));
+            for lane in Lane::all() {
                 let View::Apply(_, [own, ..]) = store.view(TermId::lane(node, lane)) else {
                     panic!("a node")
                 };
-                assert_eq!(own.raw(), lanes[lane as usize], "however many ways there are");
+                assert_eq!(own.raw(), lanes[lane], "however many ways there are");
             }
         }
         assert_eq!(store.motions.len(), MOTIONS);
@@ -553,17 +553,17 @@ mod tests {
     fn rows_of_fragments_cost_as_many_terms_as_they_have() {
         let mut store = Store::new();
         let at = |element: u64| TermId::input(InputId(0), element * element).raw();
-        let rows: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 / 4));
-        let columns: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 % 4));
-        store.push(TermOp::Mul, u32::MAX, &[&rows, &columns], InstId(0));
+        let rows: [u64; 32] = Lane::each(|lane| at(u64::from(lane.number()) / 4));
+        let columns: [u64; 32] = Lane::each(|lane| at(u64::from(lane.number()) % 4));
+        store.push(TermOp::Mul, LaneMask::ALL, &[&rows, &columns], InstId(0));
         assert_eq!(store.bytes(), 32 + 8 * (8 + 4));
     }
 
     #[test]
     fn neighbouring_elements_cost_one_node() {
         let mut store = Store::new();
-        let row: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        store.push(TermOp::Fma, u32::MAX, &[&row, &row, &row], InstId(0));
+        let row: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
+        store.push(TermOp::Fma, LaneMask::ALL, &[&row, &row, &row], InstId(0));
         assert_eq!(store.bytes(), 32);
     }
 }

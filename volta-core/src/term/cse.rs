@@ -127,6 +127,7 @@ fn spread(digest: u32) -> u64 {
 mod tests {
     use super::super::{InputId, Store, TermId, TermOp};
     use crate::base::index::InstId;
+    use crate::base::lane::LaneMask;
     use proptest::prelude::*;
     use rustc_hash::FxHashMap;
 
@@ -143,7 +144,7 @@ mod tests {
                 let op = [TermOp::Neg, TermOp::Add, TermOp::Fma][op];
                 // Nodes of other operations lie between, pages of them or none.
                 for _ in 0..if gap == 0 { 700 } else { 0 } {
-                    store.push(TermOp::Neg, u32::MAX, &[&[terms[0]; 32]], InstId(0));
+                    store.push(TermOp::Neg, LaneMask::ALL, &[&[terms[0]; 32]], InstId(0));
                 }
                 // Of the first terms, which many use, and of the last.
                 let pick = |draw: usize| match draw {

@@ -3,6 +3,7 @@
 use volta_case::Element;
 pub use volta_case::Sign;
 
+use crate::base::lane::Lane;
 use crate::index_type;
 
 index_type!(
@@ -79,7 +80,7 @@ pub enum TermKind {
     /// A constant of the store.
     Constant(ConstantId),
     /// A lane of a node of the store.
-    Lane(NodeId, u32),
+    Lane(NodeId, Lane),
 }
 
 const TAG_SHIFT: u32 = 54;
@@ -110,9 +111,8 @@ impl TermId {
     }
 
     /// Names a lane of a node.
-    pub fn lane(node: NodeId, lane: u32) -> TermId {
-        debug_assert!(lane < 32);
-        TermId(TAG_LANE << TAG_SHIFT | u64::from(node.0) << 5 | u64::from(lane))
+    pub fn lane(node: NodeId, lane: Lane) -> TermId {
+        TermId(TAG_LANE << TAG_SHIFT | u64::from(node.0) << 5 | u64::from(lane.number()))
     }
 
     /// What the id names.
@@ -124,7 +124,7 @@ impl TermId {
                 element: payload & (Self::MAX_ELEMENTS - 1),
             },
             TAG_CONSTANT => TermKind::Constant(ConstantId(payload as u32)),
-            _ => TermKind::Lane(NodeId((payload >> 5) as u32), (payload & 31) as u32),
+            _ => TermKind::Lane(NodeId((payload >> 5) as u32), Lane::new((payload & 31) as u32)),
         }
     }
 
@@ -177,8 +177,8 @@ mod tests {
         let input = TermId::input(InputId(7), (1 << 41) + 3);
         assert_eq!(input.kind(), TermKind::Input { input: InputId(7), element: (1 << 41) + 3 });
         assert_eq!(TermId::constant(ConstantId(9)).kind(), TermKind::Constant(ConstantId(9)));
-        let lane = TermId::lane(NodeId(u32::MAX), 31);
-        assert_eq!(lane.kind(), TermKind::Lane(NodeId(u32::MAX), 31));
+        let lane = TermId::lane(NodeId(u32::MAX), Lane::LAST);
+        assert_eq!(lane.kind(), TermKind::Lane(NodeId(u32::MAX), Lane::LAST));
         assert_eq!(TermId::from_raw(lane.raw()), lane);
     }
 }

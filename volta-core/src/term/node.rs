@@ -10,6 +10,7 @@ use super::info::TermOp;
 use super::template::Explainer;
 use crate::base::affine::Affine;
 use crate::base::index::InstId;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
 use rustc_hash::FxHashSet;
@@ -72,32 +73,13 @@ pub enum Lanes<'s> {
 impl Lanes<'_> {
     /// The term of a lane, of a node with the lanes of `mask`.
     #[inline]
-    pub fn term(self, lane: u32, mask: u32) -> TermId {
+    pub fn term(self, lane: Lane, mask: LaneMask) -> TermId {
         TermId::from_raw(match self {
-            Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-            Lanes::Strides { base, motion } => motion.from(base).lane(lane),
-            Lanes::List(list) => list[rank(mask, lane)],
-            Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
+            Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane.number())),
+            Lanes::Strides { base, motion } => motion.from(base).lane(lane.number()),
+            Lanes::List(list) => list[mask.rank(lane)],
+            Lanes::Repeated { list, shift } => list[lane.index() >> shift & (list.len() - 1)],
         })
-    }
-}
-
-/// The bits that are set, lowest first.
-pub(super) fn active(mut mask: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let lane = (mask != 0).then(|| mask.trailing_zeros());
-        mask &= mask.wrapping_sub(1);
-        lane
-    })
-}
-
-/// How many of the bits that are set come before one.
-#[inline]
-pub fn rank(bits: u32, bit: u32) -> usize {
-    match bits & ((1 << bit) - 1) {
-        // Mostly, and machines that count bits are not to be relied on.
-        0 => 0,
-        before => before.count_ones() as usize,
     }
 }
 
@@ -142,7 +124,7 @@ pub struct NodeParts<'s> {
     /// The operation.
     pub op: TermOp,
     /// The active lanes.
-    pub mask: u32,
+    pub mask: LaneMask,
     /// The operands; the first `op.arity()` count.
     pub operands: [Lanes<'s>; 3],
 }
@@ -151,7 +133,7 @@ pub struct NodeParts<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moves {
     /// The operation, the mask, and how operand words are read.
-    head: (TermOp, u32, u8),
+    head: (TermOp, LaneMask, u8),
     /// What words say of strides and steps.
     apart: [u8; 3],
 }
@@ -172,7 +154,7 @@ impl<'s> NodeRef<'s> {
 
     /// The active lanes.
     #[inline]
-    pub fn mask(self) -> u32 {
+    pub fn mask(self) -> LaneMask {
         self.node.mask
     }
 
@@ -229,10 +211,10 @@ fn repetition(word: u64) -> Option<(u32, usize)> {
 
 /// The term of a lane, raw, by an affine operand's word.
 #[inline]
-fn affine_lane(word: u64, lane: u32) -> u64 {
+fn affine_lane(word: u64, lane: Lane) -> u64 {
     let base = word & ((1 << TermId::BITS) - 1);
     let stride = (word as i64) >> TermId::BITS;
-    base.wrapping_add_signed(stride * i64::from(lane))
+    base.wrapping_add_signed(stride * i64::from(lane.number()))
 }
 
 /// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8; one that moves in
@@ -242,7 +224,7 @@ pub(super) struct Node {
     pub(super) op: TermOp,
     /// Two bits an operand.
     pub(super) modes: u8,
-    pub(super) mask: u32,
+    pub(super) mask: LaneMask,
     pub(super) operands: [u64; 3],
 }
 
@@ -361,7 +343,7 @@ impl Store {
     /// # Panics
     /// When there is no such node.
     #[inline]
-    pub fn mask(&self, at: usize) -> u32 {
+    pub fn mask(&self, at: usize) -> LaneMask {
         self.nodes[at].mask
     }
 
@@ -402,7 +384,7 @@ impl Store {
                     Some((shift, count)) => {
                         Lanes::Repeated { list: &self.lists[start..start + count], shift }
                     }
-                    None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
+                    None => Lanes::List(&self.lists[start..start + node.mask.count() as usize]),
                 }
             }
         }
@@ -454,19 +436,19 @@ impl Store {
         Some(self.sites[at].1)
     }
 
-    fn operand_in(&self, node: &Node, at: usize, lane: u32) -> TermId {
+    fn operand_in(&self, node: &Node, at: usize, lane: Lane) -> TermId {
         let word = node.operands[at];
         let raw = match node.modes >> (2 * at) & 3 {
             AFFINE => affine_lane(word, lane),
             STEPS => {
                 let motion = &self.motions[(word >> TermId::BITS) as usize];
-                motion.from(word & ((1 << TermId::BITS) - 1)).lane(lane)
+                motion.from(word & ((1 << TermId::BITS) - 1)).lane(lane.number())
             }
             _ => {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;
                 let at = match repetition(word) {
-                    Some((shift, count)) => (lane >> shift) as usize & (count - 1),
-                    None => rank(node.mask, lane),
+                    Some((shift, count)) => lane.index() >> shift & (count - 1),
+                    None => node.mask.rank(lane),
                 };
                 self.lists[start + at]
             }

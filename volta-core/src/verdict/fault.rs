@@ -96,8 +96,38 @@ pub struct Fault {
     pub sites: Vec<Site>,
     /// Of a race, what the two threads did between barriers.
     pub timeline: Option<Box<Timeline>>,
+    /// Of barriers in memory that it is about, what happened there.
+    pub phases: Vec<BarrierPhases>,
     /// What to do about it.
     pub help: Option<String>,
+}
+
+/// What happened at a barrier in memory, phase by phase (rule Y9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BarrierPhases {
+    /// The barrier, by its bytes.
+    pub name: String,
+    /// The last of its phases, in order; the one that is not over comes last.
+    pub phases: Vec<PhaseLine>,
+}
+
+/// A phase of a barrier in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PhaseLine {
+    /// From 0; its parity is its lowest bit.
+    pub number: u32,
+    /// Whether it is over.
+    pub is_over: bool,
+    /// How many arrivals there were, of how many.
+    pub arrivals: (u32, u32),
+    /// How many bytes came, of how many that were expected so far.
+    pub bytes: (i64, i64),
+    /// Arrivals, expected bytes and copies, by instruction; the thread is the first one.
+    pub steps: Vec<Site>,
+    /// Whether there were others.
+    pub has_more: bool,
 }
 
 /// When two accesses happened, counted in the barriers that their threads passed.

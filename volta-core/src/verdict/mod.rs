@@ -4,7 +4,9 @@ mod fault;
 #[cfg(feature = "serde")]
 mod stored;
 
-pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Meeting, Place, Rule, Site, Thread, Timeline};
+pub use fault::{
+    BarrierPhases, CudaPlace, Fault, MOST_FINDINGS, Meeting, PhaseLine, Place, Rule, Site, Thread, Timeline,
+};
 pub use volta_case::{DifferenceKind, FaultKind, InputProblem, Reason, UnknownReason, VerdictName, Which};
 
 use crate::base::assumption::Assumption;

@@ -65,9 +65,7 @@ impl Decoder {
         operands: &[Operand],
     ) -> Result<Option<Op>, String> {
         Ok(Some(match opcode {
-            "st" if modifiers.take("async") => {
-                self.store_async(None, modifiers, operands)?
-            }
+            "st" if modifiers.take("async") => self.store_async(None, modifiers, operands)?,
             "red" if modifiers.take("async") => {
                 let name = modifiers.first_of(atomic_name).ok_or("it names no operation")?;
                 self.store_async(Some(name), modifiers, operands)?

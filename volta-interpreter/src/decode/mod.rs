@@ -92,7 +92,10 @@ impl Program {
             Op::Atomic { op: AtomicOp::Add(_), .. } => true,
             // Of a tensor map nobody knows yet of which type it is.
             Op::Bulk(copy) => {
-                matches!(copy.effect, BulkEffect::Update(AtomicOp::Add(_), _) | BulkEffect::UpdateElements("add"))
+                matches!(
+                    copy.effect,
+                    BulkEffect::Update(AtomicOp::Add(_), _) | BulkEffect::UpdateElements("add")
+                )
             }
             _ => false,
         })

@@ -7,6 +7,7 @@ mod difference;
 mod fault;
 mod input;
 pub(crate) mod map;
+mod phases;
 mod proof;
 pub mod rules;
 pub mod snapshot;
@@ -219,6 +220,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         && let Some(timeline) = &found.timeline
     {
         text.push_str(&timeline::text(timeline));
+    }
+    if let Verdict::Fault(found) = &report.verdict {
+        let (kernel, ptx) = (case.side(found.side), run.texts.of(found.side));
+        text.push_str(&phases::text(case, kernel, ptx, &found.phases));
     }
     if let (Verdict::Fault(found), Some(fix)) = (&report.verdict, &run.fix) {
         let line = fault::fix(case, &run.texts, found.side, fix);

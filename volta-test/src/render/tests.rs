@@ -118,6 +118,7 @@ fn race(cuda: Option<u32>) -> Fault {
         message: "thread (0, 0, 0) and thread (1, 0, 0) meet (1), (2)".into(),
         sites: vec![site(0, "writes s[0]", 3), site(1, "reads s[0]", 4)],
         timeline: None,
+        phases: Vec::new(),
         help: Some("a barrier between them".into()),
     }
 }

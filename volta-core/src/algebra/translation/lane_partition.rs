@@ -1,15 +1,22 @@
 //! Nodes whose lanes have no common translation class: the lanes are partitioned, each part with a form of its own.
 
-use super::super::reachability::{bits, each_term};
+use super::super::reachability::each_term;
 use super::{Form, IN_PARTS, LanePart, NONE, Operand, STILL, TranslationClasses};
 use crate::base::index::number_of;
+use crate::base::lane::LaneMask;
 use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
 
 impl<'c> TranslationClasses<'c> {
     /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same class,
     /// found for those of them together whose operands have the same classes, or else one by one.
-    pub(super) fn in_parts(&mut self, op: TermOp, mask: u32, wanted: u32, operands: &[Lanes<'_>]) -> Form {
+    pub(super) fn in_parts(
+        &mut self,
+        op: TermOp,
+        mask: LaneMask,
+        wanted: LaneMask,
+        operands: &[Lanes<'_>],
+    ) -> Form {
         let mut parts: SmallVec<[LanePart; 32]> = SmallVec::new();
         for lanes in self.alike(operands, mask, wanted) {
             let mark = self.anchors.len();
@@ -20,13 +27,15 @@ impl<'c> TranslationClasses<'c> {
                 continue;
             }
             self.anchors.truncate(mark);
-            for lane in bits(lanes) {
+            for lane in lanes {
                 let mark = self.anchors.len();
                 let scalar = |classes: &mut TranslationClasses<'c>, which: usize| {
                     classes.scalar(operands[which].term(lane, mask))
                 };
                 match self.apply_each(op, scalar) {
-                    Some(result) => parts.push(LanePart { lanes: 1 << lane, form: self.keep(mark, result) }),
+                    Some(result) => {
+                        parts.push(LanePart { lanes: LaneMask::of(lane), form: self.keep(mark, result) })
+                    }
                     None => self.anchors.truncate(mark),
                 }
             }
@@ -36,14 +45,14 @@ impl<'c> TranslationClasses<'c> {
 
     /// Some lanes of a node with the lanes of `mask` in groups: those whose operands have the same classes. Lanes with
     /// an operand that has no class are left out.
-    fn alike(&self, operands: &[Lanes<'_>], mask: u32, lanes: u32) -> SmallVec<[u32; 32]> {
-        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[lanes]);
+    fn alike(&self, operands: &[Lanes<'_>], mask: LaneMask, lanes: LaneMask) -> SmallVec<[LaneMask; 32]> {
+        let mut groups: SmallVec<[LaneMask; 32]> = SmallVec::from_slice(&[lanes]);
         for own in operands {
             let form = self.whole(*own);
             if let Some(form) = form.filter(|form| form.class == IN_PARTS) {
                 let parts = || self.parts_of(form).iter();
-                let split = groups.iter().flat_map(|group| parts().map(move |part| part.lanes & group));
-                groups = split.filter(|lanes| *lanes != 0).collect();
+                let split = groups.iter().flat_map(|group| parts().map(move |part| part.lanes & *group));
+                groups = split.filter(|lanes| !lanes.is_empty()).collect();
                 continue;
             }
             if form.is_some_and(|form| form.class != NONE) {
@@ -55,14 +64,14 @@ impl<'c> TranslationClasses<'c> {
                 let known = last.filter(|(other, _)| *other == term);
                 let (_, class) =
                     *last.insert(known.unwrap_or_else(|| (term, self.class(term).unwrap_or(NONE))));
-                classes[lane as usize] = class;
+                classes[lane] = class;
             });
             let mut finer = SmallVec::new();
             for mut group in groups {
-                while group != 0 {
-                    let class = classes[group.trailing_zeros() as usize];
-                    let same = bits(group).filter(|lane| classes[*lane as usize] == class);
-                    let same = same.fold(0, |lanes, lane| lanes | 1 << lane);
+                while !group.is_empty() {
+                    let class = classes[group.first()];
+                    let same = group.iter().filter(|lane| classes[*lane] == class);
+                    let same = same.collect::<LaneMask>();
                     group &= !same;
                     if class != NONE {
                         finer.push(same);
@@ -75,7 +84,7 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// The form of a node from forms for some of its lanes each.
-    fn together(&mut self, all: u32, mut parts: SmallVec<[LanePart; 32]>) -> Form {
+    fn together(&mut self, all: LaneMask, mut parts: SmallVec<[LanePart; 32]>) -> Form {
         let start = self.parts.len();
         while let Some(first) = parts.first().copied() {
             let (same, others): (SmallVec<[LanePart; 32]>, _) =
@@ -100,13 +109,13 @@ impl<'c> TranslationClasses<'c> {
         let mark = self.anchors.len();
         let class = parts[0].form.class;
         let inputs = self.classes.note(class);
-        let mut all = 0;
+        let mut all = LaneMask::NONE;
         let mut operands = [Operand { class, inputs, ..Operand::NOTHING }; 32];
         for part in parts {
             all |= part.lanes;
-            for lane in bits(part.lanes) {
+            for lane in part.lanes {
                 let (_, base_offset) = self.base_offset(part.form, lane);
-                operands[lane as usize].base_offset = self.list(&base_offset);
+                operands[lane].base_offset = self.list(&base_offset);
             }
         }
         let result = self.fit(all, &operands);

@@ -22,9 +22,10 @@ pub use shared::SharedClasses;
 
 use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
-use super::reachability::{Reached, bits, each_term, whole_node};
+use super::reachability::{Reached, bits, each_term, rank, whole_node};
 use crate::base::index::number_of;
-use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp, rank};
+use crate::base::lane::{Lane, LaneMask};
+use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp};
 use smallvec::SmallVec;
 use template_match::Template;
 
@@ -121,7 +122,7 @@ fn is_whole(form: Form) -> bool {
 /// Some lanes of a node.
 #[derive(Clone, Copy, Debug)]
 struct LanePart {
-    lanes: u32,
+    lanes: LaneMask,
     form: Form,
 }
 
@@ -277,12 +278,12 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// The form that a lane of a node has, with all of them or with some.
-    fn form_of_lane(&self, node: usize, lane: u32) -> Option<Form> {
+    fn form_of_lane(&self, node: usize, lane: Lane) -> Option<Form> {
         let form = self.forms[node];
         match form.class {
             NONE => None,
             IN_PARTS => {
-                self.parts_of(form).iter().find(|part| part.lanes >> lane & 1 == 1).map(|part| part.form)
+                self.parts_of(form).iter().find(|part| part.lanes.contains(lane)).map(|part| part.form)
             }
             _ => Some(form),
         }
@@ -294,11 +295,11 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// The inputs of a form, and its base offset in a lane.
-    fn base_offset(&self, form: Form, lane: u32) -> (u32, SmallVec<[i64; 4]>) {
+    fn base_offset(&self, form: Form, lane: Lane) -> (u32, SmallVec<[i64; 4]>) {
         let inputs = self.classes.note(form.class);
         let count = inputs.count_ones() as usize;
         let mut base_offset = SmallVec::from_slice(&self.anchors[form.base_offset as usize..][..count]);
-        if form.strides != STILL && lane != 0 {
+        if form.strides != STILL && lane != Lane::FIRST {
             for (element, steps) in base_offset.iter_mut().zip(self.motions.content(form.strides)) {
                 *element += along(self.steps.content(*steps as u32), lane);
             }
@@ -309,7 +310,7 @@ impl<'c> TranslationClasses<'c> {
     /// The form of a node whose operands have theirs.
     fn form(&mut self, roots: &[TermId], at: usize) -> Form {
         let none = Form { class: NONE, strides: STILL, base_offset: 0 };
-        let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at) == 0);
+        let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at).is_empty());
         if unwanted || self.classes.len() > FEW_CLASSES.max(self.store.len() / 8) {
             return none;
         }
@@ -341,7 +342,7 @@ impl<'c> TranslationClasses<'c> {
             return none;
         }
         match self.wanted.get_or_insert_with(|| Reached::new(store, roots)).lanes(at) {
-            0 => none,
+            LaneMask::NONE => none,
             wanted => {
                 let operands = store.node(at).operands;
                 self.in_parts(op, mask, wanted, &operands[..op.arity()])
@@ -404,18 +405,18 @@ impl<'c> TranslationClasses<'c> {
 
     /// What an operand is in every lane of `mask`, if it is one class.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
-    fn operand(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
-        let (first, last) = (mask.trailing_zeros(), 31 - mask.leading_zeros());
+    fn operand(&mut self, mask: LaneMask, lanes: Lanes<'_>) -> Option<Operand> {
+        let (first, last) = (mask.first(), mask.last());
         match lanes {
             Lanes::Affine { base, stride } if stride == 0 || first == last => {
-                self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first))))
+                self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first.number()))))
             }
             Lanes::Affine { stride, .. } => match lanes.term(first, mask).kind() {
                 TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
                     if let TermKind::Input { input: other, .. } = lanes.term(last, mask).kind()
                         && input == other
                     {
-                        let base_offset = element as i64 - stride * i64::from(first);
+                        let base_offset = element as i64 - stride * i64::from(first.number());
                         Some(self.strided(input.index(), base_offset, stride))
                     } else {
                         self.gather(mask, mask, lanes)
@@ -483,7 +484,7 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// What an operand of a node with the lanes of `mask` is in some of them, if it is one class there.
-    fn operand_in(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+    fn operand_in(&mut self, mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Option<Operand> {
         if let Lanes::Affine { base, stride: 0 } = own {
             return self.scalar(TermId::from_raw(base));
         }
@@ -498,7 +499,7 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// The same, read lane by lane, unless it was before: forms of terms do not change.
-    fn gather(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+    fn gather(&mut self, mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Option<Operand> {
         let read = Read::new(mask, lanes, own);
         if let Some(known) = self.gathered.find(&read) {
             let (operand, base_offset) = known.as_ref()?;
@@ -510,15 +511,15 @@ impl<'c> TranslationClasses<'c> {
         found
     }
 
-    fn gather_anew(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+    fn gather_anew(&mut self, mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Option<Operand> {
         let mut terms = [TermId::from_raw(0); 32];
-        each_term(own, lanes, mask, |lane, term| terms[lane as usize] = term);
-        let first = terms[lanes.trailing_zeros() as usize];
+        each_term(own, lanes, mask, |lane, term| terms[lane] = term);
+        let first = terms[lanes.first()];
         if let TermKind::Input { input: only, .. } = first.kind() {
             let mut elements = [0; 32];
-            let of_one_input = bits(lanes).all(|lane| match terms[lane as usize].kind() {
+            let of_one_input = lanes.iter().all(|lane| match terms[lane].kind() {
                 TermKind::Input { input, element } => {
-                    elements[lane as usize] = element as i64;
+                    elements[lane] = element as i64;
                     input == only
                 }
                 TermKind::Constant(_) | TermKind::Lane(..) => false,
@@ -544,8 +545,8 @@ impl<'c> TranslationClasses<'c> {
         let mut last = (first, self.scalar(first)?);
         let mut operands = [last.1; 32];
         let mut same = true;
-        for lane in bits(lanes) {
-            let term = terms[lane as usize];
+        for lane in lanes {
+            let term = terms[lane];
             if term != last.0 {
                 if self.class(term) != Some(last.1.class) {
                     return None;
@@ -554,7 +555,7 @@ impl<'c> TranslationClasses<'c> {
                 same &= self.elements(&own) == self.elements(&before);
                 last = (term, own);
             }
-            operands[lane as usize] = last.1;
+            operands[lane] = last.1;
         }
         if same { Some(last.1) } else { Some(self.fit(lanes, &operands)) }
     }
@@ -566,14 +567,14 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// One operand from those of some lanes, which have one class.
-    fn fit(&mut self, lanes: u32, operands: &[Operand; 32]) -> Operand {
-        let first = operands[lanes.trailing_zeros() as usize];
+    fn fit(&mut self, lanes: LaneMask, operands: &[Operand; 32]) -> Operand {
+        let first = operands[lanes.first()];
         let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
         let mut origins: SmallVec<[i64; 4]> = SmallVec::new();
         for at in 0..first.inputs.count_ones() as usize {
             let mut elements = [0; 32];
-            for lane in bits(lanes) {
-                elements[lane as usize] = self.elements(&operands[lane as usize])[at];
+            for lane in lanes {
+                elements[lane] = self.elements(&operands[lane])[at];
             }
             let (origin, steps) = self.follow(lanes, &elements);
             origins.push(origin);
@@ -586,13 +587,13 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// Where the element of one input is in lane 0, and its steps, from where it is in some lanes.
-    fn follow(&mut self, lanes: u32, elements: &[i64; 32]) -> (i64, i64) {
+    fn follow(&mut self, lanes: LaneMask, elements: &[i64; 32]) -> (i64, i64) {
         if let Some((origin, steps)) = evenly(lanes, elements) {
             return (origin, if steps == [0; 5] { STILL } else { self.steps.number(&steps, 0) }.into());
         }
-        let origin = elements[lanes.trailing_zeros() as usize];
+        let origin = elements[lanes.first()];
         let mut steps = [0; 32];
-        bits(lanes).for_each(|lane| steps[lane as usize] = elements[lane as usize] - origin);
+        lanes.iter().for_each(|lane| steps[lane] = elements[lane] - origin);
         (origin, self.steps.number(&steps, 0).into())
     }
 
@@ -602,7 +603,7 @@ impl<'c> TranslationClasses<'c> {
         let (class, inputs, base_offset) = match term.kind() {
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
-                if form.strides == STILL || lane == 0 {
+                if form.strides == STILL || lane == Lane::FIRST {
                     (form.class, self.classes.note(form.class), form.base_offset)
                 } else {
                     let (inputs, base_offset) = self.base_offset(form, lane);
@@ -769,27 +770,27 @@ const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x
 
 /// Where the element of one input is in lane 0, and its steps, if it moves by a constant for each bit of the lane's
 /// number.
-fn evenly(lanes: u32, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
-    let first = lanes.trailing_zeros();
-    let origin = elements[first as usize];
-    if bits(lanes).all(|lane| elements[lane as usize] == origin) {
+fn evenly(lanes: LaneMask, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
+    let first = lanes.first();
+    let origin = elements[first];
+    if lanes.iter().all(|lane| elements[lane] == origin) {
         return Some((origin, [0; 5]));
     }
     let steps: BitStrides = std::array::from_fn(|bit| {
         // Two lanes that differ in this bit alone.
-        let apart = lanes & lanes >> (1 << bit) & NO_BIT[bit];
+        let apart = lanes.bits() & lanes.bits() >> (1 << bit) & NO_BIT[bit];
         let low = apart.trailing_zeros() as usize;
         if apart == 0 { 0 } else { elements[low | 1 << bit] - elements[low] }
     });
     let origin = origin - along(&steps, first);
-    let even = bits(lanes).all(|lane| elements[lane as usize] == origin + along(&steps, lane));
+    let even = lanes.iter().all(|lane| elements[lane] == origin + along(&steps, lane));
     even.then_some((origin, steps))
 }
 
 /// How far elements move from lane 0 to another, by bits or by lanes.
-fn along(steps: &[i64], lane: u32) -> i64 {
+fn along(steps: &[i64], lane: Lane) -> i64 {
     if steps.len() == 32 {
-        return steps[lane as usize];
+        return steps[lane];
     }
-    bits(lane).map(|bit| steps[bit as usize]).sum()
+    bits(lane.number()).map(|bit| steps[bit as usize]).sum()
 }

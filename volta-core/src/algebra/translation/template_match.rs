@@ -7,6 +7,7 @@
 use super::super::reachability::bits;
 use super::{Form, MAX_INPUTS, TranslationClasses, is_whole};
 use crate::base::affine::Affine;
+use crate::base::lane::Lane;
 use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind};
 
 /// A node that was looked at, as far as others may do the same.
@@ -53,7 +54,7 @@ impl TranslationClasses<'_> {
     #[inline]
     fn form_at(&self, node: NodeRef<'_>, which: usize, base: u64) -> Option<Form> {
         let moves = node.is_row(which)?;
-        let TermKind::Lane(operand, 0) = TermId::from_raw(base).kind() else { return None };
+        let TermKind::Lane(operand, Lane::FIRST) = TermId::from_raw(base).kind() else { return None };
         let form = self.form_of(operand.index());
         (is_whole(form) && (moves || form.is_still())).then_some(form)
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::index::InstId;
+use crate::base::lane::{Lane, LaneMask};
 use crate::term::{InputId, NodeId, View};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -27,45 +28,45 @@ fn spelled(store: &Store, term: TermId, place: &ClassPlace) -> String {
 }
 
 /// A fingerprint of the lanes of an operand, from pseudo-random numbers.
-fn lanes(draw: [u64; 4], nodes: &[(NodeId, u32)], constant: TermId) -> [u64; 32] {
+fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64; 32] {
     let [what, base, stride, row] = draw;
     let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
-    let node = nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| *mask == u32::MAX);
-    std::array::from_fn(|lane| {
-        let lane = lane as u64;
+    let node = nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| mask.is_all());
+    Lane::each(|own| {
+        let lane = u64::from(own.number());
         match (what / 3 % 8, node) {
             (0, _) => input(100 + base + stride * lane),
             (1, _) => input(100 + base + row * (lane / 4) + stride * (lane % 4)),
             (2, _) => input(100 + base * (lane ^ stride)),
             (3, _) => input(100 + lane * lane % 7),
             (4, _) => constant.raw(),
-            (5, Some((node, _))) => TermId::lane(*node, (lane ^ stride) as u32 & 31).raw(),
-            (6, Some((node, _))) => TermId::lane(*node, (lane / 4 * stride) as u32 & 31).raw(),
-            (_, Some((node, _))) => TermId::lane(*node, lane as u32).raw(),
+            (5, Some((node, _))) => TermId::lane(*node, Lane::new((lane ^ stride) as u32 & 31)).raw(),
+            (6, Some((node, _))) => TermId::lane(*node, Lane::new((lane / 4 * stride) as u32 & 31)).raw(),
+            (_, Some((node, _))) => TermId::lane(*node, own).raw(),
             (_, None) => input(base),
         }
     })
 }
 
 /// An operation, the lanes that it is applied in, and numbers for its operands.
-pub(in super::super) type Draw = (u8, u32, [[u64; 4]; 3]);
+pub(in super::super) type Draw = (u8, LaneMask, [[u64; 4]; 3]);
 
 /// Some nodes at random.
 pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
     let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
-    let mask = prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)];
+    let mask = prop_oneof![3 => Just(LaneMask::ALL), 1 => (1u32..).prop_map(LaneMask::from_bits), 1 => Just(LaneMask::of(Lane::FIRST))];
     prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
 }
 
 /// Appends what was drawn to a store: the nodes, and their lanes.
-pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, u32)> {
+pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, LaneMask)> {
     let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
     let constant = store.intern(crate::term::Constant {
         exact: crate::number::Extended::Finite(crate::number::Rational::ONE),
         literal: None,
         rounded: None,
     });
-    let mut nodes: Vec<(NodeId, u32)> = Vec::new();
+    let mut nodes: Vec<(NodeId, LaneMask)> = Vec::new();
     for (op, mask, operands) in draws {
         let op = ops[usize::from(*op) % ops.len()];
         let operands: Vec<[u64; 32]> =
@@ -82,8 +83,8 @@ fn check(draws: &[Draw], mut store: Store) -> Result<(), TestCaseError> {
     // All lanes of some nodes, and one of the last.
     let (rest, last) = nodes.split_at(nodes.len() - 1);
     let asked = rest.iter().filter(|(node, _)| node.index() % 2 == 0).copied();
-    let asked = asked.chain(last.iter().map(|(node, mask)| (*node, 1 << mask.trailing_zeros())));
-    let each = |(node, lanes): (NodeId, u32)| bits(lanes).map(move |lane| TermId::lane(node, lane));
+    let asked = asked.chain(last.iter().map(|(node, mask)| (*node, LaneMask::of(mask.first()))));
+    let each = |(node, lanes): (NodeId, LaneMask)| lanes.iter().map(move |lane| TermId::lane(node, lane));
     check_roots(&store, &asked.flat_map(each).collect::<Vec<_>>())?;
     check_roots(&store, &nodes.iter().copied().flat_map(each).collect::<Vec<_>>())
 }
@@ -120,12 +121,12 @@ type Row = [u64; 4];
 
 fn row((input, [base, stride, of_warp, of_round]): (u32, Row), warp: u64, round: u64) -> [u64; 32] {
     let first = 100 + base + of_warp * warp + of_round * round;
-    std::array::from_fn(|lane| TermId::input(InputId(input), first + stride * lane as u64).raw())
+    Lane::each(|lane| TermId::input(InputId(input), first + stride * u64::from(lane.number())).raw())
 }
 
-fn through_node(store: &mut Store, op: TermOp, mask: u32, operand: &[u64; 32]) -> [u64; 32] {
+fn through_node(store: &mut Store, op: TermOp, mask: LaneMask, operand: &[u64; 32]) -> [u64; 32] {
     let node = store.push(op, mask, &[operand], InstId(0));
-    std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw())
+    Lane::each(|lane| TermId::lane(node, lane).raw())
 }
 
 proptest! {
@@ -144,7 +145,7 @@ proptest! {
             let exact = crate::number::Extended::Finite(crate::number::Rational::from_integer(number));
             store.intern(crate::term::Constant { exact, literal: None, rounded: None }).raw()
         });
-        let mask = if alone { 1 } else { u32::MAX };
+        let mask = if alone { LaneMask::of(Lane::FIRST) } else { LaneMask::ALL };
         let mut totals: Vec<[u64; 32]> = (0..4).map(|warp| row((2, rows[2]), warp, 0)).collect();
         let mut nodes = Vec::new();
         for round in 0..5 {
@@ -158,8 +159,8 @@ proptest! {
                 let y = row((1, rows[1]), warp, round);
                 let total = &mut totals[warp as usize];
                 let product = store.push(op, mask, &[&x, &y, total], InstId(0));
-                let result = TermId::lane(product, 0).raw();
-                let lanes: [u64; 32] = std::array::from_fn(|lane| result + lane as u64);
+                let result = TermId::lane(product, Lane::FIRST).raw();
+                let lanes: [u64; 32] = Lane::each(|lane| result + u64::from(lane.number()));
                 let other = odd && by > 3;
                 let added = if number {
                     [numbers[usize::from(other)]; 32]
@@ -168,11 +169,11 @@ proptest! {
                 };
                 let added = if through { through_node(&mut store, TermOp::Neg, mask, &added) } else { added };
                 let next = store.push(sum, mask, &[&lanes, &added], InstId(0));
-                *total = std::array::from_fn(|lane| TermId::lane(next, lane as u32).raw());
+                *total = Lane::each(|lane| TermId::lane(next, lane).raw());
                 nodes.extend([(product, mask), (next, mask)]);
             }
         }
-        let each = |(node, lanes): (NodeId, u32)| bits(lanes).step_by(5).map(move |lane| TermId::lane(node, lane));
+        let each = |(node, lanes): (NodeId, LaneMask)| lanes.iter().step_by(5).map(move |lane| TermId::lane(node, lane));
         check_roots(&store, &nodes.into_iter().flat_map(each).collect::<Vec<_>>())?;
     }
 }
@@ -192,7 +193,7 @@ proptest! {
         for draws in [draws.clone(), [others, draws].concat()] {
             let mut store = Store::new();
             let nodes = append(&draws, &mut store);
-            let lanes = |(node, lanes): (NodeId, u32)| bits(lanes).map(move |lane| TermId::lane(node, lane));
+            let lanes = |(node, lanes): (NodeId, LaneMask)| lanes.iter().map(move |lane| TermId::lane(node, lane));
             classes.check(&store, &nodes.into_iter().flat_map(lanes).collect::<Vec<_>>())?;
         }
     }
@@ -204,10 +205,10 @@ fn rows_of_a_product_have_one_shape_for_all_lanes() {
     let element = |input: u32, at: u64| TermId::input(InputId(input), at).raw();
     let mut sum = [store.apply(TermOp::Neg, &[TermId::input(InputId(2), 0)], InstId(0)).raw(); 32];
     for k in 0..64 {
-        let rows = std::array::from_fn(|lane| element(0, 100 * (lane as u64 / 4) + k));
-        let columns = std::array::from_fn(|lane| element(1, 8 * k + lane as u64 % 4));
-        let node = store.push(TermOp::Fma, u32::MAX, &[&rows, &columns, &sum], InstId(0));
-        sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+        let rows = Lane::each(|lane| element(0, 100 * (u64::from(lane.number()) / 4) + k));
+        let columns = Lane::each(|lane| element(1, 8 * k + u64::from(lane.number()) % 4));
+        let node = store.push(TermOp::Fma, LaneMask::ALL, &[&rows, &columns, &sum], InstId(0));
+        sum = Lane::each(|lane| TermId::lane(node, lane).raw());
     }
     let shared = SharedClasses::default();
     let mut classes = TranslationClasses::new(&store, &sum.map(TermId::from_raw), &shared);

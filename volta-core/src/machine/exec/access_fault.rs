@@ -4,9 +4,10 @@ use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
 use super::super::packed::Cell;
 use super::super::race::{self, Agent, Conflict};
-use super::super::value::{Origin, Value, lanes};
+use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
+use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
 use crate::verdict::FaultKind;
@@ -20,7 +21,7 @@ impl Cta<'_> {
     pub(super) fn race_at(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         conflict: Conflict,
@@ -170,7 +171,7 @@ impl Cta<'_> {
     pub(super) fn note_unwritten(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         (offset, bytes): (u64, u32),
         value: Value,
@@ -190,7 +191,7 @@ impl Cta<'_> {
     pub(super) fn barrier_accessed(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         writes: bool,
@@ -203,7 +204,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    pub(super) fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &WarpAccess<'_>) -> Stop {
+    pub(super) fn uncached_conflict(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Stop {
         let place = self.spell(at.object, at.offsets[lane], 4);
         let message = format!(
             "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"
@@ -217,16 +218,16 @@ impl Cta<'_> {
     pub(super) fn leads_nowhere(
         &self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (space, address): (Space, Address),
     ) -> Result<(), Stop> {
         let addresses = self.addresses(warp, mask, address, pc)?;
-        let is_somewhere = |lane: &usize| {
+        let is_somewhere = |lane: &Lane| {
             let (own, inner) = locate(space, addresses[*lane]);
             self.launch.objects.find(own, inner).is_some()
         };
-        let Some(lane) = lanes(mask).find(is_somewhere) else { return Ok(()) };
+        let Some(lane) = mask.iter().find(is_somewhere) else { return Ok(()) };
         let message = "an address that is computed from numbers alone is that of no object".to_string();
         let site = self.site("accesses memory there".into(), warp, lane, pc);
         let help = "compute it from the address of a variable, or from a pointer that the kernel takes";
@@ -237,10 +238,9 @@ impl Cta<'_> {
     pub(super) fn outside(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
-        space: Space,
-        address: u64,
+        (space, address): (Space, u64),
         bytes: u32,
         writes: bool,
     ) -> Stop {
@@ -339,13 +339,13 @@ impl Cta<'_> {
     pub(super) fn misaligned(
         &self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         object: &Object,
         offsets: &[u64; 32],
         total: u32,
     ) -> Stop {
-        let lane = lanes(mask).find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
+        let lane = mask.iter().find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
         let name = pretty_name(&object.name);
         let is_misplaced = lane.is_some();
         let (lane, message) = match lane {
@@ -359,7 +359,7 @@ impl Cta<'_> {
                 )
             }
             None => (
-                mask.trailing_zeros() as usize,
+                mask.first(),
                 format!("{total} bytes at once in `{name}`, which is aligned to {} bytes only", object.align),
             ),
         };

@@ -196,6 +196,7 @@ pub(super) fn affine_compare<const B: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::lane::Lane;
     use proptest::prelude::*;
 
     fn word() -> impl Strategy<Value = u64> {
@@ -248,17 +249,17 @@ mod tests {
             use Int2::*;
             for op in [Add, Sub, MulLo, MulWide, MulHi, Shl, Shr, And, Or, Xor, Min, Max, Div, Rem] {
                 if let Some(results) = affine2(op, ty, x, y) {
-                    for lane in 0..32 {
-                        let each = scalar2(op, ty, x.lane(lane), y.lane(lane));
-                        prop_assert_eq!(each, Some(results.lane(lane)), "{:?} in lane {}", op, lane);
+                    for lane in Lane::all() {
+                        let each = scalar2(op, ty, x.lane(lane.number()), y.lane(lane.number()));
+                        prop_assert_eq!(each, Some(results.lane(lane.number())), "{:?} in lane {}", op, lane);
                     }
                 }
             }
             for op in [Int3::MadLo, Int3::MadHi, Int3::MadWide, Int3::Sad, Int3::Lop3(0x96)] {
                 if let Some(results) = affine3(op, ty, [x, y, z]) {
-                    for lane in 0..32 {
-                        let each = scalar3(op, ty, [x.lane(lane), y.lane(lane), z.lane(lane)]);
-                        prop_assert_eq!(each, results.lane(lane), "{:?} in lane {}", op, lane);
+                    for lane in Lane::all() {
+                        let each = scalar3(op, ty, [x.lane(lane.number()), y.lane(lane.number()), z.lane(lane.number())]);
+                        prop_assert_eq!(each, results.lane(lane.number()), "{:?} in lane {}", op, lane);
                     }
                 }
             }
@@ -272,9 +273,9 @@ mod tests {
         #[test]
         fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in affine()) {
             if let Some(results) = affine_convert(from, to, saturate, x) {
-                for lane in 0..32 {
-                    let each = convert_int(x.lane(lane), from, to, saturate);
-                    prop_assert_eq!(each, results.lane(lane), "lane {}", lane);
+                for lane in Lane::all() {
+                    let each = convert_int(x.lane(lane.number()), from, to, saturate);
+                    prop_assert_eq!(each, results.lane(lane.number()), "lane {}", lane);
                 }
             }
         }
@@ -287,8 +288,8 @@ mod tests {
             let y = if near { Affine { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
             for op in [Eq, Ne, Lt, Le, Gt, Ge] {
                 if let Some(holds) = affine_compare(op, ty, x, y) {
-                    for lane in 0..32 {
-                        let each = compare(op, ty, x.lane(lane), y.lane(lane));
+                    for lane in Lane::all() {
+                        let each = compare(op, ty, x.lane(lane.number()), y.lane(lane.number()));
                         prop_assert_eq!(each, holds, "{:?} in lane {}", op, lane);
                     }
                 }

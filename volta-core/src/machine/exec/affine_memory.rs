@@ -11,6 +11,7 @@ use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::locate;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
 use smallvec::SmallVec;
 
@@ -88,7 +89,7 @@ impl<'l> Cta<'l> {
         for (step, target) in d.iter().enumerate() {
             let first = offsets.first + step as u64 * u64::from(width.bytes());
             let readers = |parts: &mut ByteShadow, (cell, touched): (&mut EpochShadow, u8), lane: u32| {
-                parts.read_together(cell, touched, now, together << lane)
+                parts.read_together(cell, touched, now, LaneMask::from_bits(together << lane))
             };
             let offsets = Affine { first, ..offsets };
             let Some(found) = self.read_shared(offsets, width, readers, &mut words)? else {
@@ -113,7 +114,7 @@ impl<'l> Cta<'l> {
     pub(in super::super) fn own_words<const B: usize>(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         places: &Places<'_, B>,
         width: Width,
         count: usize,
@@ -234,7 +235,7 @@ impl<'l> Cta<'l> {
         let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // Lanes that share a place may store the same.
-        if offsets.varying_bits() != u32::MAX >> 27 || !self.are_words(warp, u32::MAX, a) {
+        if offsets.varying_bits() != u32::MAX >> 27 || !self.are_words(warp, LaneMask::ALL, a) {
             return Ok(false);
         }
         let now = self.now(warp);
@@ -243,10 +244,10 @@ impl<'l> Cta<'l> {
         let mut alarm = false;
         for (step, source) in a.iter().enumerate() {
             let register = self.operand(warp, *source, &mut scratch);
-            for (lane, offset) in offsets.iter().enumerate() {
+            for (lane, offset) in Lane::all().zip(&offsets) {
                 let index = (*offset >> 2) as usize + step;
                 let shadow = &mut self.memory.shared_epochs[index];
-                alarm |= self.memory.parts.write(shadow, WHOLE, now, lane as u32);
+                alarm |= self.memory.parts.write(shadow, WHOLE, now, lane);
                 self.memory.shared[index] = Cell::of(register.get(lane));
             }
         }

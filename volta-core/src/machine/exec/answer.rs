@@ -5,20 +5,21 @@
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::{Asked, Question};
 use super::super::packed::Answer;
-use super::super::value::{Origin, Sym, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, Truth, Value};
 use super::super::warp::Warp;
 use super::Guarded;
 use super::mbarrier::Held;
 use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
 impl Cta<'_> {
     /// A test of a barrier that no loop repeats.
-    pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: u32, pc: InstId) -> Result<(), Stop> {
+    pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: LaneMask, pc: InstId) -> Result<(), Stop> {
         let test = self.test_at(pc)?;
-        for lane in lanes(mask) {
+        for lane in mask {
             let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
             let asked = number_of(self.mbarriers.asked.questions.len());
             let question =
@@ -34,7 +35,7 @@ impl Cta<'_> {
     fn meant_by(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         BarrierTest { place, p, phase, acquires }: BarrierTest,
     ) -> Result<(usize, i64), Stop> {
@@ -88,27 +89,29 @@ impl Cta<'_> {
     pub(super) fn guarded_by_answers(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
     ) -> Result<Guarded, Stop> {
         let asked = warp.predicates[guard.pred.index()].asked() & mask;
-        let lane = asked.trailing_zeros() as usize;
+        let lane = asked.first();
         let Some(Control::Branch(target)) = inst.op.control() else {
             return Err(self.asked_once_by(warp, lane, pc, guard));
         };
         let (mut taken, symbolic) = self.guard_lanes(warp, mask & !asked, pc, guard)?;
-        if symbolic != 0 {
+        if !symbolic.is_empty() {
             return Err(self.asked_once_by(warp, lane, pc, guard));
         }
-        for lane in lanes(asked) {
+        for lane in asked {
             let Truth::Answer(answer) = warp.predicates[guard.pred.index()].get(lane) else {
                 return Err(Stop::Defect("a lane was told nothing by a barrier"));
             };
             let is_taken = (self.packed.answer(answer).if_not != 0) != guard.negated;
             self.waits_for_what_it_asked(warp, lane, pc, answer, is_taken)?;
-            taken |= u32::from(is_taken) << lane;
+            if is_taken {
+                taken.insert(lane);
+            }
         }
         warp.go(taken, *target);
         warp.go(mask & !taken, pc.next());
@@ -124,7 +127,7 @@ impl Cta<'_> {
     fn waits_for_what_it_asked(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         answer: u32,
         waits_taken: bool,
@@ -135,10 +138,10 @@ impl Cta<'_> {
             return Err(self.asked_once(answer, warp, lane, pc));
         };
         let held = Held::of(warp, &skipped.written);
-        self.compute(warp, 1 << lane, pc, &skipped.enters)?;
+        self.compute(warp, LaneMask::of(lane), pc, &skipped.enters)?;
         let test = self.test_at(skipped.test)?;
         let meant = self.meant_by(warp, lane, skipped.test, test);
-        held.put_back(warp, 1 << lane, &skipped.written);
+        held.put_back(warp, LaneMask::of(lane), &skipped.written);
         let (barrier, phase) = meant?;
         if question.thread == warp.thread(lane)
             && (question.barrier, question.phase) == (barrier, phase)
@@ -164,7 +167,7 @@ impl Cta<'_> {
 
     /// The fault of an answer that decides something else, by the predicate that holds it.
     #[cold]
-    fn asked_once_by(&self, warp: &Warp, lane: usize, pc: InstId, guard: PredSrc) -> Stop {
+    fn asked_once_by(&self, warp: &Warp, lane: Lane, pc: InstId, guard: PredSrc) -> Stop {
         match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Answer(answer) => self.asked_once(answer, warp, lane, pc),
             Truth::Known(_) | Truth::Condition(_) | Truth::Undefined(_) => {
@@ -175,7 +178,7 @@ impl Cta<'_> {
 
     /// The fault of an answer that decides something else than whether its thread waits.
     #[cold]
-    pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         let question = self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
         let message =
             "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";

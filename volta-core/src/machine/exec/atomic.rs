@@ -4,11 +4,12 @@
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::race::Agent;
-use super::super::value::{Origin, Sym, Value, lanes};
+use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::integer::Integer;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
@@ -18,20 +19,20 @@ impl Cta<'_> {
     pub(super) fn atomic(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (update, scope): (Update, Scope),
         (space, address, alignment): (Space, Address, u32),
-        d: Option<RegId>,
-        a: Src,
+        (d, a): (Option<RegId>, Src),
     ) -> Result<(), Stop> {
         let addresses = self.addresses(warp, mask, address, pc)?;
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
-        for lane in lanes(mask) {
+        for lane in mask {
             let mut offsets = [0; 32];
-            let (place, extent) = ((space, addresses[lane]), (bytes, alignment));
-            let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+            let place = (space, addresses[lane]);
+            let one = LaneAccess { place, bytes, alignment, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let by = self.value(warp, a, lane);
@@ -49,7 +50,7 @@ impl Cta<'_> {
     pub(super) fn update_at(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         offset: u64,
         by: Value,
@@ -81,7 +82,7 @@ impl Cta<'_> {
     }
 
     /// Refuses atomics where there are none, and where the whole of what they add up to is not known.
-    pub(super) fn holds_atomics(&self, warp: &Warp, lane: usize, at: &WarpAccess<'_>) -> Result<(), Stop> {
+    pub(super) fn holds_atomics(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
             Backing::Tensor(_) if at.object.space == Space::Global => {

@@ -6,17 +6,16 @@ use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::Backing;
-use super::super::race::Agent;
 use super::super::packed::Cell;
-use super::super::value::{Value, lanes};
+use super::super::race::Agent;
+use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::locate;
+use super::memory::{LaneAccess, locate};
 use super::tile::Tile;
+use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::number::format::Format;
-use crate::program::{
-    BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Space, Src, Update, Width,
-};
+use crate::program::{BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Space, Src, Update, Width};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -73,9 +72,7 @@ fn update_of_elements(op: Int2, element: Element) -> Option<Update> {
     match element {
         Element::Float(format @ (Format::F16 | Format::Bf16)) => Update::of_reals(op, format),
         Element::Float(Format::F32) if op == Int2::Add => Update::of_reals(op, Format::F32),
-        Element::Int { bytes: 4, signed } => {
-            Some(Update::of_integers(op, Int { width: Width::W32, signed }))
-        }
+        Element::Int { bytes: 4, signed } => Some(Update::of_integers(op, Int { width: Width::W32, signed })),
         Element::Int { bytes: 8, signed } if is_bitwise || is_ordered || !signed => {
             Some(Update::of_integers(op, Int { width: Width::W64, signed }))
         }
@@ -88,12 +85,12 @@ impl Cta<'_> {
     pub(super) fn bulk_load(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from, update): (MemoryPlace, &Far, Option<Update>),
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let near = self.address_of(warp, lane, pc, to)?;
             let barrier = self.address_of(warp, lane, pc, barrier)?;
             let Some(ctas) = ctas else {
@@ -118,7 +115,7 @@ impl Cta<'_> {
     fn load_into(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (near, from, update): ((Space, u64), &Far, Option<Update>),
         (barrier, pair): ((Space, u64), bool),
@@ -142,7 +139,7 @@ impl Cta<'_> {
             }
             Far::Tile { map, at } => {
                 let tile = self.tile(warp, lane, pc, *map, at)?;
-                self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), true)?
+                self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), true))?
             }
         };
         let rank = self.rank_of_address(near).unwrap_or(own);
@@ -155,24 +152,25 @@ impl Cta<'_> {
     pub(super) fn store_far(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, width, a): (MemoryPlace, Width, &[Src]),
         (barrier, update): (Option<MemoryPlace>, Option<(Update, Scope)>),
     ) -> Result<(), Stop> {
         if barrier.is_some() && self.launch.ranks() == 1 {
-            let lane = mask.trailing_zeros() as usize;
+            let lane = mask.first();
             let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
             return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             let place = self.address_of(warp, lane, pc, to)?;
             let barrier = barrier.map(|barrier| self.address_of(warp, lane, pc, barrier)).transpose()?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None, update };
             let mut offsets = [0; 32];
-            let at = self.locate_lane(warp, lane, pc, place, (bytes, bytes), agent, true, &mut offsets)?;
+            let one = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let (is_there, where_to) = match (at.object.backing, barrier) {
                 (Backing::Shared(_), Some(_)) => (true, ""),
                 (Backing::Tensor(_), None) => (at.object.space == Space::Global, "global"),
@@ -185,7 +183,8 @@ impl Cta<'_> {
             }
             let (rank, first) = (at.object.rank, at.offsets[lane]);
             if update.is_some() && barrier.is_some() && rank == warp.rank {
-                let message = "an asynchronous update of the CTA's own shared memory; it needs that of another one";
+                let message =
+                    "an asynchronous update of the CTA's own shared memory; it needs that of another one";
                 return Err(self.fault(FaultKind::Undefined, "Y13", message.to_string(), warp, lane, pc));
             }
             self.writable(warp, &at, bytes)?;
@@ -212,11 +211,11 @@ impl Cta<'_> {
     fn address_of(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: MemoryPlace,
     ) -> Result<(Space, u64), Stop> {
-        Ok((place.space, self.addresses(warp, 1 << lane, place.address, pc)?[lane]))
+        Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
     }
 
     /// The CTA of the cluster in whose shared memory an address lies.
@@ -229,13 +228,13 @@ impl Cta<'_> {
     pub(super) fn bulk_store(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
         write: BulkWrite,
     ) -> Result<(), Stop> {
         let updates = matches!(write, BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_));
-        let mut begun: SmallVec<[(usize, Stores, u32); 1]> = SmallVec::new();
+        let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
         for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from), write)? {
             let reads = self.begin_bulk()?;
             // Lanes that copy the same to the same place are one that writes, and so many that read. Each updates for itself.
@@ -245,8 +244,7 @@ impl Cta<'_> {
                 Some((_, _, writes)) => (*writes, true),
                 None => (self.begin_bulk()?, false),
             };
-            let writer =
-                |update| Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global), update };
+            let writer = |update| Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global), update };
             let launch_wide = |update: Update| (update, Scope::Launch);
             let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared), update: None };
             let near = stores.0;
@@ -269,7 +267,7 @@ impl Cta<'_> {
                         BulkWrite::All | BulkWrite::Masked(_) | BulkWrite::Updates(_) => None,
                     };
                     let writer = writer(update.map(launch_wide));
-                    self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), false)?;
+                    self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), false))?;
                 }
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
@@ -296,11 +294,11 @@ impl Cta<'_> {
     fn what_lanes_store(
         &self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
         write: BulkWrite,
-    ) -> Result<Vec<(usize, Stores)>, Stop> {
+    ) -> Result<Vec<(Lane, Stores)>, Stop> {
         let kept = match write {
             BulkWrite::Masked(mask) => Some(mask),
             BulkWrite::All | BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_) => None,
@@ -312,11 +310,13 @@ impl Cta<'_> {
                 Far::Tile { map, at } => (*map, at),
             };
             let (_, far) = self.address_of(warp, lane, pc, place)?;
-            let values =
-                values.iter().chain(&kept).map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
+            let values = values
+                .iter()
+                .chain(&kept)
+                .map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
-        lanes(mask).map(of).collect()
+        mask.iter().map(of).collect()
     }
 
     fn begin_bulk(&mut self) -> Result<u32, Stop> {
@@ -331,7 +331,7 @@ impl Cta<'_> {
     fn bulk_copy(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (to, from): ((Space, u64), (Space, u64)),
         (bytes, kept): (Src, u16),
@@ -342,9 +342,10 @@ impl Cta<'_> {
             return Ok(0);
         }
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
-        let extent = (bytes, UNIT);
-        let read = self.locate_lane(warp, lane, pc, from, extent, reader, false, &mut sources)?;
-        let write = self.locate_lane(warp, lane, pc, to, extent, writer, true, &mut targets)?;
+        let one = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
+        let read = self.locate_lane(warp, lane, pc, one, &mut sources)?;
+        let one = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
+        let write = self.locate_lane(warp, lane, pc, one, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);
@@ -387,7 +388,7 @@ impl Cta<'_> {
     }
 
     /// So many bytes as a copy moves.
-    fn size_of_copy(&self, warp: &Warp, lane: usize, pc: InstId, bytes: Src) -> Result<u32, Stop> {
+    fn size_of_copy(&self, warp: &Warp, lane: Lane, pc: InstId, bytes: Src) -> Result<u32, Stop> {
         let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
         if bytes.is_multiple_of(UNIT) {
             return Ok(bytes);
@@ -400,17 +401,18 @@ impl Cta<'_> {
     pub(super) fn prefetch(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         from: &Far,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             match from {
                 Far::Bytes { at, count } => {
                     let place = self.address_of(warp, lane, pc, *at)?;
-                    let extent = (self.size_of_copy(warp, lane, pc, *count)?, UNIT);
-                    let mut offsets = [0; 32];
-                    self.locate_lane(warp, lane, pc, place, extent, Agent::Thread, false, &mut offsets)?;
+                    let bytes = self.size_of_copy(warp, lane, pc, *count)?;
+                    let agent = Agent::Thread;
+                    let one = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
+                    self.locate_lane(warp, lane, pc, one, &mut [0; 32])?;
                 }
                 Far::Tile { map, at } => {
                     self.tile(warp, lane, pc, *map, at)?;
@@ -424,12 +426,12 @@ impl Cta<'_> {
     pub(super) fn clear(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         to: MemoryPlace,
         bytes: Src,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let bytes = self.concrete(warp, bytes, lane, pc, "the size of a store")?;
             if !bytes.is_multiple_of(CLEARED) {
                 let message = format!("zeros are stored to {bytes} bytes, which is no multiple of {CLEARED}");
@@ -443,8 +445,11 @@ impl Cta<'_> {
                 continue;
             }
             let place = self.address_of(warp, lane, pc, to)?;
-            let (mut offsets, extent) = ([0; 32], (bytes as u32, CLEARED as u32));
-            let at = self.locate_lane(warp, lane, pc, place, extent, Agent::Thread, true, &mut offsets)?;
+            let mut offsets = [0; 32];
+            let (bytes, alignment) = (bytes as u32, CLEARED as u32);
+            let one = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let bytes = u64::from(bytes);
             let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
             if !is_own {
                 let message = "zeros are stored to what is not the shared memory of the CTA".to_string();
@@ -464,7 +469,7 @@ impl Cta<'_> {
     fn update_of(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         tile: &Tile<'_>,
         op: Int2,
@@ -479,8 +484,8 @@ impl Cta<'_> {
         })
     }
 
-    pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: u32) {
-        for lane in lanes(mask) {
+    pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: LaneMask) {
+        for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
             let group = std::mem::take(&mut bulk.open);
             bulk.groups.push_back(group);
@@ -488,8 +493,8 @@ impl Cta<'_> {
     }
 
     /// Waits until at most `pending` groups of each thread are under way, or still read.
-    pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: u32, pending: u32, reads: bool) {
-        for lane in lanes(mask) {
+    pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: LaneMask, pending: u32, reads: bool) {
+        for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
             let ended = bulk.groups.len().saturating_sub(pending as usize);
             let done: Vec<Stored> = if reads {
@@ -508,7 +513,13 @@ impl Cta<'_> {
     }
 
     /// `fence.proxy.async`: what the lanes know is there for the async proxy.
-    pub(super) fn publish(&mut self, warp: &Warp, mask: u32, shared: bool, global: bool) -> Result<(), Stop> {
+    pub(super) fn publish(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        shared: bool,
+        global: bool,
+    ) -> Result<(), Stop> {
         // Without asynchronous operations nobody asks.
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         for space in AsyncSpace::ALL {
@@ -516,7 +527,7 @@ impl Cta<'_> {
                 AsyncSpace::Shared => shared,
                 AsyncSpace::Global => global,
             };
-            for lane in lanes(if named { mask } else { 0 }) {
+            for lane in if named { mask } else { LaneMask::NONE } {
                 exact.clocks.publish(warp.thread(lane) as usize, space);
             }
         }

@@ -3,10 +3,11 @@
 //! executed twice, for those with which there is one and for the others.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{SymKind, Truth, Value, lanes};
+use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::hammock::{DecidedByInput, Refused};
 use super::select::Snapshot;
+use crate::base::lane::LaneMask;
 use crate::program::{Control, InstId, NoHammock, Op, PredSrc, Src};
 use crate::term::{Bound, TermId, TermKind, View};
 use rustc_hash::FxHashSet;
@@ -24,7 +25,7 @@ struct ByValue {
 }
 
 /// The lanes that went on in a side, and where each of them is; or why they could not.
-type WentOn = Result<Vec<(u32, InstId)>, Refused>;
+type WentOn = Result<Vec<(LaneMask, InstId)>, Refused>;
 
 impl ByValue {
     /// What it is for all values.
@@ -48,7 +49,7 @@ impl Cta<'_> {
     pub(super) fn run_by_value(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         (pc, guard): (InstId, PredSrc),
         join: InstId,
         branch: &DecidedByInput<'_>,
@@ -65,16 +66,16 @@ impl Cta<'_> {
             return Ok(None);
         }
         let mut found = Vec::new();
-        for lane in lanes(mask) {
+        for lane in mask {
             let Truth::Condition(condition) = self.truth(warp, guard, lane, pc) else { return Ok(None) };
             let Some(by_value) = self.by_value(condition, branch.condition(lane)) else { return Ok(None) };
             found.push((lane, condition, by_value));
         }
         self.check_budgets()?;
-        let mut parts: Vec<(u32, InstId)> = Vec::new();
+        let mut parts: Vec<(LaneMask, InstId)> = Vec::new();
         let so_far = *steps;
         for (lane, condition, by_value) in found {
-            let mask = 1 << lane;
+            let mask = LaneMask::of(lane);
             if let Some(known) = by_value.for_all() {
                 parts.push((mask, if known == 1 { *target } else { pc.next() }));
                 continue;
@@ -82,11 +83,11 @@ impl Cta<'_> {
             let mut own = so_far;
             let before = Snapshot::new(warp, &outer.written);
             let (if_taken, if_passed) = (by_value.supposing(1), by_value.supposing(0));
-            let done = self.run_supposing(if_taken, warp, mask, *target, join, branch, &mut own)?;
+            let done = self.run_supposing(if_taken, warp, mask, (*target, join), branch, &mut own)?;
             let taken = Snapshot::new(warp, &outer.live);
             before.restore(warp, mask);
             let done = match done {
-                Ok(()) => self.run_supposing(if_passed, warp, mask, pc.next(), join, branch, &mut own)?,
+                Ok(()) => self.run_supposing(if_passed, warp, mask, (pc.next(), join), branch, &mut own)?,
                 Err(refused) => Err(refused),
             };
             if let Err(refused) = done {
@@ -98,7 +99,7 @@ impl Cta<'_> {
             parts.push((mask, join));
         }
         // Lanes that go on together do it together.
-        let mut together: Vec<(u32, InstId)> = Vec::new();
+        let mut together: Vec<(LaneMask, InstId)> = Vec::new();
         for (mask, place) in parts {
             match together.iter_mut().find(|(_, other)| *other == place) {
                 Some((all, _)) => *all |= mask,
@@ -112,13 +113,13 @@ impl Cta<'_> {
     pub(super) fn settle_address(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         op: &Op,
         branch: &DecidedByInput<'_>,
     ) {
         let Op::Store { address, .. } = op else { return };
         let Src::Reg(base) = address.base else { return };
-        for lane in lanes(warp.register(base).sym & mask) {
+        for lane in warp.register(base).sym & mask {
             let Value::Sym(sym) = warp.register(base).get(lane) else { continue };
             if let SymKind::Int(8, term) = sym.kind()
                 && let Some(address) =

@@ -2,11 +2,12 @@
 //! memory.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Origin, Truth, Value, lanes};
+use super::super::value::{Origin, Truth, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::integer::Integer;
 use crate::base::assumption::Assumption;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{
     Async, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId, Shuffle,
@@ -19,29 +20,33 @@ impl Cta<'_> {
     pub(in super::super) fn try_collective(
         &mut self,
         warp: &mut Warp,
-        group: u32,
+        group: LaneMask,
         inst: &Inst,
         pc: InstId,
         members: Members,
-    ) -> Result<u32, Stop> {
+    ) -> Result<LaneMask, Stop> {
         let Members::Mask(mask) = members else { return self.try_matrix(warp, group, inst, pc) };
-        let mut done = 0;
+        let mut done = LaneMask::NONE;
         let mut rest = group;
-        while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let members = self.concrete(warp, mask, first, pc, "a collective's mask")? as u32;
-            let mut same = 0u32;
-            for lane in lanes(rest) {
-                let own = self.concrete(warp, mask, lane, pc, "a collective's mask")? as u32;
-                if own >> lane & 1 == 0 {
+        while !rest.is_empty() {
+            let first = rest.first();
+            let mask_of = |lane| {
+                let mask = self.concrete(warp, mask, lane, pc, "a collective's mask")?;
+                Ok::<_, Stop>(LaneMask::from_bits(mask as u32))
+            };
+            let members = mask_of(first)?;
+            let mut same = LaneMask::NONE;
+            for lane in rest {
+                let own = mask_of(lane)?;
+                if !own.contains(lane) {
                     return Err(self.left_out_of_mask(warp, (lane, own, rest), pc));
                 }
                 if own == members {
-                    same |= 1 << lane;
+                    same |= LaneMask::of(lane);
                 }
             }
             rest &= !same;
-            if members & warp.live() & !same != 0 {
+            if !(members & warp.live()).is_within(same) {
                 continue;
             }
             self.count_returned_lanes(warp, members, (first, pc))?;
@@ -57,62 +62,68 @@ impl Cta<'_> {
     }
 
     /// Matrix instructions need all 32 lanes.
-    fn try_matrix(&mut self, warp: &mut Warp, group: u32, inst: &Inst, pc: InstId) -> Result<u32, Stop> {
-        if warp.live() != u32::MAX {
-            let lane = group.trailing_zeros() as usize;
-            let missing = (!warp.live()).trailing_zeros();
-            let why = if warp.exists >> missing & 1 == 1 { "has returned" } else { "does not exist" };
+    fn try_matrix(
+        &mut self,
+        warp: &mut Warp,
+        group: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<LaneMask, Stop> {
+        if !warp.live().is_all() {
+            let lane = group.first();
+            let missing = (!warp.live()).first();
+            let why = if warp.exists.contains(missing) { "has returned" } else { "does not exist" };
             let message =
                 format!("a matrix instruction needs all 32 lanes of a warp, and lane {missing} {why}");
             return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
         }
-        if group != u32::MAX {
-            return Ok(0);
+        if !group.is_all() {
+            return Ok(LaneMask::NONE);
         }
         if let Op::Async(Async::Wait { groups: Groups::Products, pending, .. }) = &inst.op
             && !self.are_started(warp, pending.unwrap_or(0))
         {
-            return Ok(0);
+            return Ok(LaneMask::NONE);
         }
         if let Op::Async(Async::Tensor(operation)) = &inst.op
             && operation.is_of_both()
             && !self.meets_peer(warp, pc)?
         {
-            return Ok(0);
+            return Ok(LaneMask::NONE);
         }
-        self.execute(warp, u32::MAX, inst, pc)?;
-        warp.meet(u32::MAX);
+        self.execute(warp, LaneMask::ALL, inst, pc)?;
+        warp.meet(LaneMask::ALL);
         if self.options.rules.warp_collectives_order_memory {
-            self.order_lanes(warp, u32::MAX, u32::MAX);
+            self.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
         }
-        self.order_lanes_in_time(warp, u32::MAX);
-        Ok(u32::MAX)
+        self.order_lanes_in_time(warp, LaneMask::ALL);
+        Ok(LaneMask::ALL)
     }
 
     /// Each lane takes the value of another.
     pub(super) fn shuffle(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         mode: Shuffle,
         (d, p): (Option<RegId>, Option<PredId>),
         [a, b, c]: [Src; 3],
     ) -> Result<(), Stop> {
         let mut results = [(Value::Bits(0), false); 32];
-        for lane in lanes(members) {
+        for lane in members {
             let b = self.concrete(warp, b, lane, pc, "a shuffle's lane")?;
             let c = self.concrete(warp, c, lane, pc, "a shuffle's clamp")?;
-            let (source, inside) = shuffle_source(mode, lane as i64, b, c);
+            let (source, inside) = shuffle_source(mode, lane, b, c);
             let from = if inside { source } else { lane };
-            if d.is_some() && members >> from & 1 == 0 {
-                let state = if warp.exited >> from & 1 == 1 { "has returned" } else { "takes no part" };
+            if d.is_some() && !members.contains(from) {
+                let state = if warp.exited.contains(from) { "has returned" } else { "takes no part" };
                 let message = format!("lane {lane} reads the value of lane {from}, which {state}");
                 return Err(self.fault(FaultKind::Uninitialised, "Y4", message, warp, lane, pc));
             }
             results[lane] = (self.value(warp, a, from), inside);
         }
-        for lane in lanes(members) {
+        for lane in members {
             if let Some(d) = d {
                 warp.register_mut(d).set(lane, results[lane].0);
             }
@@ -127,7 +138,7 @@ impl Cta<'_> {
     pub(super) fn vote(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         vote: Vote,
         p: PredId,
@@ -136,10 +147,10 @@ impl Cta<'_> {
         let ballot = self.lanes_where(warp, members, a, pc)?;
         let result = match vote {
             Vote::All => ballot == members,
-            Vote::Any => ballot != 0,
-            Vote::Uni => ballot == members || ballot == 0,
+            Vote::Any => !ballot.is_empty(),
+            Vote::Uni => ballot == members || ballot.is_empty(),
         };
-        warp.predicate_mut(p).merge_bits(members, if result { u32::MAX } else { 0 });
+        warp.predicate_mut(p).merge_bits(members, LaneMask::all_if(result));
         Ok(())
     }
 
@@ -147,14 +158,14 @@ impl Cta<'_> {
     pub(super) fn ballot(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         d: RegId,
         a: PredSrc,
     ) -> Result<(), Stop> {
         let ballot = self.lanes_where(warp, members, a, pc)?;
-        for lane in lanes(members) {
-            warp.register_mut(d).set(lane, Value::Bits(u64::from(ballot)));
+        for lane in members {
+            warp.register_mut(d).set(lane, Value::Bits(ballot.bits().into()));
         }
         Ok(())
     }
@@ -163,17 +174,17 @@ impl Cta<'_> {
     pub(super) fn match_any(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         d: RegId,
         a: Src,
         width: Width,
     ) -> Result<(), Stop> {
         let values = self.concrete_lanes(warp, members, a, width, pc)?;
-        for lane in lanes(members) {
-            let same = lanes(members).filter(|other| values[*other] == values[lane]);
-            let result = same.fold(0u64, |all, other| all | 1 << other);
-            warp.register_mut(d).set(lane, Value::Bits(result));
+        for lane in members {
+            let same = members.iter().filter(|other| values[*other] == values[lane]);
+            let same = same.collect::<LaneMask>();
+            warp.register_mut(d).set(lane, Value::Bits(same.bits().into()));
         }
         Ok(())
     }
@@ -182,18 +193,18 @@ impl Cta<'_> {
     pub(super) fn match_all(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         (d, p): (Option<RegId>, Option<PredId>),
         a: Src,
         width: Width,
     ) -> Result<(), Stop> {
         let values = self.concrete_lanes(warp, members, a, width, pc)?;
-        let first = members.trailing_zeros() as usize;
-        let all = lanes(members).all(|lane| values[lane] == values[first]);
-        for lane in lanes(members) {
+        let first = members.first();
+        let all = members.iter().all(|lane| values[lane] == values[first]);
+        for lane in members {
             if let Some(d) = d {
-                warp.register_mut(d).set(lane, Value::Bits(if all { u64::from(members) } else { 0 }));
+                warp.register_mut(d).set(lane, Value::Bits(if all { members.bits().into() } else { 0 }));
             }
             if let Some(p) = p {
                 warp.predicate_mut(p).set(lane, Truth::Known(all));
@@ -206,21 +217,21 @@ impl Cta<'_> {
     pub(super) fn redux(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         pc: InstId,
         op: Reduction,
         d: RegId,
         a: Src,
     ) -> Result<(), Stop> {
         let what = "a value that lanes combine";
-        let values = lanes(members).map(|lane| match self.value(warp, a, lane) {
+        let values = members.iter().map(|lane| match self.value(warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
             value @ Value::Undefined(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
             value @ Value::Sym(_) => Ok(value),
         });
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         let result = self.reduced(warp, op, &values, pc)?;
-        for lane in lanes(members) {
+        for lane in members {
             warp.register_mut(d).set(lane, result);
         }
         Ok(())
@@ -230,18 +241,18 @@ impl Cta<'_> {
     pub(super) fn elect(
         &mut self,
         warp: &mut Warp,
-        members: u32,
+        members: LaneMask,
         d: Option<RegId>,
         p: PredId,
     ) -> Result<(), Stop> {
         // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
         self.relied.others.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
-        let leader = members.trailing_zeros();
-        for lane in lanes(members) {
+        let leader = members.first();
+        for lane in members {
             if let Some(d) = d {
-                warp.register_mut(d).set(lane, Value::Bits(u64::from(leader)));
+                warp.register_mut(d).set(lane, Value::Bits(leader.number().into()));
             }
-            warp.predicate_mut(p).set(lane, Truth::Known(lane as u32 == leader));
+            warp.predicate_mut(p).set(lane, Truth::Known(lane == leader));
         }
         Ok(())
     }
@@ -249,7 +260,7 @@ impl Cta<'_> {
     /// The values of lanes combined, which is the same in any order.
     fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
-        let lane = warp.live().trailing_zeros() as usize;
+        let lane = warp.live().first();
         rest.iter().try_fold(*first, |sum, value| {
             let words = [sum, *value];
             match op {
@@ -270,21 +281,32 @@ impl Cta<'_> {
         })
     }
 
-    fn lanes_where(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: InstId) -> Result<u32, Stop> {
-        lanes(members)
-            .try_fold(0, |ballot, lane| Ok(ballot | u32::from(self.known_truth(warp, a, lane, pc)?) << lane))
+    fn lanes_where(
+        &mut self,
+        warp: &Warp,
+        members: LaneMask,
+        a: PredSrc,
+        pc: InstId,
+    ) -> Result<LaneMask, Stop> {
+        let mut holds = LaneMask::NONE;
+        for lane in members {
+            if self.known_truth(warp, a, lane, pc)? {
+                holds.insert(lane);
+            }
+        }
+        Ok(holds)
     }
 
     fn concrete_lanes(
         &self,
         warp: &Warp,
-        members: u32,
+        members: LaneMask,
         a: Src,
         width: Width,
         pc: InstId,
     ) -> Result<[u64; 32], Stop> {
         let mut out = [0; 32];
-        for lane in lanes(members) {
+        for lane in members {
             out[lane] = self.concrete(warp, a, lane, pc, "a value that lanes combine")? & width.mask();
         }
         Ok(out)
@@ -292,7 +314,8 @@ impl Cta<'_> {
 }
 
 /// Which lane a shuffle reads, and whether it lies inside the segment.
-fn shuffle_source(mode: Shuffle, lane: i64, b: u64, c: u64) -> (usize, bool) {
+fn shuffle_source(mode: Shuffle, lane: Lane, b: u64, c: u64) -> (Lane, bool) {
+    let lane = i64::from(lane.number());
     let (b, clamp, segment) = ((b & 31) as i64, (c & 31) as i64, (c >> 8 & 31) as i64);
     let max = lane & segment | clamp & !segment;
     let min = lane & segment;
@@ -302,7 +325,7 @@ fn shuffle_source(mode: Shuffle, lane: i64, b: u64, c: u64) -> (usize, bool) {
         Shuffle::Bfly => (lane ^ b, lane ^ b <= max),
         Shuffle::Idx => (min | b & !segment, (min | b & !segment) <= max),
     };
-    (source.clamp(0, 31) as usize, inside)
+    (Lane::new(source.clamp(0, 31) as u32), inside)
 }
 
 #[cfg(test)]
@@ -311,13 +334,17 @@ mod tests {
 
     #[test]
     fn shuffles_read_the_lanes_that_the_isa_says() {
-        assert_eq!(shuffle_source(Shuffle::Bfly, 5, 16, 31), (21, true));
-        assert_eq!(shuffle_source(Shuffle::Down, 20, 16, 31), (31, false));
-        assert_eq!(shuffle_source(Shuffle::Down, 3, 4, 31), (7, true));
-        assert!(!shuffle_source(Shuffle::Up, 3, 4, 0).1);
-        assert_eq!(shuffle_source(Shuffle::Up, 7, 4, 0), (3, true));
+        let source = |mode, lane, b, c| {
+            let (from, inside) = shuffle_source(mode, Lane::new(lane), b, c);
+            (from.number(), inside)
+        };
+        assert_eq!(source(Shuffle::Bfly, 5, 16, 31), (21, true));
+        assert_eq!(source(Shuffle::Down, 20, 16, 31), (31, false));
+        assert_eq!(source(Shuffle::Down, 3, 4, 31), (7, true));
+        assert!(!source(Shuffle::Up, 3, 4, 0).1);
+        assert_eq!(source(Shuffle::Up, 7, 4, 0), (3, true));
         // Segments of 16: c = 0x101f for butterfly and index, lane 20 is in the second one.
-        assert_eq!(shuffle_source(Shuffle::Idx, 20, 3, 0x101f), (19, true));
-        assert_eq!(shuffle_source(Shuffle::Bfly, 20, 8, 0x101f), (28, true));
+        assert_eq!(source(Shuffle::Idx, 20, 3, 0x101f), (19, true));
+        assert_eq!(source(Shuffle::Bfly, 20, 8, 0x101f), (28, true));
     }
 }

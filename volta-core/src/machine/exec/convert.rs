@@ -4,11 +4,12 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
-use super::super::value::{Origin, Sym, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, Truth, Value};
 use super::super::warp::Warp;
 use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use super::known::{Exact, Undecided, clamp_term};
+use crate::base::lane::LaneMask;
 use crate::number::format::{Format, Rounding, decode, encode, round};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
@@ -40,13 +41,10 @@ impl Cta<'_> {
     pub(super) fn int_to_float(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
-        from: Int,
-        to: Format,
-        rounding: Rounding,
+        (d, a): (RegId, Src),
+        (from, to, rounding): (Int, Format, Rounding),
     ) -> Result<(), Stop> {
         let number = |bits: u64| {
             let bits = bits & from.width.mask();
@@ -56,7 +54,7 @@ impl Cta<'_> {
                 Rational::from_u64(bits)
             })
         };
-        for lane in lanes(mask) {
+        for lane in mask {
             let value = self.value(warp, a, lane);
             let result = match value {
                 Value::Undefined(origin) => Value::Undefined(origin),
@@ -102,15 +100,13 @@ impl Cta<'_> {
     pub(super) fn float_to_int(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
+        (d, a): (RegId, Src),
         (from, flush): (Format, bool),
-        to: Int,
-        rounding: ToIntegral,
+        (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
                 let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
@@ -137,7 +133,7 @@ impl Cta<'_> {
     pub(super) fn cvt_float(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: RegId,
         a: Src,
@@ -161,8 +157,8 @@ impl Cta<'_> {
         let known = mask & terms.known & !terms.undefined;
         let undefined = mask & terms.undefined;
         let mut values = Vec::new();
-        for lane in lanes(known | undefined) {
-            let value = if undefined >> lane & 1 == 1 {
+        for lane in known | undefined {
+            let value = if undefined.contains(lane) {
                 let origin = self.taint(&[self.value(warp, a, lane)]);
                 Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
             } else {
@@ -172,7 +168,7 @@ impl Cta<'_> {
             values.push((lane, value));
         }
         let rest = mask & !known & !undefined;
-        if rest != 0 {
+        if !rest.is_empty() {
             let mut ids = terms.ids;
             if let Some(direction) = cast.integral {
                 ids = self.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
@@ -243,13 +239,13 @@ impl Cta<'_> {
     pub(super) fn pack(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         d: RegId,
         parts: &[Src],
         part: Width,
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
-        for lane in lanes(mask) {
+        for lane in mask {
             let mut pieces: Vec<PackedPart> = Vec::with_capacity(parts.len());
             for source in parts {
                 let value = match self.value(warp, *source, lane) {
@@ -267,14 +263,14 @@ impl Cta<'_> {
     pub(super) fn unpack(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: &[Option<RegId>],
         a: Src,
         part: Width,
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
-        for lane in lanes(mask) {
+        for lane in mask {
             let mut value = self.value(warp, a, lane);
             let total = bytes * d.len() as u32;
             // One of two integers is an integer.
@@ -300,22 +296,20 @@ impl Cta<'_> {
     pub(super) fn cvta(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        a: Src,
-        space: Space,
-        to: bool,
+        (d, a): (RegId, Src),
+        (space, to): (Space, bool),
         width: Width,
     ) -> Result<(), Stop> {
         let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
-        if let Some(lane) = lanes(mask).find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
+        if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
             let value = x.get(lane);
             return Err(self.not_concrete(warp, value, lane, pc, "an address"));
         }
         let (mut out, words) = ([0; 32], x.words());
-        for lane in lanes(mask) {
+        for lane in mask {
             let address = words[lane];
             out[lane] = if to {
                 let (held, inner) = from_generic(address);
@@ -343,13 +337,13 @@ impl Cta<'_> {
     pub(super) fn is_space(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         p: PredId,
         a: Src,
         space: Space,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let address = self.concrete(warp, a, lane, pc, "an address")?;
             let holds = from_generic(address).0 == space;
             warp.predicate_mut(p).set(lane, Truth::Known(holds));

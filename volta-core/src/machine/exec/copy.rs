@@ -9,9 +9,11 @@ use super::super::memory::initial_cell;
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
-use super::super::value::{Value, lanes};
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::bulk::BulkGroups;
+use super::memory::LaneAccess;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
@@ -56,13 +58,13 @@ impl Cta<'_> {
     pub(super) fn asynchronous(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         operation: &Async,
     ) -> Result<(), Stop> {
         match operation {
             Async::Copy { to, from, bytes, size, ignore } => {
-                self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
+                self.copy_async(warp, mask, pc, (*to, *from), *bytes, (*size, *ignore))
             }
             Async::BulkLoad { to, from, barrier, ctas, pair, update } => {
                 self.bulk_load(warp, mask, pc, (*to, from, *update), (*barrier, *ctas, *pair))
@@ -109,7 +111,7 @@ impl Cta<'_> {
     }
 
     /// The copies of a thread that it has not waited for.
-    pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: usize) -> Vec<u32> {
+    pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: Lane) -> Vec<u32> {
         let copies = self.copies_of(warp, lane);
         copies.groups.iter().flatten().chain(&copies.open).map(|copy| copy.number).collect()
     }
@@ -117,12 +119,11 @@ impl Cta<'_> {
     pub(super) fn copy_async(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (to, from): (Address, Address),
         bytes: u32,
-        size: Option<Src>,
-        ignore: Option<PredSrc>,
+        (size, ignore): (Option<Src>, Option<PredSrc>),
     ) -> Result<(), Stop> {
         self.observe(warp, mask, pc, (Space::Shared, to), bytes);
         self.observe(warp, mask, pc, (Space::Global, from), bytes);
@@ -130,7 +131,7 @@ impl Cta<'_> {
         // Where nothing is wanted, there need not be an address.
         let sources = self.addresses(warp, mask, from, pc).ok();
         let mut offsets = [0; 32];
-        for lane in lanes(mask) {
+        for lane in mask {
             let mut wanted = match size {
                 Some(size) => self.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
                 None => bytes,
@@ -152,11 +153,12 @@ impl Cta<'_> {
             let source = match (&sources, wanted) {
                 (_, 0) => None,
                 (Some(sources), _) => Some(sources[lane]),
-                (None, _) => Some(self.addresses(warp, 1 << lane, from, pc)?[lane]),
+                (None, _) => Some(self.addresses(warp, LaneMask::of(lane), from, pc)?[lane]),
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
-            let at = self.locate_lane(warp, lane, pc, target, (bytes, bytes), agent, true, &mut offsets)?;
+            let one = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -186,7 +188,7 @@ impl Cta<'_> {
     fn copied(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         source: Option<u64>,
         (wanted, bytes): (u32, u32),
@@ -195,7 +197,8 @@ impl Cta<'_> {
         let mut pieces: Vec<PackedPart> = Vec::new();
         if let Some(source) = source {
             let (place, mut offsets) = ((Space::Global, source), [0; 32]);
-            let at = self.locate_lane(warp, lane, pc, place, (wanted, bytes), agent, false, &mut offsets)?;
+            let one = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.launch.tensors[number as usize].is_read_only()
@@ -224,7 +227,7 @@ impl Cta<'_> {
         Ok(Brought::PackedParts(pieces))
     }
 
-    pub(super) fn copies_of(&mut self, warp: &Warp, lane: usize) -> &mut Copies {
+    pub(super) fn copies_of(&mut self, warp: &Warp, lane: Lane) -> &mut Copies {
         let thread = warp.thread(lane) as usize;
         if self.copies.len() <= thread {
             self.copies.resize(thread + 1, Copies::default());
@@ -232,8 +235,8 @@ impl Cta<'_> {
         &mut self.copies[thread]
     }
 
-    pub(super) fn commit_copies(&mut self, warp: &Warp, mask: u32) {
-        for lane in lanes(mask) {
+    pub(super) fn commit_copies(&mut self, warp: &Warp, mask: LaneMask) {
+        for lane in mask {
             let copies = self.copies_of(warp, lane);
             let group = std::mem::take(&mut copies.open);
             copies.groups.push_back(group);
@@ -241,8 +244,8 @@ impl Cta<'_> {
     }
 
     /// Waits until at most `pending` groups of each thread are under way; for everything where it is `None`.
-    pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: u32, pending: Option<u32>) {
-        for lane in lanes(mask) {
+    pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: LaneMask, pending: Option<u32>) {
+        for lane in mask {
             let copies = self.copies_of(warp, lane);
             let left = pending.map_or(0, |pending| pending as usize);
             let ended = copies.groups.len().saturating_sub(left);
@@ -256,7 +259,7 @@ impl Cta<'_> {
                     Detector::Epoch(_) => {
                         let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
                         for cell in &mut self.memory.shared_epochs[first..last] {
-                            self.memory.parts.end_copy(cell, now, lane as u32);
+                            self.memory.parts.end_copy(cell, now, lane);
                         }
                     }
                     Detector::VectorClock(exact) => exact.end_copy(copy.number, warp.thread(lane)),

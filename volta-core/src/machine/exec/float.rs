@@ -7,16 +7,16 @@ use super::super::advice::declared_otherwise;
 use super::super::cta::{Cta, Stop};
 use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::idiom;
+use super::int::CompareTargets;
 use super::known::Undecided;
 use crate::base::assumption::Assumption;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Decoded, Format, Rounding, decode, round};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{
-    Bool2, Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
-};
+use crate::program::{Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, RegId, Src};
 use crate::term::{Constant, Kind, Results, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 use smallvec::{SmallVec, smallvec};
@@ -85,8 +85,8 @@ impl Shape {
 #[derive(Default)]
 pub(super) struct Terms {
     pub(super) ids: [u64; 32],
-    pub(super) known: u32,
-    pub(super) undefined: u32,
+    pub(super) known: LaneMask,
+    pub(super) undefined: LaneMask,
 }
 
 /// Lanes further apart than this are not held as affine: their words are compared with wrapping around.
@@ -103,16 +103,16 @@ pub(in super::super) fn is_constant(raw: u64) -> bool {
 
 /// Whether the lanes of `mask` hold reals in a format, none of them a constant.
 #[inline]
-pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format) -> bool {
+pub(super) fn holds_unknown_reals(register: &Register, mask: LaneMask, format: Format) -> bool {
     if register.sym & mask != mask {
         return false;
     }
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
     let words = register.words();
-    if mask == u32::MAX {
+    if mask.is_all() {
         return words.iter().fold(0, |all, word| all | odd(*word)) == 0;
     }
-    lanes(mask).all(|lane| odd(words[lane]) == 0)
+    mask.iter().all(|lane| odd(words[lane]) == 0)
 }
 
 /// The raw terms of symbolic words that are affine, if they are reals in a format, and not constants.
@@ -127,13 +127,13 @@ pub(in super::super) fn raw_reals<const B: usize>(affine: Affine<B>, format: For
 
 /// Writes a warp's results to the lanes of `mask`.
 #[inline]
-pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: impl Fn(usize) -> u64) {
+pub(super) fn set_reals(register: &mut Register, format: Format, mask: LaneMask, id: impl Fn(Lane) -> u64) {
     let tag = Sym::real_tag(format);
-    if mask == u32::MAX {
-        return register.set_words(&std::array::from_fn(|lane| tag | id(lane)), true);
+    if mask.is_all() {
+        return register.set_words(&Lane::each(|lane| tag | id(lane)), true);
     }
     let words = register.words_mut();
-    for lane in lanes(mask) {
+    for lane in mask {
         words[lane] = tag | id(lane);
     }
     register.sym |= mask;
@@ -142,10 +142,10 @@ pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: 
 
 /// The same of what an instruction computed.
 #[inline]
-pub(super) fn set_results(register: &mut Register, format: Format, mask: u32, results: Results) {
-    if mask == u32::MAX {
-        let stride = results.lane(1).wrapping_sub(results.lane(0)) as i64;
-        register.set_affine(Affine::strided(Sym::real_tag(format) | results.lane(0), stride), true);
+pub(super) fn set_results(register: &mut Register, format: Format, mask: LaneMask, results: Results) {
+    if mask.is_all() {
+        let stride = results.lane(Lane::at(1)).wrapping_sub(results.lane(Lane::FIRST)) as i64;
+        register.set_affine(Affine::strided(Sym::real_tag(format) | results.lane(Lane::FIRST), stride), true);
     } else {
         set_reals(register, format, mask, |lane| results.lane(lane));
     }
@@ -157,7 +157,7 @@ impl Cta<'_> {
     pub(super) fn float(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
@@ -170,7 +170,7 @@ impl Cta<'_> {
         };
         let mask =
             if self.store.explains() { self.keep_nan(warp, mask, pc, shape, d, sources) } else { mask };
-        if mask == 0 {
+        if mask.is_empty() {
             return Ok(());
         }
         if self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
@@ -184,18 +184,18 @@ impl Cta<'_> {
     fn keep_nan(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
-    ) -> u32 {
+    ) -> LaneMask {
         let format = shape.format;
         if !matches!(shape.op.kind(), Kind::Sum(_) | Kind::Product(_)) || shape.clamp != Clamp::None {
             return mask;
         }
         let mut left = mask;
-        for lane in lanes(mask) {
+        for lane in mask {
             let values = sources.iter().map(|source| match self.value(warp, *source, lane) {
                 Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
                 Value::Sym(_) | Value::Undefined(_) => None,
@@ -206,7 +206,7 @@ impl Cta<'_> {
                 && let Some(term) = self.int_terms(pc).spelling(nan, format)
             {
                 warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
-                left &= !(1 << lane);
+                left &= !LaneMask::of(lane);
             }
         }
         left
@@ -216,14 +216,14 @@ impl Cta<'_> {
     fn copy_known_signs(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
         [sign, magnitude]: [Src; 2],
-    ) -> Result<u32, Stop> {
-        let mut masks = [0; 2];
-        for lane in lanes(mask) {
+    ) -> Result<LaneMask, Stop> {
+        let mut masks = [LaneMask::NONE; 2];
+        for lane in mask {
             let term = match self.value(warp, sign, lane) {
                 Value::Sym(sym) => {
                     let SymKind::Real(_, term) = sym.kind() else { continue };
@@ -238,14 +238,14 @@ impl Cta<'_> {
             if self.known.contains(term.raw()) {
                 let negative = self.known.is_negative(&self.store, term, shape.format);
                 let negative = negative.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
-                masks[usize::from(negative)] |= 1 << lane;
+                masks[usize::from(negative)] |= LaneMask::of(lane);
             }
         }
         let [positive, negative] = masks;
-        if positive | negative != 0 {
+        if !(positive | negative).is_empty() {
             let step = |op| Shape { op, ..shape };
             self.float(warp, positive | negative, pc, step(TermOp::Abs), d, &[magnitude])?;
-            if negative != 0 {
+            if !negative.is_empty() {
                 self.float(warp, negative, pc, step(TermOp::Neg), d, &[Src::Reg(d)])?;
             }
         }
@@ -257,29 +257,30 @@ impl Cta<'_> {
     fn float_by_lanes(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
-        let mut operands = [const { Terms { ids: [0; 32], known: 0, undefined: 0 } }; 3];
+        let mut operands =
+            [const { Terms { ids: [0; 32], known: LaneMask::NONE, undefined: LaneMask::NONE } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
             self.terms(warp, mask, pc, shape.format, *source, terms)?;
         }
         let operands = &operands[..sources.len()];
-        let undefined = operands.iter().fold(0, |all, terms| all | terms.undefined) & mask;
+        let undefined = operands.iter().fold(LaneMask::NONE, |all, terms| all | terms.undefined) & mask;
         let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
         let rest = mask & !undefined & !known;
-        if rest != 0 {
+        if !rest.is_empty() {
             self.symbolic_float(warp, rest, pc, shape, d, operands);
         }
-        for lane in lanes(known) {
+        for lane in known {
             let ids = operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect::<Vec<_>>();
             let value = self.fold_float(shape, &ids, pc);
             warp.register_mut(d).set(lane, value);
         }
-        for lane in lanes(undefined) {
+        for lane in undefined {
             let values: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
             let origin = self.taint(&values).unwrap_or(Origin::Invalid(pc));
             warp.register_mut(d).set(lane, Value::Undefined(origin));
@@ -292,7 +293,7 @@ impl Cta<'_> {
     fn symbolic_float(
         &mut self,
         warp: &mut Warp,
-        rest: u32,
+        rest: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
@@ -319,7 +320,13 @@ impl Cta<'_> {
     }
 
     /// Clamped values of a warp.
-    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, results: Results, pc: InstId) -> Results {
+    pub(super) fn clamp_all(
+        &mut self,
+        clamp: Clamp,
+        mask: LaneMask,
+        results: Results,
+        pc: InstId,
+    ) -> Results {
         if clamp == Clamp::None {
             return results;
         }
@@ -330,7 +337,7 @@ impl Cta<'_> {
     pub(super) fn clamp_ids(
         &mut self,
         clamp: Clamp,
-        mask: u32,
+        mask: LaneMask,
         ids: &[u64; 32],
         pc: InstId,
     ) -> Option<Results> {
@@ -349,7 +356,7 @@ impl Cta<'_> {
     pub(super) fn terms(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         format: Format,
         source: Src,
@@ -362,9 +369,9 @@ impl Cta<'_> {
                 match self.literal(format, bits) {
                     Some(raw) => {
                         out.ids = [raw; 32];
-                        out.known = u32::MAX;
+                        out.known = LaneMask::ALL;
                     }
-                    None => out.undefined = u32::MAX,
+                    None => out.undefined = LaneMask::ALL,
                 }
                 return Ok(());
             }
@@ -378,15 +385,15 @@ impl Cta<'_> {
             let words = register.words();
             let mut odd = 0;
             let mut constants = 0u64;
-            if mask == u32::MAX {
-                for lane in 0..32 {
+            if mask.is_all() {
+                for lane in Lane::all() {
                     let word = words[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
                     out.ids[lane] = word & LOW;
                 }
             } else {
-                for lane in lanes(mask) {
+                for lane in mask {
                     let word = words[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
@@ -396,9 +403,8 @@ impl Cta<'_> {
             if odd == 0 {
                 // The id's own tag has its lowest bit set for constants only.
                 if constants & 1 == 1 || !self.known.is_empty() {
-                    out.known = lanes(mask)
-                        .filter(|lane| self.known.contains(out.ids[*lane]))
-                        .fold(0, |all, lane| all | 1 << lane);
+                    out.known =
+                        mask.iter().filter(|lane| self.known.contains(out.ids[*lane])).collect::<LaneMask>();
                 }
                 return Ok(());
             }
@@ -407,23 +413,25 @@ impl Cta<'_> {
             self.literals(register, mask, format, out);
             return Ok(());
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             match self.real(warp, register.get(lane), format, lane, pc)? {
                 Some(term) => {
                     out.ids[lane] = term.raw();
-                    out.known |= u32::from(self.known.contains(term.raw())) << lane;
+                    if self.known.contains(term.raw()) {
+                        out.known.insert(lane);
+                    }
                 }
-                None => out.undefined |= 1 << lane,
+                None => out.undefined |= LaneMask::of(lane),
             }
         }
         Ok(())
     }
 
     /// Concrete lanes as constants; mostly all hold the same bits.
-    fn literals(&mut self, register: &Register, mask: u32, format: Format, out: &mut Terms) {
+    fn literals(&mut self, register: &Register, mask: LaneMask, format: Format, out: &mut Terms) {
         let words = register.words();
         let mut last = None;
-        for lane in lanes(mask) {
+        for lane in mask {
             let bits = words[lane];
             let raw = match last {
                 Some((known, raw)) if known == bits => raw,
@@ -433,9 +441,9 @@ impl Cta<'_> {
             match raw {
                 Some(raw) => {
                     out.ids[lane] = raw;
-                    out.known |= 1 << lane;
+                    out.known |= LaneMask::of(lane);
                 }
-                None => out.undefined |= 1 << lane,
+                None => out.undefined |= LaneMask::of(lane),
             }
         }
     }
@@ -446,7 +454,7 @@ impl Cta<'_> {
         warp: &Warp,
         value: Value,
         format: Format,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Option<TermId>, Stop> {
         if let Value::Sym(sym) = value
@@ -584,15 +592,13 @@ impl Cta<'_> {
     pub(super) fn setp_float(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        op: FloatCompare,
-        (format, flush): (Format, bool),
+        (op, format, flush): (FloatCompare, Format, bool),
         [a, b]: [Src; 2],
-        targets: (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
             let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
@@ -602,7 +608,7 @@ impl Cta<'_> {
                     Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(pc)))
                 }
             };
-            self.set_predicates(warp, lane, pc, truth, targets, combine);
+            self.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }
@@ -613,7 +619,7 @@ impl Cta<'_> {
         op: FloatCompare,
         (format, flush): (Format, bool),
         [x, y]: [TermId; 2],
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
@@ -644,7 +650,7 @@ impl Cta<'_> {
     pub(super) fn depends_on_rounding(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         Undecided(what): Undecided,
     ) -> Stop {

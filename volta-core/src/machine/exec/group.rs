@@ -12,6 +12,7 @@ use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::affine_memory::Places;
 use super::float::{Shape, raw_reals};
 use super::idiom::whole;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Address, Clamp, Inst, InstId, Op, PredId, RegId, Space, Src, Width};
 use crate::term::{Pattern, Store, TermId, TermOp};
@@ -56,7 +57,7 @@ pub(in super::super) trait Group<const B: usize> {
 /// One lane of a warp.
 pub(super) struct OneThread<'w> {
     pub(super) warp: &'w mut Warp,
-    pub(super) lane: usize,
+    pub(super) lane: Lane,
 }
 
 impl Group<0> for OneThread<'_> {
@@ -77,7 +78,7 @@ impl Group<0> for OneThread<'_> {
 
     #[inline]
     fn decide(&mut self, predicate: PredId, holds: bool) {
-        self.warp.predicate_mut(predicate).merge_bits(1 << self.lane, if holds { u32::MAX } else { 0 });
+        self.warp.predicate_mut(predicate).merge_bits(LaneMask::of(self.lane), LaneMask::all_if(holds));
     }
 
     fn push(&self, _: &mut Store, _: TermOp, _: &[Affine<0>], _: InstId) -> Option<Affine<0>> {
@@ -129,7 +130,7 @@ impl Group<5> for WholeWarp<'_> {
 
     #[inline]
     fn decide(&mut self, predicate: PredId, holds: bool) {
-        self.0.predicate_mut(predicate).merge_bits(u32::MAX, if holds { u32::MAX } else { 0 });
+        self.0.predicate_mut(predicate).merge_bits(LaneMask::ALL, LaneMask::all_if(holds));
     }
 
     #[inline]
@@ -139,8 +140,8 @@ impl Group<5> for WholeWarp<'_> {
             *pattern = Pattern::Strides(*terms);
         }
         let results = store.push_patterns(op, &patterns[..operands.len()], pc);
-        let stride = results.lane(1).wrapping_sub(results.lane(0));
-        Some(Affine::strided(results.lane(0), stride.cast_signed()))
+        let stride = results.lane(Lane::at(1)).wrapping_sub(results.lane(Lane::FIRST));
+        Some(Affine::strided(results.lane(Lane::FIRST), stride.cast_signed()))
     }
 
     #[inline]

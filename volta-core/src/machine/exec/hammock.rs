@@ -5,6 +5,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::value::Truth;
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Control, Hammock, Inst, InstId, NoHammock, Op, PredSrc};
 use crate::term::{Bound, TermId};
 use std::sync::Arc;
@@ -18,12 +19,12 @@ pub(super) struct DecidedByInput<'p> {
     inst: &'p Inst,
     pub(super) pc: InstId,
     guard: PredSrc,
-    conditions: Vec<(usize, Truth)>,
+    conditions: Vec<(Lane, Truth)>,
 }
 
 impl DecidedByInput<'_> {
     /// The condition of a lane.
-    pub(super) fn condition(&self, lane: usize) -> Option<TermId> {
+    pub(super) fn condition(&self, lane: Lane) -> Option<TermId> {
         match self.conditions.iter().find(|(own, _)| *own == lane)?.1 {
             Truth::Condition(term) => Some(term),
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
@@ -45,7 +46,7 @@ impl Cta<'_> {
     pub(super) fn choose_sides(
         &mut self,
         warp: &mut Warp,
-        symbolic: u32,
+        symbolic: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
@@ -62,7 +63,7 @@ impl Cta<'_> {
     fn choose_sides_within(
         &mut self,
         warp: &mut Warp,
-        symbolic: u32,
+        symbolic: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
@@ -93,7 +94,7 @@ impl Cta<'_> {
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
             if let Err(refused) =
-                self.run_supposing(if_taken, warp, mask, *target, join, &branch, &mut own)?
+                self.run_supposing(if_taken, warp, mask, (*target, join), &branch, &mut own)?
             {
                 before.restore(warp, mask);
                 return Ok(Err(refused));
@@ -101,14 +102,14 @@ impl Cta<'_> {
             let taken = contents(warp);
             before.restore(warp, mask);
             if let Err(refused) =
-                self.run_supposing(if_passed, warp, mask, pc.next(), join, &branch, &mut own)?
+                self.run_supposing(if_passed, warp, mask, (pc.next(), join), &branch, &mut own)?
             {
                 before.restore(warp, mask);
                 return Ok(Err(refused));
             }
             let passed = contents(warp);
             *steps = own.max(*steps);
-            let conditions = conditions.iter().copied().filter(|(lane, _)| mask >> lane & 1 == 1);
+            let conditions = conditions.iter().copied().filter(|(lane, _)| mask.contains(*lane));
             self.choose(warp, &conditions.collect::<Vec<_>>(), &taken, &passed, pc)?;
         }
         Ok(Ok(join))
@@ -119,9 +120,8 @@ impl Cta<'_> {
         &mut self,
         bound: Option<Bound>,
         warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        join: InstId,
+        mask: LaneMask,
+        (pc, join): (InstId, InstId),
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {
@@ -134,8 +134,8 @@ impl Cta<'_> {
 
     /// The lanes whose sides are executed together: those that have one condition, where it says of an encoding what
     /// does not hold for other lanes, and all of them otherwise.
-    fn together(&self, conditions: &[(usize, Truth)]) -> Vec<(u32, Option<TermId>)> {
-        let all = conditions.iter().fold(0, |all, (lane, _)| all | 1 << lane);
+    fn together(&self, conditions: &[(Lane, Truth)]) -> Vec<(LaneMask, Option<TermId>)> {
+        let all = conditions.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
         let bounding = |truth: Truth| match truth {
             Truth::Condition(term) => {
                 let says = |holds| Bound::of(&self.store, term, holds).is_some();
@@ -146,12 +146,12 @@ impl Cta<'_> {
         if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
             return vec![(all, None)];
         }
-        let mut groups: Vec<(u32, Option<TermId>)> = Vec::new();
-        for (lane, truth) in conditions {
-            let own = bounding(*truth);
+        let mut groups: Vec<(LaneMask, Option<TermId>)> = Vec::new();
+        for (lane, truth) in conditions.iter().copied() {
+            let own = bounding(truth);
             match groups.iter_mut().find(|(_, condition)| *condition == own) {
-                Some((mask, _)) => *mask |= 1 << lane,
-                None => groups.push((1 << lane, own)),
+                Some((mask, _)) => *mask |= LaneMask::of(lane),
+                None => groups.push((LaneMask::of(lane), own)),
             }
         }
         groups
@@ -161,7 +161,7 @@ impl Cta<'_> {
     pub(super) fn run_side(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         mut pc: InstId,
         join: InstId,
         branch: &DecidedByInput<'_>,
@@ -174,7 +174,7 @@ impl Cta<'_> {
                 return Ok(Err(Refused::Steps));
             }
             self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += u64::from(mask.count_ones());
+            self.counts.thread_instructions += u64::from(mask.count());
             if let Some(own) = self.loop_at(warp, mask, pc)
                 && self.run_loop(warp, mask, &own, pc)
             {
@@ -187,10 +187,10 @@ impl Cta<'_> {
                     None => mask,
                     Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
                         Guarded::Lanes(active) => active,
-                        Guarded::Done | Guarded::Moved => 0,
+                        Guarded::Done | Guarded::Moved => LaneMask::NONE,
                     },
                 };
-                if active != 0 {
+                if !active.is_empty() {
                     self.settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
                         let why = format!("one of its sides {why}{}", self.where_is(pc));
@@ -209,7 +209,7 @@ impl Cta<'_> {
             let (taken, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
-            if symbolic != 0 {
+            if !symbolic.is_empty() {
                 // What decides how often a loop runs may take few values.
                 let by_value = self.run_by_value(warp, symbolic, (pc, guard), join, branch, steps)?;
                 let done = match by_value {
@@ -223,7 +223,9 @@ impl Cta<'_> {
                     Err(refused) => return Ok(Err(refused)),
                 }
             }
-            parts.extend([(taken, *target), (passed, pc.next())].into_iter().filter(|part| part.0 != 0));
+            parts.extend(
+                [(taken, *target), (passed, pc.next())].into_iter().filter(|part| !part.0.is_empty()),
+            );
             if let [(_, only)] = parts.as_slice() {
                 pc = *only;
                 continue;

@@ -7,10 +7,11 @@
 
 use super::super::cta::Cta;
 use super::super::register::Register;
-use super::super::value::{Sym, SymKind, Value, lanes};
+use super::super::value::{Sym, SymKind, Value};
 use super::float::Shape;
 use super::known::{Exact, Known};
 use super::packed_int::PackedInts;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{Clamp, InstId, Width};
@@ -50,14 +51,14 @@ impl Cta<'_> {
     /// `c + ⌊s·b⌋`. `None` when it is not that in every lane of `mask`.
     pub(super) fn floor_step(
         &mut self,
-        mask: u32,
+        mask: LaneMask,
         [s, b, c]: [&[u64; 32]; 3],
         pc: InstId,
     ) -> Option<Results> {
-        let first = mask.trailing_zeros() as usize;
-        let same = |ids: &[u64; 32]| lanes(mask).all(|lane| ids[lane] == ids[first]);
-        let saturated = |lane: usize| self.store.op(TermId::from_raw(s[lane])) == Some(TermOp::Saturate);
-        if !(same(b) && same(c) && lanes(mask).all(saturated)) {
+        let first = mask.first();
+        let same = |ids: &[u64; 32]| mask.iter().all(|lane| ids[lane] == ids[first]);
+        let saturated = |lane: Lane| self.store.op(TermId::from_raw(s[lane])) == Some(TermOp::Saturate);
+        if !(same(b) && same(c) && mask.iter().all(saturated)) {
             return None;
         }
         let constant = |id: u64| finite(&self.store, TermId::from_raw(id));
@@ -121,12 +122,17 @@ impl Cta<'_> {
     }
 
     /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
-    pub(super) fn exponent_fields(&mut self, mask: u32, register: &Register, pc: InstId) -> Option<Results> {
+    pub(super) fn exponent_fields(
+        &mut self,
+        mask: LaneMask,
+        register: &Register,
+        pc: InstId,
+    ) -> Option<Results> {
         if register.sym & mask != mask {
             return None;
         }
         let words = register.words();
-        let bias_of = |lane: usize| {
+        let bias_of = |lane: Lane| {
             let SymKind::Real(Format::F32, term) = Sym::from_raw(words[lane]).kind() else {
                 return None;
             };
@@ -137,8 +143,8 @@ impl Cta<'_> {
             }
             self.reductions.get(&node).copied()
         };
-        let bias = bias_of(mask.trailing_zeros() as usize)?;
-        if !lanes(mask).all(|lane| bias_of(lane) == Some(bias)) {
+        let bias = bias_of(mask.first())?;
+        if !mask.iter().all(|lane| bias_of(lane) == Some(bias)) {
             return None;
         }
         let ids: [u64; 32] = words.map(|word| word & Sym::PAYLOAD);

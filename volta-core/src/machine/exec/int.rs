@@ -1,8 +1,9 @@
 //! Integer operations: what they mean, bit by bit (rule V4); sums with a carry; and comparisons.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Truth, Value, lanes};
+use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Bool2, Compare, InstId, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
 };
@@ -240,11 +241,13 @@ pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
 }
 
 /// The lanes whose integers compare as asked.
-fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> u32 {
+fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> LaneMask {
     // Which comparison it is, is asked once for all lanes.
     #[inline(always)]
-    fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> u32 {
-        (0..32).fold(0, |holds, lane| holds | u32::from(compare(op, ty, x[lane], y[lane])) << lane)
+    fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> LaneMask {
+        LaneMask::from_bits(
+            (0..32).fold(0, |holds, at| holds | u32::from(compare(op, ty, x[at], y[at])) << at),
+        )
     }
     match op {
         Compare::Eq => each(ty, x, y, Compare::Eq),
@@ -258,7 +261,7 @@ fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> u32 {
 
 #[inline(always)]
 fn each2(a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32], f: impl Fn(u64, u64) -> u64) {
-    for lane in 0..32 {
+    for lane in Lane::all() {
         out[lane] = f(a[lane], b[lane]);
     }
 }
@@ -317,13 +320,13 @@ pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut
 pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [u64; 32]) -> bool {
     match (op, ty.width, ty.signed) {
         (Int3::MadLo, Width::W32, _) => {
-            for lane in 0..32 {
+            for lane in Lane::all() {
                 let product = (x[lane] as u32).wrapping_mul(y[lane] as u32);
                 out[lane] = u64::from(product.wrapping_add(z[lane] as u32));
             }
         }
         (Int3::MadWide, Width::W32, true) => {
-            for lane in 0..32 {
+            for lane in Lane::all() {
                 let product = i64::from(x[lane] as i32) * i64::from(y[lane] as i32);
                 out[lane] = (product as u64).wrapping_add(z[lane]);
             }
@@ -333,20 +336,35 @@ pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [
     true
 }
 
+/// An addition or a subtraction with a carry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carry {
+    pub(super) subtract: bool,
+    pub(super) width: Width,
+    pub(super) d: RegId,
+    pub(super) operands: [Src; 2],
+    pub(super) carry_in: Option<PredId>,
+    pub(super) carry_out: Option<PredId>,
+}
+
+/// Where a comparison's result goes: to `p` as it is and to `q` negated, each combined with a third predicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompareTargets {
+    pub(super) p: PredId,
+    pub(super) q: Option<PredId>,
+    pub(super) combine: Option<(Bool2, PredSrc)>,
+}
+
 impl Cta<'_> {
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        subtract: bool,
-        width: Width,
-        d: RegId,
-        [a, b]: [Src; 2],
-        carry_in: Option<PredId>,
-        carry_out: Option<PredId>,
+        carry: Carry,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        let Carry { subtract, width, d, operands: [a, b], carry_in, carry_out } = carry;
+        for lane in mask {
             let words = [a, b].map(|source| self.value(warp, source, lane));
             let carry = match carry_in {
                 None => Truth::Known(false),
@@ -374,29 +392,27 @@ impl Cta<'_> {
     pub(super) fn setp_int(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        op: Compare,
-        ty: Int,
+        (op, ty): (Compare, Int),
         [a, b]: [Src; 2],
-        (p, q): (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
+            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
         }
         let (x, y) = (x.words(), y.words());
         let bits = compare_all(op, ty, &x, &y);
-        if let (None, None) = (combine, q) {
+        if let CompareTargets { p, q: None, combine: None } = targets {
             warp.predicate_mut(p).merge_bits(mask, bits);
             return Ok(());
         }
-        for lane in lanes(mask) {
-            let holds = bits >> lane & 1 == 1;
-            self.set_predicates(warp, lane, pc, Truth::Known(holds), (p, q), combine);
+        for lane in mask {
+            let holds = bits.contains(lane);
+            self.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
         }
         Ok(())
     }
@@ -405,12 +421,12 @@ impl Cta<'_> {
     pub(super) fn set_predicates(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         truth: Truth,
-        (p, q): (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) {
+        let CompareTargets { p, q, combine } = targets;
         let third = combine.map(|(op, source)| (op, self.truth(warp, source, lane, pc)));
         let opposite = match truth {
             Truth::Known(value) => Truth::Known(!value),

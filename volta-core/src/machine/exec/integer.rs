@@ -4,12 +4,13 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::register::Words;
-use super::super::value::{Value, lanes};
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::float::set_results;
 use super::int::{scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
 use super::packed_int::PackedInts;
+use crate::base::lane::LaneMask;
 use crate::number::format::Format;
 use crate::program::{InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
 use crate::verdict::FaultKind;
@@ -103,7 +104,7 @@ impl Cta<'_> {
     pub(super) fn integer(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: RegId,
         op: Integer<Src>,
@@ -121,7 +122,7 @@ impl Cta<'_> {
             set_results(warp.register_mut(d), Format::F32, mask, results);
             return Ok(());
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             let values = op.map(|source| self.value(warp, *source, lane));
             let words = values.operands();
             let value = match self.taint(words) {
@@ -145,7 +146,7 @@ impl Cta<'_> {
     fn concrete_integer(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: RegId,
         op: &Integer<Src>,
@@ -165,7 +166,7 @@ impl Cta<'_> {
             Integer::One(..) | Integer::Insert(..) | Integer::Convert { .. } => false,
         };
         if !done {
-            for lane in lanes(mask) {
+            for lane in mask {
                 let Some(bits) = words.map(|words| words[lane]).concrete() else {
                     let message = "an integer is divided by zero".to_string();
                     return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));

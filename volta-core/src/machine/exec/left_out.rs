@@ -5,9 +5,10 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::race::Agent;
-use super::super::value::{Origin, Value, lanes};
+use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op};
 use smallvec::{SmallVec, smallvec};
 
@@ -29,7 +30,7 @@ impl Cta<'_> {
     pub(super) fn leave_out(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         (inst, pc): (&Inst, InstId),
         stop: Stop,
     ) -> Result<(), Stop> {
@@ -50,15 +51,15 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         (inst, total): (&Inst, u32),
         stop: Stop,
-    ) -> Result<u32, Stop> {
+    ) -> Result<LaneMask, Stop> {
         let is_store = matches!(inst.op, Op::Store { .. });
         if is_store && matches!(at.object.backing, Backing::Local(_)) {
             return Err(stop);
         }
         self.note(stop)?;
         let total = u64::from(total);
-        let is_odd = |lane: &usize| at.object.align < total || !at.offsets[*lane].is_multiple_of(total);
-        let odd = lanes(at.mask).filter(is_odd).fold(0, |odd, lane| odd | 1 << lane);
+        let is_odd = |lane: &Lane| at.object.align < total || !at.offsets[*lane].is_multiple_of(total);
+        let odd = at.mask.iter().filter(is_odd).collect::<LaneMask>();
         match &mut self.survey {
             Some(survey) if is_store => survey.doubt_object(at.number),
             _ => self.load_nothing(warp, odd, inst, at.pc),
@@ -72,21 +73,21 @@ impl Cta<'_> {
     pub(super) fn access_in_doubt(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         (inst, pc): (&Inst, InstId),
         stop: Stop,
     ) -> Result<(), Stop> {
         let (Stop::Doubtful, Op::Load { address, .. }) = (&stop, &inst.op) else { return Err(stop) };
-        let in_doubt = lanes(mask).filter(|lane| {
+        let in_doubt = mask.iter().filter(|lane| {
             let origin = self.packed.undefined_part(self.value(warp, address.base, *lane));
             origin.is_some_and(|origin| self.is_in_doubt(origin))
         });
-        let in_doubt = in_doubt.fold(0, |all, lane| all | 1 << lane);
+        let in_doubt = in_doubt.collect::<LaneMask>();
         self.load_nothing(warp, in_doubt, inst, pc);
         match mask & !in_doubt {
-            0 => Ok(()),
+            LaneMask::NONE => Ok(()),
             // Without these there is an address, or another reason why not.
-            rest if in_doubt != 0 => self.access(warp, rest, inst, pc),
+            rest if !in_doubt.is_empty() => self.access(warp, rest, inst, pc),
             _ => Err(stop),
         }
     }
@@ -96,7 +97,7 @@ impl Cta<'_> {
     pub(super) fn survey_access(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
@@ -108,7 +109,7 @@ impl Cta<'_> {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
                 smallvec![warp.thread(lane)]
             }
-            Agent::AnyOf { lanes: any, .. } => lanes(any).map(|lane| warp.thread(lane)).collect(),
+            Agent::AnyOf { lanes: any, .. } => any.iter().map(|lane| warp.thread(lane)).collect(),
         };
         let conflicts = exact.access_anyway(place, (&threads, at.agent), touched, inst, content.is_some());
         for conflict in conflicts {
@@ -134,13 +135,13 @@ impl Cta<'_> {
     }
 
     /// What the lanes of `mask` would have loaded is in doubt.
-    fn load_nothing(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) {
+    fn load_nothing(&mut self, warp: &mut Warp, mask: LaneMask, inst: &Inst, pc: InstId) {
         let Op::Load { d, .. } = &inst.op else { return };
         if let Some(survey) = &mut self.survey {
             survey.lacks_load();
         }
         for target in d.iter().flatten() {
-            for lane in lanes(mask) {
+            for lane in mask {
                 warp.register_mut(*target).set(lane, Value::Undefined(Origin::Doubtful(pc)));
             }
         }

@@ -7,10 +7,11 @@ use super::super::int_terms;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
-use super::super::value::{Origin, Sym, Value, lanes};
+use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
@@ -116,8 +117,8 @@ impl Places {
         Places { rows: 32 / inside, columns: inside, apart: 1 }
     }
 
-    fn of_lane(&self, first: (usize, usize), lane: usize) -> (usize, usize) {
-        (first.0 + lane / self.columns, first.1 + lane % self.columns * self.apart)
+    fn of_lane(&self, first: (usize, usize), lane: Lane) -> (usize, usize) {
+        (first.0 + lane.index() / self.columns, first.1 + lane.index() % self.columns * self.apart)
     }
 }
 
@@ -133,7 +134,7 @@ impl Cta<'_> {
             Backing::Shared(_) => Ok(()),
             Backing::Tensor(_) if in_tensors && at.object.space == Space::Global => Ok(()),
             Backing::Tensor(_) | Backing::Local(_) => {
-                let lane = at.mask.trailing_zeros() as usize;
+                let lane = at.mask.first();
                 let name = pretty_name(&at.object.name);
                 let message = format!("a matrix instruction does not access the state space of `{name}`");
                 Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
@@ -169,7 +170,8 @@ impl Cta<'_> {
         let mut results = [[UNDEFINED; 32]; 2];
         for (number, d) in d.iter().enumerate() {
             for (step, result) in results.iter_mut().enumerate().take(inside) {
-                *result = self.dot_products(pc, &mut factors, fragment::of_c(0, number * inside + step));
+                *result =
+                    self.dot_products(pc, &mut factors, fragment::of_c(Lane::FIRST, number * inside + step));
             }
             self.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }
@@ -197,7 +199,7 @@ impl Cta<'_> {
         first: (usize, usize),
     ) -> [u64; 32] {
         let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
-        let total: [u64; 32] = std::array::from_fn(|lane| {
+        let total: [u64; 32] = Lane::each(|lane| {
             let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
         });
@@ -230,7 +232,7 @@ impl Cta<'_> {
     /// Notes which sums are of known values: in which order they are rounded is not specified (rule V10).
     fn note_known(&mut self, factors: &Factors<'_>, first: (usize, usize), totals: &[u64; 32]) {
         let Factors { left, right, sum, places, .. } = factors;
-        for (lane, total) in totals.iter().enumerate() {
+        for (lane, total) in Lane::all().zip(totals) {
             let (row, column) = places.of_lane(first, lane);
             let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
             let mut operands = pairs.flatten().chain([sum.at(row, column)]);
@@ -249,25 +251,25 @@ impl Cta<'_> {
         mut total: [u64; 32],
     ) -> [u64; 32] {
         let Factors { left, right, places, .. } = factors;
-        let mut mask = u32::MAX;
-        for lane in 0..32 {
+        let mut mask = LaneMask::ALL;
+        for lane in Lane::all() {
             let (row, column) = places.of_lane(first, lane);
             let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
             let undefined_ones = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
             let origins = undefined_ones.map(|raw| origin_of(raw, pc));
             if let Some(origin) = origins.reduce(Origin::or) {
                 total[lane] = undefined(origin);
-                mask &= !(1 << lane);
+                mask &= !LaneMask::of(lane);
             }
         }
-        if mask == 0 {
+        if mask.is_empty() {
             return total;
         }
         for k in 0..left.columns {
-            let x = std::array::from_fn(|lane| left.at(places.of_lane(first, lane).0, k));
-            let y = std::array::from_fn(|lane| right.at(k, places.of_lane(first, lane).1));
+            let x = Lane::each(|lane| left.at(places.of_lane(first, lane).0, k));
+            let y = Lane::each(|lane| right.at(k, places.of_lane(first, lane).1));
             let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
-            for lane in lanes(mask) {
+            for lane in mask {
                 total[lane] = results.lane(lane);
             }
         }
@@ -280,7 +282,7 @@ impl Cta<'_> {
         warp: &Warp,
         value: Value,
         format: Format,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<u64, Stop> {
         Ok(match self.real(warp, value, format, lane, pc)? {
@@ -297,7 +299,7 @@ impl Cta<'_> {
         element: MatrixElement,
         registers: &[Src],
         out: &mut Terms,
-        place: impl Fn(usize, usize) -> (usize, usize),
+        place: impl Fn(Lane, usize) -> (usize, usize),
     ) -> Result<(), Stop> {
         let bytes = element.bytes();
         let inside = (4 / bytes as usize).max(1);
@@ -306,7 +308,7 @@ impl Cta<'_> {
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => None,
         };
         for (number, source) in registers.iter().enumerate() {
-            for lane in 0..32 {
+            for lane in Lane::all() {
                 let value = self.value(warp, *source, lane);
                 let at = number * inside;
                 if let Value::Sym(sym) = value
@@ -344,7 +346,7 @@ impl Cta<'_> {
         warp: &Warp,
         value: Value,
         (which, bytes): (usize, u32),
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Value, Stop> {
         if bytes == 2
@@ -376,13 +378,13 @@ impl Cta<'_> {
         let shape = product.shape;
         let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
         let is_known = |source: &Src| match source {
-            Src::Reg(register) => warp.register(*register).sym == 0,
+            Src::Reg(register) => warp.register(*register).sym.is_empty(),
             Src::Imm(_) | Src::Symbol(..) => true,
         };
         if ![a, b, c].into_iter().flatten().all(is_known) {
             return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
         }
-        let read = |source: Src, lane: usize| match self.value(warp, source, lane) {
+        let read = |source: Src, lane: Lane| match self.value(warp, source, lane) {
             Value::Bits(bits) => Ok(bits as u32),
             value @ Value::Undefined(_) => {
                 Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
@@ -391,7 +393,7 @@ impl Cta<'_> {
         };
         let byte = |element, word: u32, at: usize| byte_of(element, (word >> (8 * at)) as u8);
         let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
-        for lane in 0..32 {
+        for lane in Lane::all() {
             for at in 0..4 * a.len() {
                 let (row, column) = fragment::of_a(shape, product.a, lane, at);
                 left[row * k + column] = byte(product.a, read(a[at / 4], lane)?, at % 4);
@@ -404,7 +406,7 @@ impl Cta<'_> {
         let mut results = Vec::with_capacity(d.len());
         for (at, c) in c.iter().enumerate() {
             let mut words = [0u64; 32];
-            for (lane, word) in words.iter_mut().enumerate() {
+            for (lane, word) in Lane::all().zip(&mut words) {
                 let (row, column) = fragment::of_c(lane, at);
                 let factors = (0..k).map(|k_at| (left[row * k + k_at], right[k_at * n + column]));
                 *word = sum_of_products(product, read(*c, lane)?, factors).into();
@@ -412,7 +414,7 @@ impl Cta<'_> {
             results.push(words);
         }
         for (d, words) in d.iter().zip(results) {
-            warp.register_mut(*d).merge_bits(u32::MAX, &words);
+            warp.register_mut(*d).merge_bits(LaneMask::ALL, &words);
         }
         Ok(())
     }
@@ -430,7 +432,7 @@ impl Cta<'_> {
         let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
         let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
         let word = Int { width: Width::W32, signed: true };
-        for lane in 0..32 {
+        for lane in Lane::all() {
             for at in 0..4 * a.len() {
                 let factor = self.byte_term(warp, product.a, a[at / 4], at % 4, lane, pc)?;
                 left.set(fragment::of_a(shape, product.a, lane, at), factor.raw());
@@ -453,8 +455,8 @@ impl Cta<'_> {
         let is_known = |raw| self.known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         for (at, d) in d.iter().enumerate() {
-            let results = self.dot_products(pc, &mut factors, fragment::of_c(0, at));
-            for (lane, raw) in results.into_iter().enumerate() {
+            let results = self.dot_products(pc, &mut factors, fragment::of_c(Lane::FIRST, at));
+            for (lane, raw) in Lane::all().zip(results) {
                 let mut residues = self.int_terms(pc);
                 let term = TermId::from_raw(raw);
                 let term = if product.saturate { residues.saturated(term, word) } else { term };
@@ -472,7 +474,7 @@ impl Cta<'_> {
         element: MatrixElement,
         source: Src,
         at: usize,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<TermId, Stop> {
         let value = self.value(warp, source, lane);
@@ -483,7 +485,7 @@ impl Cta<'_> {
 
     /// The fault of an operand that is undefined, or no integer.
     #[cold]
-    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: InstId) -> Stop {
+    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
         match value {
             Value::Undefined(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
             Value::Bits(_) | Value::Sym(_) => self.computes_with_encoding(warp, &[value], lane, pc),
@@ -500,29 +502,30 @@ impl Cta<'_> {
         transposed: bool,
         d: &[RegId],
     ) -> Result<(), Stop> {
-        let needed = u32::MAX >> (32 - 8 * d.len());
+        let needed = Lane::all().take(8 * d.len()).collect();
         self.observe(warp, needed, pc, (space, address), 16);
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, d) in d.iter().enumerate() {
             let mut cells = [[Value::Bits(0); 4]; 8];
             let mut offsets = [0; 32];
             for (row, cells) in cells.iter_mut().enumerate() {
-                let owner = 8 * number + row;
+                let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let at =
-                    self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
+                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
+                let at = self.locate_lane(warp, owner, pc, one, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
                     // Transposed, a cell's halves go to the rows of two groups of lanes.
                     let readers =
                         if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
+                    let readers = LaneMask::from_bits(readers);
                     *cell = self.load_word(warp, &at, offset, (owner, readers))?;
                 }
             }
             let mut values = [Value::Bits(0); 32];
-            for (lane, value) in values.iter_mut().enumerate() {
-                let (group, thread) = (lane / 4, lane % 4);
+            for (lane, value) in Lane::all().zip(&mut values) {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
                 *value = if transposed {
                     let part = |row: usize| cells[row][group / 2];
                     let low = self.part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
@@ -550,21 +553,22 @@ impl Cta<'_> {
         transposed: bool,
         a: &[Src],
     ) -> Result<(), Stop> {
-        let needed = u32::MAX >> (32 - 8 * a.len());
+        let needed = Lane::all().take(8 * a.len()).collect();
         self.observe(warp, needed, pc, (space, address), 16);
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, source) in a.iter().enumerate() {
             let mut spots = Vec::with_capacity(8);
             let mut offsets = [[0; 32]; 8];
             for (row, offsets) in offsets.iter_mut().enumerate() {
-                let owner = 8 * number + row;
+                let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let at = self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
+                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
+                let at = self.locate_lane(warp, owner, pc, one, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }
-            for lane in 0..32 {
-                let (group, thread) = (lane / 4, lane % 4);
+            for lane in Lane::all() {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
                 let value = self.value(warp, *source, lane);
                 if !transposed {
                     let (offset, at) = &spots[group];
@@ -590,15 +594,15 @@ impl Cta<'_> {
         a: Src,
     ) -> Result<(), Stop> {
         let mut results = [Value::Bits(0); 32];
-        for (lane, result) in results.iter_mut().enumerate() {
-            let (group, thread) = (lane / 4, lane % 4);
-            let source = |row: usize| 4 * row + group / 2;
+        for (lane, result) in Lane::all().zip(&mut results) {
+            let (group, thread) = (lane.index() / 4, lane.index() % 4);
+            let source = |row: usize| Lane::at(4 * row + group / 2);
             let (first, second) = (source(2 * thread), source(2 * thread + 1));
             let low = self.part(warp, self.value(warp, a, first), (group % 2, 2), first, pc)?;
             let high = self.part(warp, self.value(warp, a, second), (group % 2, 2), second, pc)?;
             *result = self.pair(low, high);
         }
-        for (lane, value) in results.into_iter().enumerate() {
+        for (lane, value) in Lane::all().zip(results) {
             warp.register_mut(d).set(lane, value);
         }
         Ok(())

@@ -5,6 +5,7 @@ use super::super::int_terms::IntTerms;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::matrix::{is_undefined, origin_of, real_or_undefined, undefined};
+use crate::base::lane::Lane;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Int, Width};
 use crate::term::TermId;
@@ -17,7 +18,7 @@ impl Cta<'_> {
         pc: InstId,
         element: MatrixElement,
         value: Value,
-        lane: usize,
+        lane: Lane,
     ) -> Result<u64, Stop> {
         if let MatrixElement::Float(format) = element {
             return self.raw_real(warp, value, format, lane, pc);

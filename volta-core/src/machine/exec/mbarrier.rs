@@ -5,34 +5,38 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::{Asked, Event, Mbarrier, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
+use super::super::phase_history::{Step, StepKind};
 use super::super::race::Agent;
 use super::super::register::Register;
-use super::super::value::{Origin, Predicate, Truth, Value, lanes};
+use super::super::value::{Origin, Predicate, Truth, Value};
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
     Written,
 };
-use crate::verdict::{FaultKind, Site};
+use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 
 /// Bytes of a barrier, which is aligned to as many.
 const BYTES: u32 = 8;
 /// The most arrivals that a phase can wait for.
 const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+/// Barriers of which a deadlock tells what happened at them.
+const MOST_BARRIERS: usize = 4;
 
 impl Cta<'_> {
     /// An operation on the barrier at a place, by the lanes of `mask`, one after the other.
     pub(in super::super) fn barrier_in_memory(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             self.barrier_action(warp, lane, pc, place, action)?;
         }
         Ok(())
@@ -41,7 +45,7 @@ impl Cta<'_> {
     fn barrier_action(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: MemoryPlace,
         action: &BarrierAction,
@@ -94,7 +98,7 @@ impl Cta<'_> {
                 };
                 let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.expect_more(bytes);
+                    barrier.expect_more(event, bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
@@ -149,14 +153,14 @@ impl Cta<'_> {
     fn arrive_after_products(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: MemoryPlace,
         (ctas, pair): (Option<Src>, bool),
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, pair)?;
         let action = BarrierAction::ArriveAfterProducts { ctas, pair };
-        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        let address = self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         let mut keys = Vec::new();
         match ctas {
             None => keys.push(self.barrier_at_address(warp, lane, pc, (place.space, address), &action)?),
@@ -183,15 +187,14 @@ impl Cta<'_> {
     fn complete_on(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         key: (u32, u64),
         bytes: i64,
         copy: Option<u32>,
     ) -> Result<(), Stop> {
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            barrier.bytes -= bytes;
-            barrier.start(clocks, event, copy)
+            barrier.start(clocks, event, bytes, copy)
         })?;
         self.end_phase(warp, lane, pc, key).map(drop)
     }
@@ -201,7 +204,7 @@ impl Cta<'_> {
     pub(in super::super) fn complete_copy(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (barrier, pair): ((Space, u64), bool),
         bytes: u32,
@@ -222,7 +225,7 @@ impl Cta<'_> {
     fn at_barrier(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         key: (u32, u64),
         act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
@@ -240,7 +243,7 @@ impl Cta<'_> {
     }
 
     /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
-    fn end_phase(&mut self, warp: &Warp, lane: usize, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
+    fn end_phase(&mut self, warp: &Warp, lane: Lane, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
         self.at_barrier(warp, lane, pc, key, |barrier, _, event| {
             if barrier.is_complete() {
@@ -261,19 +264,19 @@ impl Cta<'_> {
     pub(super) fn barrier_at(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
-        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        let address = self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         self.barrier_at_address(warp, lane, pc, (place.space, address), action)
     }
 
     fn barrier_at_address(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         place: (Space, u64),
         action: &BarrierAction,
@@ -287,8 +290,8 @@ impl Cta<'_> {
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
         let agent = if plain { Agent::Maker } else { Agent::Barrier };
         let mut offsets = [0; 32];
-        let extent = (BYTES, BYTES);
-        let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: true };
+        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         let is_remote = at.object.rank != warp.rank;
         let wrong = match action {
             BarrierAction::Init { .. } | BarrierAction::Invalidate | BarrierAction::Test { .. } => Some(
@@ -337,13 +340,7 @@ impl Cta<'_> {
         Ok(key)
     }
 
-    fn touch_barrier(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        at: &WarpAccess<'_>,
-        cell: u64,
-    ) -> Result<(), Stop> {
+    fn touch_barrier(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
         match exact.access(place, who, 0xf, at.pc, true) {
@@ -357,9 +354,9 @@ impl Cta<'_> {
     pub(in super::super) fn test_barrier(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-    ) -> Result<(u32, InstId), Stop> {
+    ) -> Result<(LaneMask, InstId), Stop> {
         if let Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster) =
             self.launch.program.insts[pc.index()].op
         {
@@ -370,16 +367,16 @@ impl Cta<'_> {
             self.ask_once(warp, mask, pc)?;
             return Ok((mask, pc.next()));
         };
-        let mut over = 0;
-        for lane in lanes(mask) {
+        let mut over = LaneMask::NONE;
+        for lane in mask {
             let action = BarrierAction::Test { p, phase, acquires };
             let key = self.barrier_at(warp, lane, pc, place, &action)?;
             if self.is_phase_over(warp, lane, pc, key, phase, acquires)? {
-                over |= 1 << lane;
+                over |= LaneMask::of(lane);
             }
         }
         let next = polling.first.as_ref().map_or(pc.next(), |first| first.join);
-        if over != 0 {
+        if !over.is_empty() {
             self.poll(warp, over, pc, p, &polling)?;
         }
         Ok((over, next))
@@ -389,35 +386,35 @@ impl Cta<'_> {
     fn poll(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         p: PredId,
         polling: &Polling,
     ) -> Result<(), Stop> {
         let Some(first) = &polling.first else {
             self.ask_again(warp, mask, pc, p, polling)?;
-            warp.predicate_mut(p).merge_bits(mask, u32::MAX);
+            warp.predicate_mut(p).merge_bits(mask, LaneMask::ALL);
             return Ok(());
         };
         let held = Held::of(warp, &polling.written);
         // It is over at once.
-        warp.predicate_mut(p).merge_bits(mask, u32::MAX);
+        warp.predicate_mut(p).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.skips)?;
         let skipped = Held::of(warp, &polling.written);
         // Or it is not, and the loop asks the same.
         held.put_back(warp, mask, &polling.written);
         let asked = self.asked_at(warp, mask, pc)?;
-        warp.predicate_mut(p).merge_bits(mask, 0);
+        warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
         self.compute(warp, mask, pc, &first.enters)?;
         if self.asked_at(warp, mask, first.last)? != asked {
-            let lane = mask.trailing_zeros() as usize;
+            let lane = mask.first();
             let message = "a test of a barrier is followed by a loop over a test of another barrier or phase"
                 .to_string();
             return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
         let again = self.test_at(first.last)?.p;
         self.ask_again(warp, mask, first.last, again, polling)?;
-        warp.predicate_mut(again).merge_bits(mask, u32::MAX);
+        warp.predicate_mut(again).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.leaves)?;
         skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(pc));
         Ok(())
@@ -427,7 +424,7 @@ impl Cta<'_> {
     fn ask_again(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         p: PredId,
         polling: &Polling,
@@ -436,9 +433,9 @@ impl Cta<'_> {
         // Each round makes at least one more of them undetermined.
         for _ in 0..=written.registers.len() + written.predicates.len() {
             let before = Held::of(warp, written);
-            warp.predicate_mut(p).merge_bits(mask, 0);
+            warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
             self.compute(warp, mask, pc, &polling.path)?;
-            warp.predicate_mut(p).merge_bits(mask, 0);
+            warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
             if !before.forget_differences(warp, mask, written, Origin::Unpredictable(pc)) {
                 break;
             }
@@ -450,19 +447,19 @@ impl Cta<'_> {
     pub(super) fn compute(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         path: &[InstId],
     ) -> Result<(), Stop> {
         let program = self.launch.program;
         for at in path {
             let inst = &program.insts[at.index()];
-            let runs = |lane: &usize| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
+            let runs = |lane: &Lane| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
                 Some(Truth::Known(holds)) => holds,
                 None | Some(Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => true,
             };
-            let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
-            if active != 0 {
+            let active = mask.iter().filter(runs).collect::<LaneMask>();
+            if !active.is_empty() {
                 self.execute(warp, active, inst, *at)?;
             }
         }
@@ -476,11 +473,16 @@ impl Cta<'_> {
     }
 
     /// Which phase of which barrier each lane asks for at a test.
-    fn asked_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Result<Vec<(u64, Value, Option<Scope>)>, Stop> {
+    fn asked_at(
+        &self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+    ) -> Result<Vec<(u64, Value, Option<Scope>)>, Stop> {
         let BarrierTest { place, phase, acquires, .. } = self.test_at(pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
         let addresses = self.addresses(warp, mask, place.address, pc)?;
-        let asked = lanes(mask).map(|lane| (addresses[lane], self.value(warp, source, lane), acquires));
+        let asked = mask.iter().map(|lane| (addresses[lane], self.value(warp, source, lane), acquires));
         Ok(asked.collect())
     }
 
@@ -488,7 +490,7 @@ impl Cta<'_> {
     fn is_phase_over(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         key: (u32, u64),
         phase: Phase,
@@ -511,7 +513,7 @@ impl Cta<'_> {
     pub(super) fn phase_named(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         key: (u32, u64),
         phase: Phase,
@@ -546,7 +548,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
     }
 
@@ -556,7 +558,57 @@ impl Cta<'_> {
         let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
         let site = |(thread, pc, action): (u32, InstId, String)| self.site_of_thread(action, thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
-        self.fault_at(kind, "Y9", message, sites, help)
+        let history = self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
+        self.fault_at(kind, "Y9", message, sites, help).with_phases(history.into_iter().collect())
+    }
+
+    /// What happened at the barriers that threads wait at.
+    #[cold]
+    pub(in super::super) fn phases_waited_for(&self) -> Vec<BarrierPhases> {
+        let is_waited_for = |barrier: &Mbarrier| {
+            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
+        };
+        let mut keys: Vec<(u32, u64)> = Vec::new();
+        for (key, barrier) in &self.mbarriers.alive {
+            if is_waited_for(barrier) {
+                keys.push(*key);
+            }
+        }
+        keys.sort_unstable();
+        keys.truncate(MOST_BARRIERS);
+        let told = |key| self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
+        keys.into_iter().filter_map(told).collect()
+    }
+
+    /// What happened at a barrier, phase by phase.
+    fn told(&self, key: (u32, u64), barrier: &Mbarrier) -> BarrierPhases {
+        let phases = barrier.history.phases(barrier.phase).map(|(number, phase)| {
+            let is_over = number < barrier.phase;
+            let arrived = if is_over { barrier.count } else { barrier.count.saturating_sub(barrier.pending) };
+            PhaseLine {
+                number,
+                is_over,
+                arrivals: (arrived, barrier.count),
+                bytes: phase.bytes,
+                steps: phase.steps.iter().map(|step| self.told_of(step)).collect(),
+                has_more: phase.has_more,
+            }
+        });
+        let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
+        BarrierPhases { name, phases: phases.collect() }
+    }
+
+    fn told_of(&self, step: &Step) -> Site {
+        let Step { kind, pc, thread, times, bytes } = *step;
+        let action = match (kind, times) {
+            (StepKind::Arrivals, 1) => "1 arrival, of".to_owned(),
+            (StepKind::Arrivals, _) => format!("{times} arrivals, the first of"),
+            (StepKind::Expected, 1) => format!("{bytes} bytes expected by"),
+            (StepKind::Expected, _) => format!("{bytes} bytes expected, first by"),
+            (StepKind::Copies, 1) => format!("{bytes} bytes copied by"),
+            (StepKind::Copies, _) => format!("{bytes} bytes in {times} copies, the first by"),
+        };
+        self.site_of_thread(action, thread, pc)
     }
 
     /// What to do where threads wait for the first arrivals at several barriers: most likely one of them should not wait.
@@ -578,7 +630,7 @@ impl Cta<'_> {
     }
 
     /// What a lane waits for at a barrier, in words.
-    pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: usize) -> Option<String> {
+    pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: Lane) -> Option<String> {
         let thread = warp.thread(lane);
         let mut found = self.mbarriers.alive.iter().filter_map(|(key, barrier)| {
             let waiting = barrier.waiting.iter().find(|waiting| waiting.thread == thread)?;
@@ -655,19 +707,19 @@ impl Held {
         }
     }
 
-    pub(super) fn put_back(&self, warp: &mut Warp, mask: u32, written: &Written) {
+    pub(super) fn put_back(&self, warp: &mut Warp, mask: LaneMask, written: &Written) {
         for (d, held) in written.registers.iter().zip(&self.registers) {
-            lanes(mask).for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
+            mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
         }
         for (p, held) in written.predicates.iter().zip(&self.predicates) {
-            lanes(mask).for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
+            mask.iter().for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
         }
     }
 
     /// What holds something else now is undefined from here on; tells whether anything is.
-    fn forget_differences(&self, warp: &mut Warp, mask: u32, written: &Written, origin: Origin) -> bool {
+    fn forget_differences(&self, warp: &mut Warp, mask: LaneMask, written: &Written, origin: Origin) -> bool {
         let mut any = false;
-        for lane in lanes(mask) {
+        for lane in mask {
             for (d, held) in written.registers.iter().zip(&self.registers) {
                 if warp.register(*d).get(lane) != held.get(lane) {
                     any = true;

@@ -8,10 +8,11 @@ use super::super::objects::{Backing, Object, from_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::race::{Agent, EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
-use super::super::value::{Value, lanes, only_lane};
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::left_out::doubtful_cell;
 use super::tensor_memory::load_tensor_address;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
@@ -21,23 +22,42 @@ pub(super) struct WarpAccess<'o> {
     pub(super) number: u32,
     /// Byte offsets of the lanes of the mask.
     pub(super) offsets: &'o [u64; 32],
-    pub(super) mask: u32,
+    pub(super) mask: LaneMask,
     pub(super) pc: InstId,
     pub(super) access: Access,
     pub(super) agent: Agent,
 }
 
+/// An access of one lane: some bytes at an address, aligned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LaneAccess {
+    /// The address, in a space as the instruction says.
+    pub(super) place: (Space, u64),
+    pub(super) bytes: u32,
+    /// What the address is to be a multiple of.
+    pub(super) alignment: u32,
+    /// Who accesses them.
+    pub(super) agent: Agent,
+    pub(super) writes: bool,
+}
+
 impl<'l> Cta<'l> {
     /// Executes a load or a store.
     #[inline]
-    pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+    pub(super) fn access(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op
             && access.leads_nowhere
         {
             self.leads_nowhere(warp, mask, pc, (*space, *address))?;
         }
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
-        if mask == 0 {
+        if mask.is_empty() {
             return Ok(());
         }
         if let Op::Load { space, address, width, d, .. } = &inst.op {
@@ -50,7 +70,13 @@ impl<'l> Cta<'l> {
 
     /// The same of lanes that access memory wherever they do.
     #[inline(never)] // Its room on the stack is not made for nothing.
-    fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+    fn access_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         let (space, address, width, count, writes) =
             if let Op::Load { space, address, width, d, .. } = &inst.op {
                 (*space, *address, *width, d.len(), false)
@@ -60,13 +86,13 @@ impl<'l> Cta<'l> {
                 return Err(Stop::Defect("an operation that accesses no memory was to access it"));
             };
         let total = width.bytes() * count as u32;
-        if let Some(lane) = only_lane(mask)
+        if let Some(lane) = mask.only()
             && let Some(base) = self.bits(warp, address.base, lane)
         {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
-            let (extent, agent) = ((total, total), Agent::Thread);
-            match self.locate_lane(warp, lane, pc, place, extent, agent, writes, &mut offsets) {
+            let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
+            match self.locate_lane(warp, lane, pc, one, &mut offsets) {
                 Ok(at) => return self.perform(warp, at, inst),
                 Err(stop) if self.survey.is_none() => return Err(stop),
                 Err(_) => {}
@@ -77,15 +103,15 @@ impl<'l> Cta<'l> {
             Err(stop) => return self.access_in_doubt(warp, mask, (inst, pc), stop),
         };
         let mut rest = mask;
-        while rest != 0 {
+        while !rest.is_empty() {
             // Usually one round: all lanes touch one object.
-            let first = rest.trailing_zeros() as usize;
+            let first = rest.first();
             let (own, inner) = locate(space, addresses[first]);
             let found = self.found(warp, own, inner);
             let Some((number, _)) = found else {
-                let stop = self.outside(warp, first, pc, own, inner, total, writes);
-                self.leave_out(warp, 1 << first, (inst, pc), stop)?;
-                rest &= !(1 << first);
+                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
+                self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                rest &= !LaneMask::of(first);
                 continue;
             };
             let object = self.launch.objects.get(number);
@@ -95,25 +121,25 @@ impl<'l> Cta<'l> {
             let aligned = u64::from(total) - 1;
             let bias = addresses[first].wrapping_sub(inner).wrapping_add(object.base);
             let mut offsets = [0; 32];
-            let (mut same, mut odd, mut over) = (u32::MAX, 0, 0);
-            for lane in 0..32 {
+            let (mut same, mut odd, mut over) = (LaneMask::ALL, 0, 0);
+            for lane in Lane::all() {
                 let offset = addresses[lane].wrapping_sub(bias);
                 offsets[lane] = offset;
                 odd |= offset;
                 // The highest bit is set where it is outside.
                 over |= offset | limit.wrapping_sub(offset);
             }
-            if rest != u32::MAX || over >> 63 == 1 {
-                (same, odd) = (0, 0);
-                for lane in lanes(rest).filter(|lane| offsets[*lane] <= limit) {
-                    same |= 1 << lane;
+            if !rest.is_all() || over >> 63 == 1 {
+                (same, odd) = (LaneMask::NONE, 0);
+                for lane in rest.iter().filter(|lane| offsets[*lane] <= limit) {
+                    same |= LaneMask::of(lane);
                     odd |= offsets[lane];
                 }
             }
-            if !fits || same >> first & 1 == 0 {
-                let stop = self.outside(warp, first, pc, own, inner, total, writes);
-                self.leave_out(warp, 1 << first, (inst, pc), stop)?;
-                rest &= !(1 << first);
+            if !fits || !same.contains(first) {
+                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
+                self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                rest &= !LaneMask::of(first);
                 continue;
             }
             rest &= !same;
@@ -123,7 +149,7 @@ impl<'l> Cta<'l> {
             if odd & aligned != 0 || object.align < u64::from(total) {
                 let stop = self.misaligned(warp, same, pc, object, offsets, total);
                 at.mask &= !self.leave_out_misaligned(warp, &at, (inst, total), stop)?;
-                if at.mask == 0 {
+                if at.mask.is_empty() {
                     continue;
                 }
             }
@@ -153,26 +179,23 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane. `offsets` is room for
-    /// what it holds.
+    /// Where the bytes of an access of one lane lie. `offsets` is room for what it holds.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     pub(super) fn locate_lane<'o>(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
-        (space, address): (Space, u64),
-        (bytes, alignment): (u32, u32),
-        agent: Agent,
-        writes: bool,
+        one: LaneAccess,
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
         'l: 'o,
     {
+        let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = one;
         let launch: &'l Launch<'l> = self.launch;
         let (own, inner) = locate(space, address);
-        let outside = || self.outside(warp, lane, pc, own, inner, bytes, writes);
+        let outside = || self.outside(warp, lane, pc, (own, inner), bytes, writes);
         let Some((number, offset)) = self.found(warp, own, inner) else { return Err(outside()) };
         let object = launch.objects.get(number);
         let offset = match u64::try_from(offset) {
@@ -182,26 +205,26 @@ impl<'l> Cta<'l> {
         offsets[lane] = offset;
         self.reach(warp, lane, object, pc)?;
         if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
-            return Err(self.misaligned(warp, 1 << lane, pc, object, offsets, alignment));
+            return Err(self.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
         }
         if object.declared < u64::from(alignment) {
             self.relied.on_alignment(number, alignment.into());
         }
         let access = Access::default();
-        Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
+        Ok(WarpAccess { object, number, offsets, mask: LaneMask::of(lane), pc, access, agent })
     }
 
     pub(super) fn addresses(
         &self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         address: Address,
         pc: InstId,
     ) -> Result<[u64; 32], Stop> {
         let mut scratch = None;
         let base = self.operand(warp, address.base, &mut scratch);
         if !base.is_concrete(mask) {
-            let lane = lanes(mask).find(|lane| !base.is_concrete(1 << lane)).unwrap_or(0);
+            let lane = mask.iter().find(|lane| !base.is_concrete(LaneMask::of(*lane))).unwrap_or_default();
             return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
         }
         let mut out = *base.words();
@@ -228,12 +251,12 @@ impl<'l> Cta<'l> {
                 let Some(target) = target else { continue };
                 let first = tag + step as u64;
                 let register = warp.register_mut(*target);
-                if at.mask == u32::MAX {
+                if at.mask.is_all() {
                     register.set_words(&at.offsets.map(|offset| first + (offset >> shift)), true);
                     continue;
                 }
                 let words = register.words_mut();
-                for lane in lanes(at.mask) {
+                for lane in at.mask {
                     words[lane] = first + (at.offsets[lane] >> shift);
                 }
                 register.sym |= at.mask;
@@ -250,7 +273,7 @@ impl<'l> Cta<'l> {
         if self.load_for_all(warp, at, width, d)? {
             return Ok(());
         }
-        for lane in lanes(at.mask) {
+        for lane in at.mask {
             for (step, target) in d.iter().enumerate() {
                 let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
                 let value = self.load_value(warp, lane, at, offset, width.bytes())?;
@@ -273,16 +296,16 @@ impl<'l> Cta<'l> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
         let now = self.now(warp);
-        let first_lane = at.mask.trailing_zeros() as usize;
-        let apart = |lane: usize| at.offsets[lane] ^ at.offsets[first_lane];
-        let spread = if at.mask == u32::MAX {
-            (0..32).fold(0, |spread, lane| spread | apart(lane))
+        let first_lane = at.mask.first();
+        let apart = |lane: Lane| at.offsets[lane] ^ at.offsets[first_lane];
+        let spread = if at.mask.is_all() {
+            Lane::all().fold(0, |spread, lane| spread | apart(lane))
         } else {
-            lanes(at.mask).fold(0, |spread, lane| spread | apart(lane))
+            at.mask.iter().fold(0, |spread, lane| spread | apart(lane))
         };
         let (mut alarm, mut known) = (false, true);
         for (step, target) in d.iter().enumerate() {
-            let place = |lane: usize| {
+            let place = |lane: Lane| {
                 let offset = at.offsets[lane] + step as u64 * u64::from(bytes);
                 let start = (offset & 3) as u32;
                 ((u64::from(first) + (offset >> 2)) as usize, start, WHOLE >> (4 - bytes) << start)
@@ -299,25 +322,25 @@ impl<'l> Cta<'l> {
                 continue;
             }
             let Some(target) = target else {
-                for lane in lanes(at.mask) {
+                for lane in at.mask {
                     let (index, _, touched) = place(lane);
                     let cell = &mut self.memory.shared_epochs[index];
-                    alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
+                    alarm |= self.memory.parts.read(cell, touched, now, lane);
                 }
                 continue;
             };
             let register = warp.register_mut(*target);
             let words = register.words_mut();
-            let mut symbolic = 0u32;
-            for lane in lanes(at.mask) {
+            let mut symbolic = LaneMask::NONE;
+            for lane in at.mask {
                 let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_epochs[index];
-                alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
+                alarm |= self.memory.parts.read(cell, touched, now, lane);
                 match self.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
                         words[lane] = sym.raw();
-                        symbolic |= 1 << lane;
+                        symbolic |= LaneMask::of(lane);
                     }
                     Some(Value::Undefined(_)) | None => known = false,
                 }
@@ -332,7 +355,7 @@ impl<'l> Cta<'l> {
     pub(super) fn load_value(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
@@ -356,12 +379,12 @@ impl<'l> Cta<'l> {
         warp: &mut Warp,
         at: &WarpAccess<'_>,
         offset: u64,
-        (owner, readers): (usize, u32),
+        (owner, readers): (Lane, LaneMask),
     ) -> Result<Value, Stop> {
         if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.order) {
             let (now, index) = (self.now(warp), (u64::from(first) + offset / 4) as usize);
             let cell = &mut self.memory.shared_epochs[index];
-            if self.memory.parts.read_together(cell, WHOLE, now, readers | 1 << owner) {
+            if self.memory.parts.read_together(cell, WHOLE, now, readers | LaneMask::of(owner)) {
                 return Err(Stop::NeedVectorClocks);
             }
             if let Some(value) = self.packed.part(self.memory.shared[index], 0, 4) {
@@ -369,7 +392,7 @@ impl<'l> Cta<'l> {
             }
         }
         let value = self.load_value(warp, owner, at, offset, 4)?;
-        for reader in lanes(readers) {
+        for reader in readers {
             self.load_value(warp, reader, at, offset, 4)?;
         }
         Ok(value)
@@ -379,7 +402,7 @@ impl<'l> Cta<'l> {
     pub(super) fn held_value(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
@@ -395,11 +418,11 @@ impl<'l> Cta<'l> {
     fn gathered(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
-        mut read: impl FnMut(&mut Self, &mut Warp, usize, &WarpAccess<'_>, u64, u8) -> Result<Cell, Stop>,
+        mut read: impl FnMut(&mut Self, &mut Warp, Lane, &WarpAccess<'_>, u64, u8) -> Result<Cell, Stop>,
     ) -> Result<Value, Stop> {
         let reader = at.pc;
         let start = (offset % 4) as u32;
@@ -432,7 +455,7 @@ impl<'l> Cta<'l> {
     pub(super) fn value_in(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         content: Cell,
         (start, bytes): (u32, u32),
@@ -453,7 +476,7 @@ impl<'l> Cta<'l> {
     fn slice_of(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         pieces: &[PackedPart],
         (start, bytes): (u32, u32),
@@ -470,7 +493,7 @@ impl<'l> Cta<'l> {
 
     /// Part of a value is taken that is no integer.
     #[cold]
-    fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    fn cuts(&self, message: String, value: Value, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         let what = self.describe_value(value);
         self.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
@@ -479,7 +502,7 @@ impl<'l> Cta<'l> {
     pub(super) fn read_cell(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
@@ -549,7 +572,7 @@ impl<'l> Cta<'l> {
 
     /// Refuses stores to what is read-only.
     pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
-        let lane = at.mask.trailing_zeros() as usize;
+        let lane = at.mask.first();
         let read_only = match at.object.backing {
             Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
             Backing::Shared(_) | Backing::Local(_) => false,
@@ -571,7 +594,7 @@ impl<'l> Cta<'l> {
     pub(super) fn store_value(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
@@ -623,7 +646,7 @@ impl<'l> Cta<'l> {
     }
 
     /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
-    pub(super) fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
+    pub(super) fn peek(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
@@ -639,7 +662,7 @@ impl<'l> Cta<'l> {
     pub(super) fn write_cell(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
@@ -695,7 +718,7 @@ impl<'l> Cta<'l> {
     fn vector_clock_access(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
@@ -715,7 +738,7 @@ impl<'l> Cta<'l> {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
             Agent::AnyOf { lanes: any, .. } => {
-                let threads: Vec<u32> = lanes(any).map(|lane| warp.thread(lane)).collect();
+                let threads: Vec<u32> = any.iter().map(|lane| warp.thread(lane)).collect();
                 exact.access_by_any(place, (&threads, at.agent), touched, inst, writes)
             }
         };
@@ -731,12 +754,12 @@ fn epoch_read(
     parts: &mut ByteShadow,
     (cell, bytes): (&mut EpochShadow, u8),
     now: Now,
-    lane: usize,
+    lane: Lane,
     agent: Agent,
 ) -> bool {
     match agent {
         Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
-            parts.read(cell, bytes, now, lane as u32)
+            parts.read(cell, bytes, now, lane)
         }
         Agent::AnyOf { lanes, .. } => parts.read_together(cell, bytes, now, lanes),
     }
@@ -747,14 +770,14 @@ fn epoch_write(
     parts: &mut ByteShadow,
     (cell, bytes): (&mut EpochShadow, u8),
     now: Now,
-    lane: usize,
+    lane: Lane,
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread | Agent::Maker | Agent::Barrier => parts.write(cell, bytes, now, lane as u32),
-        Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane as u32, update),
+        Agent::Thread | Agent::Maker | Agent::Barrier => parts.write(cell, bytes, now, lane),
+        Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane, update),
         Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
-        Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane as u32),
+        Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane),
     }
 }
 

@@ -56,14 +56,16 @@ use super::cta::{Cta, Stop};
 use super::objects::from_generic;
 use super::packed::Cell;
 use super::register::Register;
-use super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
+use super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::program::{
     Bool2, Control, Declared, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
 use crate::verdict::FaultKind;
+use int::CompareTargets;
 
 /// Terms are told at the depth at which they take no more characters than this.
 const LONGEST_TERM: usize = 120;
@@ -73,7 +75,7 @@ const MOST_PARTS: usize = 4;
 /// What a guard made of an operation.
 pub(super) enum Guarded {
     /// It is to be executed by these lanes.
-    Lanes(u32),
+    Lanes(LaneMask),
     /// It was executed as a choice.
     Done,
     /// It was a branch on the input, and each lane knows where to go on.
@@ -87,15 +89,15 @@ impl Cta<'_> {
     pub(super) fn execute(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         inst: &Inst,
         pc: InstId,
     ) -> Result<(), Stop> {
         if !self.products.is_empty() {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
-        let together = match only_lane(mask) {
-            _ if mask == u32::MAX => self.execute_together(&mut WholeWarp(warp), inst, pc)?,
+        let together = match mask.only() {
+            _ if mask.is_all() => self.execute_together(&mut WholeWarp(warp), inst, pc)?,
             Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
             None => false,
         };
@@ -104,7 +106,13 @@ impl Cta<'_> {
 
     /// The same of lanes, each for itself as far as they differ.
     #[inline(never)] // Its room on the stack is not made for nothing.
-    fn execute_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+    fn execute_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         match &inst.op {
             Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
             Op::Int1 { op, ty, d, a } => self.integer(warp, mask, pc, *d, Integer::One(*op, *ty, [*a])),
@@ -122,13 +130,23 @@ impl Cta<'_> {
                 self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
-                self.carry(warp, mask, pc, *subtract, *width, *d, [*a, *b], *carry_in, *carry_out)
+                let carry = int::Carry {
+                    subtract: *subtract,
+                    width: *width,
+                    d: *d,
+                    operands: [*a, *b],
+                    carry_in: *carry_in,
+                    carry_out: *carry_out,
+                };
+                self.carry(warp, mask, pc, carry)
             }
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
-                self.setp_int(warp, mask, pc, *compare, *ty, [*a, *b], (*p, *q), *combine)
+                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
+                self.setp_int(warp, mask, pc, (*compare, *ty), [*a, *b], targets)
             }
             Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
-                self.setp_float(warp, mask, pc, *compare, (*format, *flush), [*a, *b], (*p, *q), *combine)
+                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
+                self.setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
             }
             Op::Float1 { op, format, precision, d, a } => {
                 let (shape, sources) = float::Shape::of_one(*op, *format, *precision, *a);
@@ -145,29 +163,29 @@ impl Cta<'_> {
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, d, a } => {
                 let place = (*space, *address, *alignment);
-                self.atomic(warp, mask, pc, (*update, *scope), place, *d, *a)
+                self.atomic(warp, mask, pc, (*update, *scope), place, (*d, *a))
             }
-            Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, [*a, *b], *p),
+            Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, (*p, [*a, *b])),
             Op::Special { d, special, width } => self.special(warp, mask, pc, *d, *special, *width),
-            Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, *a, *b),
+            Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, [*a, *b]),
             Op::PredMov { p, a } => {
-                for lane in lanes(mask) {
+                for lane in mask {
                     let truth = self.truth(warp, *a, lane, pc);
                     warp.predicate_mut(*p).set(lane, truth);
                 }
                 Ok(())
             }
             Op::PredConst { p, value } => {
-                warp.predicate_mut(*p).merge_bits(mask, if *value { u32::MAX } else { 0 });
+                warp.predicate_mut(*p).merge_bits(mask, LaneMask::all_if(*value));
                 Ok(())
             }
             Op::Pack { d, parts, part } => self.pack(warp, mask, *d, parts, *part),
             Op::Unpack { d, a, part } => self.unpack(warp, mask, pc, d, *a, *part),
             Op::IntToFloat { d, a, from, to, rounding } => {
-                self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
+                self.int_to_float(warp, mask, pc, (*d, *a), (*from, *to, *rounding))
             }
             Op::FloatToInt { d, a, from, to, rounding, flush } => {
-                self.float_to_int(warp, mask, pc, *d, *a, (*from, *flush), *to, *rounding)
+                self.float_to_int(warp, mask, pc, (*d, *a), (*from, *flush), (*to, *rounding))
             }
             Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite } => {
                 let shape = convert::FloatCast {
@@ -180,7 +198,7 @@ impl Cta<'_> {
                 };
                 self.cvt_float(warp, mask, pc, *d, *a, shape)
             }
-            Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, *d, *a, *space, *to, *width),
+            Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, (*d, *a), (*space, *to), *width),
             Op::MapToCta { d, a, rank, space, width } => {
                 self.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
             }
@@ -191,10 +209,10 @@ impl Cta<'_> {
                     let message =
                         "`activemask` after the lanes of the warp have diverged depends on the schedule"
                             .into();
-                    let lane = mask.trailing_zeros() as usize;
+                    let lane = mask.first();
                     return Err(self.fault(FaultKind::Nondeterministic, "S4", message, warp, lane, pc));
                 }
-                warp.register_mut(*d).merge(mask, &Register::broadcast(u64::from(mask)));
+                warp.register_mut(*d).merge(mask, &Register::broadcast(mask.bits().into()));
                 Ok(())
             }
             Op::Enter { declared } => {
@@ -205,11 +223,11 @@ impl Cta<'_> {
             Op::Async(operation) => self.asynchronous(warp, mask, pc, operation),
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();
-                let lane = mask.trailing_zeros() as usize;
+                let lane = mask.first();
                 Err(self.fault(FaultKind::Assertion, "R1", message, warp, lane, pc))
             }
             Op::Undetermined(reason) => {
-                let lane = mask.trailing_zeros() as usize;
+                let lane = mask.first();
                 let site = self.site("is not determined here".into(), warp, lane, pc);
                 let help = "of an address, only its alignment is known; compute with indices instead";
                 Err(self.fault_at(
@@ -225,7 +243,7 @@ impl Cta<'_> {
                 Ok(())
             }
             Op::Unsupported { reason } => {
-                let lane = mask.trailing_zeros() as usize;
+                let lane = mask.first();
                 Err(self.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
             }
             Op::Shuffle { mode, d, p, a, b, c, mask: _ } => {
@@ -265,7 +283,7 @@ impl Cta<'_> {
     }
 
     /// What a block or function declares holds nothing when it is entered once more.
-    fn enter(&self, warp: &mut Warp, mask: u32, declared: &Declared) {
+    fn enter(&self, warp: &mut Warp, mask: LaneMask, declared: &Declared) {
         for register in &declared.registers {
             warp.register_mut(*register).merge(mask, &Register::unwritten());
         }
@@ -275,7 +293,7 @@ impl Cta<'_> {
         for variable in &declared.variables {
             let Some((first, cells)) = self.launch.objects.local_cells(*variable) else { continue };
             for cell in &mut warp.local[first..first + cells] {
-                lanes(mask).for_each(|lane| cell[lane] = Cell::UNWRITTEN);
+                mask.iter().for_each(|lane| cell[lane] = Cell::UNWRITTEN);
             }
         }
     }
@@ -284,16 +302,16 @@ impl Cta<'_> {
     pub(super) fn guarded(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
     ) -> Result<Guarded, Stop> {
-        if warp.predicates[guard.pred.index()].asked() & mask != 0 {
+        if warp.predicates[guard.pred.index()].asked().meets(mask) {
             return self.guarded_by_answers(warp, mask, inst, pc, guard);
         }
         let (holds, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
-        if symbolic == 0 {
+        if symbolic.is_empty() {
             return Ok(Guarded::Lanes(holds));
         }
         if let Some(Control::Branch(target)) = inst.op.control() {
@@ -308,7 +326,7 @@ impl Cta<'_> {
             warp.diverged = true;
             return Ok(Guarded::Moved);
         }
-        if holds != 0 {
+        if !holds.is_empty() {
             self.choice_allowed(warp, symbolic, inst, pc, guard)?;
             self.execute(warp, holds, inst, pc)?;
         }
@@ -317,10 +335,16 @@ impl Cta<'_> {
     }
 
     /// The lanes of `mask` for which a guard is known to hold, and those for which it depends on the input.
-    fn guard_lanes(&self, warp: &Warp, mask: u32, pc: InstId, guard: PredSrc) -> Result<(u32, u32), Stop> {
+    fn guard_lanes(
+        &self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        guard: PredSrc,
+    ) -> Result<(LaneMask, LaneMask), Stop> {
         let predicate = &warp.predicates[guard.pred.index()];
-        if predicate.undefined & mask != 0 {
-            let lane = (predicate.undefined & mask).trailing_zeros() as usize;
+        if predicate.undefined.meets(mask) {
+            let lane = (predicate.undefined & mask).first();
             let message = "a guard predicate that nothing was written to decides what is executed";
             return Err(self.undefined_predicate(warp, predicate.origin(lane), message, lane, pc));
         }
@@ -349,7 +373,7 @@ impl Cta<'_> {
 
     /// One lane of a source.
     #[inline]
-    pub(super) fn value(&self, warp: &Warp, src: Src, lane: usize) -> Value {
+    pub(super) fn value(&self, warp: &Warp, src: Src, lane: Lane) -> Value {
         match src {
             Src::Reg(id) => warp.register(id).get(lane),
             Src::Imm(bits) => Value::Bits(bits),
@@ -361,7 +385,7 @@ impl Cta<'_> {
 
     /// One lane of a source, if it is concrete.
     #[inline]
-    pub(super) fn bits(&self, warp: &Warp, src: Src, lane: usize) -> Option<u64> {
+    pub(super) fn bits(&self, warp: &Warp, src: Src, lane: Lane) -> Option<u64> {
         match self.value(warp, src, lane) {
             Value::Bits(bits) => Some(bits),
             Value::Sym(_) | Value::Undefined(_) => None,
@@ -373,7 +397,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         src: Src,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         what: &str,
     ) -> Result<u64, Stop> {
@@ -387,14 +411,7 @@ impl Cta<'_> {
 
     /// The fault of a value that steers the run but is not known (rules S1, V6).
     #[cold]
-    pub(super) fn not_concrete(
-        &self,
-        warp: &Warp,
-        value: Value,
-        lane: usize,
-        pc: InstId,
-        what: &str,
-    ) -> Stop {
+    pub(super) fn not_concrete(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId, what: &str) -> Stop {
         if self.packed.undefined_part(value).is_some_and(|origin| self.is_in_doubt(origin)) {
             return Stop::Doubtful;
         }
@@ -402,7 +419,7 @@ impl Cta<'_> {
             Value::Undefined(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
                 let rule = rule_of(kind);
-                self.undefined_fault(kind, rule, format!("{what} is {why}"), origin, warp, lane, pc)
+                self.undefined_fault((kind, rule), format!("{what} is {why}"), origin, (warp, lane, pc))
             }
             Value::Sym(_) | Value::Bits(_) => {
                 let message = format!("{what} depends on the input: {}", self.describe_value(value));
@@ -426,7 +443,7 @@ impl Cta<'_> {
         warp: &Warp,
         origin: Origin,
         message: &str,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Stop {
         if self.is_in_doubt(origin) {
@@ -442,20 +459,17 @@ impl Cta<'_> {
                 ("V6", format!("{decides}: an operation on the way to it has no value"))
             }
         };
-        self.undefined_fault(kind, rule, message, origin, warp, lane, pc)
+        self.undefined_fault((kind, rule), message, origin, (warp, lane, pc))
     }
 
     /// The fault of a value that is undefined, with where it became so.
     #[cold]
     pub(super) fn undefined_fault(
         &self,
-        kind: FaultKind,
-        rule: &'static str,
+        (kind, rule): (FaultKind, &'static str),
         message: String,
         origin: Origin,
-        warp: &Warp,
-        lane: usize,
-        pc: InstId,
+        (warp, lane, pc): (&Warp, Lane, InstId),
     ) -> Stop {
         let use_site = self.site("uses the value".into(), warp, lane, pc);
         let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
@@ -562,7 +576,7 @@ impl Cta<'_> {
     }
 
     /// The value of a predicate source in one lane.
-    pub(super) fn truth(&mut self, warp: &Warp, src: PredSrc, lane: usize, pc: InstId) -> Truth {
+    pub(super) fn truth(&mut self, warp: &Warp, src: PredSrc, lane: Lane, pc: InstId) -> Truth {
         let truth = warp.predicates[src.pred.index()].get(lane);
         if !src.negated {
             return truth;
@@ -578,16 +592,15 @@ impl Cta<'_> {
     fn pred2(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         op: Bool2,
         p: PredId,
-        a: PredSrc,
-        b: PredSrc,
+        [a, b]: [PredSrc; 2],
     ) -> Result<(), Stop> {
         let (x, y) = (&warp.predicates[a.pred.index()], &warp.predicates[b.pred.index()]);
-        if (x.sym | y.sym | x.undefined | y.undefined) & mask == 0 {
-            let flip = |negated: bool| if negated { u32::MAX } else { 0 };
+        if !(x.sym | y.sym | x.undefined | y.undefined).meets(mask) {
+            let flip = |negated: bool| LaneMask::all_if(negated);
             let (x, y) = (x.bits ^ flip(a.negated), y.bits ^ flip(b.negated));
             let result = match op {
                 Bool2::And => x & y,
@@ -597,7 +610,7 @@ impl Cta<'_> {
             warp.predicate_mut(p).merge_bits(mask, result);
             return Ok(());
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             let (x, y) = (self.truth(warp, a, lane, pc), self.truth(warp, b, lane, pc));
             let result = self.combine(op, x, y, pc);
             warp.predicate_mut(p).set(lane, result);
@@ -636,7 +649,7 @@ impl Cta<'_> {
         }
     }
 
-    fn mov(&mut self, warp: &mut Warp, mask: u32, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
+    fn mov(&mut self, warp: &mut Warp, mask: LaneMask, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
         let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {
@@ -652,7 +665,7 @@ impl Cta<'_> {
     fn special(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         d: RegId,
         special: Special,
@@ -664,15 +677,15 @@ impl Cta<'_> {
         let clusters = (launch.cluster_at(self.linear), launch.clusters_of_grid());
         let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
         let mut bits = [0u64; 32];
-        for (lane, word) in bits.iter_mut().enumerate() {
-            let one = 1u64 << lane;
+        for (lane, word) in Lane::all().zip(&mut bits) {
+            let one = 1u64 << lane.number();
             let low = u64::from(u32::MAX);
             *word = match special {
                 Special::Tid(n) => of(launch.thread_index(warp.thread(lane)), n),
                 Special::Ntid(n) => of(block, n),
                 Special::Ctaid(n) => of(cta, n),
                 Special::Nctaid(n) => of(grid, n),
-                Special::LaneId => lane as u64,
+                Special::LaneId => u64::from(lane.number()),
                 Special::LaneMaskEq => one,
                 Special::LaneMaskLt => one - 1,
                 Special::LaneMaskLe => one | (one - 1),
@@ -691,7 +704,7 @@ impl Cta<'_> {
             } & width.mask();
         }
         if special == Special::Unpredictable {
-            for lane in lanes(mask) {
+            for lane in mask {
                 warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
             }
             return Ok(());

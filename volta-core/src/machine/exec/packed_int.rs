@@ -4,18 +4,18 @@
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::{self, IntTerms};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::idiom;
+use super::int::CompareTargets;
 use super::int::{compare, selector_of};
 use super::integer::Integer;
 use super::known::Knowns;
 use super::sign::Signs;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
-use crate::program::{
-    Bool2, Clamp, Compare, InstId, Int, Int2, Int3, Precision, PredId, PredSrc, Src, Width,
-};
+use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 use crate::verdict::FaultKind;
 
@@ -361,7 +361,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         words: &[Value],
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Stop {
         let symbolic = words.iter().find(|value| matches!(value, Value::Sym(_))).copied();
@@ -392,15 +392,13 @@ impl Cta<'_> {
     pub(super) fn symbolic_compare(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
-        op: Compare,
-        ty: Int,
+        (op, ty): (Compare, Int),
         [a, b]: [Src; 2],
-        targets: (PredId, Option<PredId>),
-        combine: Option<(Bool2, PredSrc)>,
+        targets: CompareTargets,
     ) -> Result<(), Stop> {
-        for lane in lanes(mask) {
+        for lane in mask {
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
@@ -433,7 +431,7 @@ impl Cta<'_> {
                     }
                 }
             };
-            self.set_predicates(warp, lane, pc, truth, targets, combine);
+            self.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }
@@ -442,7 +440,7 @@ impl Cta<'_> {
     pub(super) fn symbolic_carry(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (subtract, width): (bool, Width),
         words: [Value; 2],

@@ -4,9 +4,10 @@
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
-use super::super::value::{Sym, lanes};
+use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
+use crate::base::lane::LaneMask;
 use crate::case::Element;
 use crate::program::{InstId, Op, RegId, Space, Width};
 use crate::term::TermId;
@@ -20,7 +21,7 @@ impl Cta<'_> {
     pub(super) fn is_harmless(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         op: &Op,
         pc: InstId,
     ) -> Result<bool, &'static str> {
@@ -29,7 +30,7 @@ impl Cta<'_> {
         }
         if let Op::Load { space, address, width, d, .. } = op {
             let bytes = u64::from(width.bytes()) * d.len() as u64;
-            for lane in lanes(mask) {
+            for lane in mask {
                 let base = self.value(warp, address.base, lane);
                 let places =
                     self.places(base, pc).ok_or("loads from an address that depends on the input")?;
@@ -43,7 +44,7 @@ impl Cta<'_> {
             && let Op::Store { space, address, width, a, .. } = op
         {
             let bytes = u64::from(width.bytes()) * a.len() as u64;
-            for lane in lanes(mask) {
+            for lane in mask {
                 let base = self.bits(warp, address.base, lane);
                 let base = base.ok_or("stores to an address that depends on the input")?;
                 self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
@@ -96,10 +97,10 @@ impl Cta<'_> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let first = at.mask.trailing_zeros() as usize;
+        let first = at.mask.first();
         let Backing::Tensor(number) = at.object.backing else { return Ok(false) };
         let is_one = self.launch.tensors[number as usize].is_read_only()
-            && lanes(at.mask).all(|lane| at.offsets[lane] == at.offsets[first]);
+            && at.mask.iter().all(|lane| at.offsets[lane] == at.offsets[first]);
         if !is_one {
             return Ok(false);
         }

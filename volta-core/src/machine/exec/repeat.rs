@@ -7,8 +7,9 @@
 use super::super::cta::Cta;
 use super::super::int_terms::exactly;
 use super::super::register::Register;
-use super::super::value::{Value, lanes};
+use super::super::value::Value;
 use super::super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::program::{InstId, Loop};
 use crate::term::{NodeId, TermId, TermOp};
@@ -29,19 +30,19 @@ fn number_of(text: &str) -> Rational {
 impl Cta<'_> {
     /// The loop that is entered at an operation, if it is one of a function that is looked for, and some of what it starts
     /// from is not known.
-    pub(super) fn loop_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Option<Arc<Loop>> {
+    pub(super) fn loop_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Option<Arc<Loop>> {
         let own = self.launch.loops().get(&pc)?;
         let is_known =
-            |register| lanes(mask).all(|lane| matches!(warp.register(register).get(lane), Value::Bits(_)));
+            |register| mask.iter().all(|lane| matches!(warp.register(register).get(lane), Value::Bits(_)));
         (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
     }
 
     /// Executes a loop as one step. False where it starts from what no integer spells.
-    pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: u32, own: &Loop, pc: InstId) -> bool {
+    pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: LaneMask, own: &Loop, pc: InstId) -> bool {
         // What all lanes know is part of the code, as where the compiler knew it.
         let code = self.launch.program.loop_code(own, &|register| {
             let register = warp.register(register);
-            let mut values = lanes(mask).map(|lane| register.get(lane));
+            let mut values = mask.iter().map(|lane| register.get(lane));
             match values.next() {
                 Some(first @ Value::Bits(bits)) => values.all(|value| value == first).then_some(bits),
                 Some(Value::Sym(_) | Value::Undefined(_)) | None => None,
@@ -50,7 +51,7 @@ impl Cta<'_> {
         let mut found = Vec::with_capacity(code.reads.len());
         for register in &code.reads {
             let mut terms = [0; 32];
-            for lane in lanes(mask) {
+            for lane in mask {
                 let value = warp.register(*register).get(lane);
                 let bytes = if self.packed.fits(value, 4) { 4 } else { 8 };
                 let mut integers = self.int_terms(pc);
@@ -73,8 +74,8 @@ impl Cta<'_> {
         for (register, number) in &code.results {
             let number = exactly(&mut self.store, Rational::from_u64(u64::from(*number) + 1));
             let result = self.outcome_with(mask, so_far, &[number.raw(); 32], pc);
-            for lane in lanes(mask) {
-                let term = TermId::lane(result, lane as u32);
+            for lane in mask {
+                let term = TermId::lane(result, lane);
                 let value = self.int_terms(pc).value(term, 8);
                 warp.register_mut(*register).set(lane, value);
             }
@@ -82,11 +83,11 @@ impl Cta<'_> {
         true
     }
 
-    fn outcome(&mut self, mask: u32, of: [u64; 32], pc: InstId) -> NodeId {
+    fn outcome(&mut self, mask: LaneMask, of: [u64; 32], pc: InstId) -> NodeId {
         self.store.push(TermOp::Outcome, mask, &[&of], pc)
     }
 
-    fn outcome_with(&mut self, mask: u32, so_far: NodeId, terms: &[u64; 32], pc: InstId) -> NodeId {
+    fn outcome_with(&mut self, mask: LaneMask, so_far: NodeId, terms: &[u64; 32], pc: InstId) -> NodeId {
         let so_far = lanes_of(so_far);
         let sum = self.store.push(TermOp::Add, mask, &[&so_far, terms], pc);
         self.outcome(mask, lanes_of(sum), pc)
@@ -95,5 +96,5 @@ impl Cta<'_> {
 
 /// A node's terms.
 fn lanes_of(node: NodeId) -> [u64; 32] {
-    std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw())
+    Lane::each(|lane| TermId::lane(node, lane).raw())
 }

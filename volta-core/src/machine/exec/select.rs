@@ -3,8 +3,9 @@
 use super::super::cta::{Cta, Stop};
 use super::super::packed::{Cell, Choice, PackedPart};
 use super::super::register::Register;
-use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp};
@@ -27,17 +28,17 @@ impl Snapshot {
     }
 
     /// Gives the lanes of `mask` their old contents back.
-    pub(super) fn restore(&self, warp: &mut Warp, mask: u32) {
+    pub(super) fn restore(&self, warp: &mut Warp, mask: LaneMask) {
         for (d, register) in &self.registers {
             warp.register_mut(*d).merge(mask, register);
         }
         for (p, predicate) in &self.predicates {
-            for lane in lanes(mask) {
+            for lane in mask {
                 warp.predicate_mut(*p).set(lane, predicate.get(lane));
             }
         }
         for (cells, old) in warp.local.iter_mut().zip(&self.local) {
-            for lane in lanes(mask) {
+            for lane in mask {
                 cells[lane] = old[lane];
             }
         }
@@ -49,7 +50,7 @@ impl Cta<'_> {
     pub(super) fn choice_allowed(
         &mut self,
         warp: &Warp,
-        symbolic: u32,
+        symbolic: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
@@ -67,13 +68,13 @@ impl Cta<'_> {
     pub(super) fn decided_by_input(
         &self,
         warp: &Warp,
-        symbolic: u32,
+        symbolic: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
         why: Option<String>,
     ) -> Stop {
-        let lane = symbolic.trailing_zeros() as usize;
+        let lane = symbolic.first();
         let condition = match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Condition(term) => self.describe(term),
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => "an unknown condition".into(),
@@ -111,7 +112,7 @@ impl Cta<'_> {
     pub(super) fn choose_result(
         &mut self,
         warp: &mut Warp,
-        symbolic: u32,
+        symbolic: LaneMask,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
@@ -129,18 +130,18 @@ impl Cta<'_> {
     pub(super) fn conditions(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         guard: PredSrc,
         pc: InstId,
-    ) -> Vec<(usize, Truth)> {
-        lanes(mask).map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
+    ) -> Vec<(Lane, Truth)> {
+        mask.iter().map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
     }
 
     /// Writes to each register, and each cell of memory, the choice between two states of it.
     pub(super) fn choose(
         &mut self,
         warp: &mut Warp,
-        conditions: &[(usize, Truth)],
+        conditions: &[(Lane, Truth)],
         then: &Snapshot,
         otherwise: &Snapshot,
         pc: InstId,
@@ -179,7 +180,7 @@ impl Cta<'_> {
         condition: Truth,
         then: Cell,
         otherwise: Cell,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Cell, Stop> {
         // Which of both it holds is not known, so it may be what nobody wrote.
@@ -214,15 +215,14 @@ impl Cta<'_> {
     pub(super) fn select(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         width: Width,
         d: RegId,
-        [a, b]: [Src; 2],
-        p: PredSrc,
+        (p, [a, b]): (PredSrc, [Src; 2]),
     ) -> Result<(), Stop> {
         let predicate = &warp.predicates[p.pred.index()];
-        if (predicate.sym | predicate.undefined) & mask == 0 {
+        if !(predicate.sym | predicate.undefined).meets(mask) {
             let holds = if p.negated { !predicate.bits } else { predicate.bits };
             let mut scratch = [const { None }; 2];
             let [s0, s1] = &mut scratch;
@@ -231,7 +231,7 @@ impl Cta<'_> {
             warp.register_mut(d).merge(mask, &result);
             return Ok(());
         }
-        for lane in lanes(mask) {
+        for lane in mask {
             let truth = self.truth(warp, p, lane, pc);
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
             let low = |value| match value {
@@ -274,7 +274,7 @@ impl Cta<'_> {
         warp: &Warp,
         value: Value,
         format: Format,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Option<TermId>, Stop> {
         let real = self.real(warp, value, format, lane, pc)?;
@@ -318,7 +318,7 @@ impl Cta<'_> {
         condition: Truth,
         then: Value,
         otherwise: Value,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
     ) -> Result<Value, Stop> {
         let term = match condition {

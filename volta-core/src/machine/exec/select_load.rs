@@ -5,10 +5,11 @@
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::race::Agent;
-use super::super::value::{SymKind, Truth, Value, lanes};
+use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::idiom::whole;
-use super::memory::locate;
+use super::memory::{LaneAccess, locate};
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, Space, Src, Width};
 use crate::term::{Kind, Product, Store, Sum, TermId, TermOp, View};
 
@@ -145,19 +146,19 @@ impl Cta<'_> {
     pub(super) fn load_by_choice(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         inst: &Inst,
         pc: InstId,
-    ) -> Result<u32, Stop> {
-        let Op::Load { space, address, width, d, .. } = &inst.op else { return Ok(0) };
-        let Src::Reg(base) = address.base else { return Ok(0) };
+    ) -> Result<LaneMask, Stop> {
+        let Op::Load { space, address, width, d, .. } = &inst.op else { return Ok(LaneMask::NONE) };
+        let Src::Reg(base) = address.base else { return Ok(LaneMask::NONE) };
         let symbolic = warp.register(base).sym & mask;
-        if symbolic == 0 {
-            return Ok(0);
+        if symbolic.is_empty() {
+            return Ok(LaneMask::NONE);
         }
         let wanted = Wanted { space: *space, offset: address.offset, width: *width, count: d.len(), pc };
-        let mut done = 0;
-        for lane in lanes(symbolic) {
+        let mut done = LaneMask::NONE;
+        for lane in symbolic {
             let address = warp.register(base).get(lane);
             let Some(places) = self.places(address, pc) else { continue };
             let Some(values) = self.chosen_from(warp, lane, &places, wanted)? else { continue };
@@ -166,7 +167,7 @@ impl Cta<'_> {
                     warp.register_mut(*target).set(lane, value);
                 }
             }
-            done |= 1 << lane;
+            done |= LaneMask::of(lane);
         }
         Ok(done)
     }
@@ -175,7 +176,7 @@ impl Cta<'_> {
     fn chosen_from(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         places: &Places,
         wanted: Wanted,
     ) -> Result<Option<Vec<Value>>, Stop> {
@@ -208,16 +209,8 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (wanted.space, address);
-        let located = self.locate_lane(
-            warp,
-            lane,
-            wanted.pc,
-            place,
-            (total, total),
-            Agent::Thread,
-            false,
-            &mut offsets,
-        );
+        let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes: false };
+        let located = self.locate_lane(warp, lane, wanted.pc, one, &mut offsets);
         // An address that is never taken need not be valid: that this one may be taken is not known.
         let Ok(at) = located else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);

@@ -6,7 +6,8 @@ use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
@@ -75,21 +76,29 @@ impl Layout {
     }
 }
 
+/// What is read of a factor, and on whose account.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FactorRead {
+    pub(super) element: MatrixElement,
+    /// Its rows in m or n, and k.
+    pub(super) extent: (usize, usize),
+    pub(super) agent: Agent,
+}
+
 impl Cta<'_> {
-    /// Reads a matrix of `rows` rows in m or n, by k, that lies in the shared memory of a CTA of the cluster, and hands on its
+    /// Reads a matrix that lies in the shared memory of a CTA of the cluster, and hands on its
     /// elements as terms. `readers` are lanes, of which what all of them know the reader knows.
     pub(super) fn read_factor(
         &mut self,
         warp: &mut Warp,
-        readers: &[usize],
+        readers: &[Lane],
         pc: InstId,
         (layout, of, rank): (&Layout, Option<VariableId>, u32),
-        element: MatrixElement,
-        (rows, k): (usize, usize),
-        agent: Agent,
+        read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let lane = readers.first().copied().unwrap_or(0);
+        let FactorRead { element, extent: (rows, k), agent } = read;
+        let lane = readers.first().copied().unwrap_or_default();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -113,8 +122,8 @@ impl Cta<'_> {
                 let mut offsets = [0; 32];
                 let place = (space, address);
                 let piece = PIECE as u32;
-                let at =
-                    self.locate_lane(warp, lane, pc, place, (piece, piece), agent, false, &mut offsets)?;
+                let one = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
+                let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 self.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for number in 0..inside {
@@ -139,7 +148,7 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
-        readers: &[usize],
+        readers: &[Lane],
     ) -> Result<Value, Stop> {
         // The first element of a cell stands for the cell.
         if offset.is_multiple_of(4) {
@@ -147,7 +156,7 @@ impl Cta<'_> {
                 self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
             }
         }
-        self.held_value(warp, readers.first().copied().unwrap_or(0), at, offset, bytes)
+        self.held_value(warp, readers.first().copied().unwrap_or_default(), at, offset, bytes)
     }
 
     /// The pattern of a swizzle lies as the object's alignment says.
@@ -165,7 +174,7 @@ impl Cta<'_> {
                 "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
                 at.object.declared
             );
-            let lane = at.mask.trailing_zeros() as usize;
+            let lane = at.mask.first();
             let site = self.site("reads or writes it".into(), warp, lane, at.pc);
             let help = format!("declare it with `__align__({pattern})`");
             return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));

@@ -5,9 +5,10 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::shadow::WHOLE;
-use super::super::value::{Origin, SymKind, Value, lanes};
+use super::super::value::{Origin, SymKind, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Src, Width};
 use crate::term::TermId;
 use crate::verdict::FaultKind;
@@ -29,7 +30,7 @@ impl Cta<'_> {
             self.relied.on_same_store(at.pc);
             let agent = self.any_of(group);
             let own = WarpAccess { mask: group, agent, ..*at };
-            self.store_lane(warp, &own, group.trailing_zeros() as usize, width, a)?;
+            self.store_lane(warp, &own, group.first(), width, a)?;
         }
         if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
             (at.object.backing, &self.order, width)
@@ -40,16 +41,16 @@ impl Cta<'_> {
             let mut scratch = None;
             for (step, source) in a.iter().enumerate() {
                 let value = self.operand(warp, *source, &mut scratch);
-                for lane in lanes(apart) {
+                for lane in apart {
                     let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
                     let cell = &mut self.memory.shared_epochs[index];
-                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane as u32);
+                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane);
                     self.memory.shared[index] = Cell::of(value.get(lane));
                 }
             }
             return if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) };
         }
-        lanes(apart).try_for_each(|lane| self.store_lane(warp, at, lane, width, a))
+        apart.iter().try_for_each(|lane| self.store_lane(warp, at, lane, width, a))
     }
 
     /// What one lane stores, part by part.
@@ -58,7 +59,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         at: &WarpAccess<'_>,
-        lane: usize,
+        lane: Lane,
         width: Width,
         a: &[Src],
     ) -> Result<(), Stop> {
@@ -72,12 +73,12 @@ impl Cta<'_> {
 
     /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
     #[inline]
-    pub(super) fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
+    pub(super) fn are_words(&self, warp: &Warp, mask: LaneMask, a: &[Src]) -> bool {
         a.iter().all(|source| match source {
             Src::Imm(_) | Src::Symbol(..) => true,
             Src::Reg(id) => {
                 let register = warp.register(*id);
-                lanes(register.sym & mask).all(|lane| self.packed.fits(register.get(lane), 4))
+                (register.sym & mask).iter().all(|lane| self.packed.fits(register.get(lane), 4))
             }
         })
     }
@@ -91,9 +92,9 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> Result<SmallVec<[u32; 4]>, Stop> {
+    ) -> Result<SmallVec<[LaneMask; 4]>, Stop> {
         let shares = !matches!(at.object.backing, Backing::Local(_)) && !self.options.rules.strict_stores;
-        if !shares || at.mask.is_power_of_two() || are_distinct(at.mask, at.offsets, width, a.len()) {
+        if !shares || at.mask.only().is_some() || are_distinct(at.mask, at.offsets, width, a.len()) {
             return Ok(SmallVec::new());
         }
         self.groups_of_one_place(warp, at, width, a)
@@ -106,8 +107,8 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> Result<SmallVec<[u32; 4]>, Stop> {
-        let mut order: SmallVec<[usize; 32]> = lanes(at.mask).collect();
+    ) -> Result<SmallVec<[LaneMask; 4]>, Stop> {
+        let mut order: SmallVec<[Lane; 32]> = at.mask.iter().collect();
         order.sort_by_key(|lane| at.offsets[*lane]);
         let mut groups = SmallVec::new();
         for group in order.chunk_by(|one, other| at.offsets[*one] == at.offsets[*other]) {
@@ -121,7 +122,12 @@ impl Cta<'_> {
                     let message = "whether lanes store the same value to one place is not known: an instruction computes \
                                    it that is not supported";
                     let kind = FaultKind::Unsupported;
-                    return Err(self.undefined_fault(kind, "S2", message.into(), origin, warp, lane, at.pc));
+                    return Err(self.undefined_fault(
+                        (kind, "S2"),
+                        message.into(),
+                        origin,
+                        (warp, lane, at.pc),
+                    ));
                 }
             }
             let same = others.iter().all(|other| warp.go_together(*first, *other))
@@ -133,7 +139,7 @@ impl Cta<'_> {
                     })
                 });
             if same {
-                groups.push(group.iter().fold(0, |mask, lane| mask | 1 << lane));
+                groups.push(group.iter().copied().collect::<LaneMask>());
             }
         }
         Ok(groups)
@@ -198,11 +204,11 @@ impl Cta<'_> {
 
 /// Whether it is seen at a glance that no two lanes store to one place.
 #[inline]
-fn are_distinct(mask: u32, offsets: &[u64; 32], width: Width, parts: usize) -> bool {
+fn are_distinct(mask: LaneMask, offsets: &[u64; 32], width: Width, parts: usize) -> bool {
     let shift = (width.bytes() * parts as u32).trailing_zeros();
     let (mut seen, mut last, mut ascend) = (0u64, None, true);
     let mut apart = true;
-    for lane in lanes(mask) {
+    for lane in mask {
         let place = offsets[lane] >> shift;
         apart &= seen >> (place & 63) & 1 == 0;
         seen |= 1 << (place & 63);

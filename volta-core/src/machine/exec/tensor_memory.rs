@@ -7,9 +7,10 @@ use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::race::{Agent, VectorClockDetector};
 use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
-use super::super::value::{Origin, Value, lanes};
+use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Access, Address, InstId, MemoryPlace, Moved, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
 };
@@ -38,22 +39,22 @@ impl Cta<'_> {
     pub(super) fn tensor(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         operation: &TensorMemoryOp,
     ) -> Result<(), Stop> {
         self.exact()?;
         match operation {
             TensorMemoryOp::Allocate { to, columns, pair } => {
-                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
                 self.allocate(warp, pc, *to, (*columns, *pair))
             }
             TensorMemoryOp::Free { address, columns, pair } => {
-                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
                 self.free(warp, pc, *address, (*columns, *pair))
             }
             TensorMemoryOp::Relinquish { pair } => {
-                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
                 self.relinquish(warp, pc)
             }
             TensorMemoryOp::Load { d, from } => self.load_tensor(warp, pc, d, *from),
@@ -61,14 +62,14 @@ impl Cta<'_> {
             TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),
             TensorMemoryOp::Fence { before } => {
                 let clocks = &mut self.exact()?.clocks;
-                for lane in lanes(mask) {
+                for lane in mask {
                     let thread = warp.thread(lane) as usize;
                     if *before { clocks.fence_before(thread) } else { clocks.fence_after(thread) }
                 }
                 Ok(())
             }
             TensorMemoryOp::Multiply(product) => {
-                lanes(mask).try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
+                mask.iter().try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
             }
         }
     }
@@ -95,7 +96,7 @@ impl Cta<'_> {
 
     #[cold]
     fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
-        let sites = vec![self.site("is here".into(), warp, 0, pc)];
+        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
         self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
     }
 
@@ -112,11 +113,11 @@ impl Cta<'_> {
             let message = "tensor memory is allocated after the right to do so was given up".to_string();
             let sites = vec![
                 self.site_of_thread("gives it up".into(), thread, at),
-                self.site("allocates".into(), warp, 0, pc),
+                self.site("allocates".into(), warp, Lane::FIRST, pc),
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
-        let thread = warp.thread(0);
+        let thread = warp.thread(Lane::FIRST);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
         let is_this = |held: &&Allocation| held.rank == warp.rank && pair && held.of_both == of_both;
@@ -135,23 +136,24 @@ impl Cta<'_> {
             );
             let sites = vec![
                 self.site_of_thread(format!("allocates {}", last.columns), last.thread, last.pc),
-                self.site(format!("allocates {columns}"), warp, 0, pc),
+                self.site(format!("allocates {columns}"), warp, Lane::FIRST, pc),
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let exact = self.exact()?;
         let stamp = exact.clocks.now(thread as usize);
-        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: u32::MAX };
+        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::ALL };
         // The other CTA of a pair may have been here before, and then both have got it.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
             self.is_same_for_both(warp, pc, &held, columns)?;
             held.first
         } else {
-            let ranks = if pair { vec![warp.rank, self.peer(warp, 0, pc)?] } else { vec![warp.rank] };
+            let ranks =
+                if pair { vec![warp.rank, self.peer(warp, Lane::FIRST, pc)?] } else { vec![warp.rank] };
             let Some(first) = self.tensor_memory.free_columns(&ranks, columns) else {
                 let message = "an allocation that waits until other tensor memory is freed is not supported"
                     .to_string();
-                return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc));
+                return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc));
             };
             for rank in ranks {
                 let (thread, stamp, pc) = match of_both.filter(|_| rank != warp.rank) {
@@ -163,19 +165,20 @@ impl Cta<'_> {
             }
             first
         };
-        let address = self.addresses(warp, u32::MAX, to.address, pc)?;
+        let address = self.addresses(warp, LaneMask::ALL, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
-            return Err(self.not_uniform(warp, 0, pc, "Y14"));
+            return Err(self.not_uniform(warp, Lane::FIRST, pc, "Y14"));
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
-        let at = self.locate_lane(warp, 0, pc, place, (4, 4), agent, true, &mut offsets)?;
+        let one = LaneAccess { place, bytes: 4, alignment: 4, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, 0, pc));
+            return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));
         }
         let content = Cell::of(Value::Undefined(Origin::Columns(first)));
-        self.write_cell(warp, 0, &at, at.offsets[0] / 4, 0xf, content)
+        self.write_cell(warp, Lane::FIRST, &at, at.offsets[0] / 4, 0xf, content)
     }
 
     /// `tcgen05.dealloc`
@@ -209,16 +212,16 @@ impl Cta<'_> {
             }
         }
         let exact = self.exact()?;
-        let thread = warp.thread(0);
+        let thread = warp.thread(Lane::FIRST);
         let freed = Freed { of_both, thread, stamp: exact.clocks.now(thread as usize), pc };
-        lanes(u32::MAX).for_each(|lane| exact.end_copy(number, warp.thread(lane)));
+        LaneMask::ALL.iter().for_each(|lane| exact.end_copy(number, warp.thread(lane)));
         self.tensor_memory.allocations[number_of_it].freed = Some(freed);
         self.check_budgets()
     }
 
     /// `tcgen05.relinquish_alloc_permit`
     fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
-        let thread = warp.thread(0);
+        let thread = warp.thread(Lane::FIRST);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
         let is_past = |held: &&Allocation| {
             held.rank != warp.rank || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
@@ -230,7 +233,7 @@ impl Cta<'_> {
                     .to_string();
             let sites = vec![
                 self.site_of_thread("allocates".into(), late.thread, late.pc),
-                self.site("gives it up".into(), warp, 0, pc),
+                self.site("gives it up".into(), warp, Lane::FIRST, pc),
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
@@ -260,8 +263,8 @@ impl Cta<'_> {
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.readers(warp);
         for (at, d) in d.iter().enumerate() {
-            for lane in 0..32 {
-                let (down, across) = from.shape.place(lane, at as u32);
+            for lane in Lane::all() {
+                let (down, across) = from.shape.place(lane.number(), at as u32);
                 let value = if from.packed {
                     let halves = [0, 1].map(|half| first.on(down, 2 * across + half));
                     let [low, high] = halves;
@@ -271,7 +274,7 @@ impl Cta<'_> {
                 } else {
                     self.read_tensor(warp, &readers, by, first.on(down, across), (0, 4))?
                 };
-                warp.register_mut(*d).set(lane as usize, value);
+                warp.register_mut(*d).set(lane, value);
             }
         }
         self.tensor_memory.loads.entry(warp.index).or_default().push(number);
@@ -285,13 +288,13 @@ impl Cta<'_> {
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.readers(warp);
         for (at, a) in a.iter().enumerate() {
-            for lane in 0..32 {
-                let (down, across) = to.shape.place(lane, at as u32);
-                let value = self.value(warp, *a, lane as usize);
+            for lane in Lane::all() {
+                let (down, across) = to.shape.place(lane.number(), at as u32);
+                let value = self.value(warp, *a, lane);
                 let value = self.packed.narrowed(value, 4);
                 if to.packed {
                     for half in 0..2 {
-                        let part = self.part(warp, value, (half as usize, 2), lane as usize, pc)?;
+                        let part = self.part(warp, value, (half as usize, 2), lane, pc)?;
                         let nothing = Value::Undefined(Origin::Unwritten(pc));
                         let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
                         let content = Cell::from_pieces(&pieces, &mut self.packed);
@@ -316,7 +319,7 @@ impl Cta<'_> {
         let over = kind.remove(&warp.index).unwrap_or_default();
         let exact = self.exact()?;
         for number in over {
-            lanes(u32::MAX).for_each(|lane| exact.end_copy(number, warp.thread(lane)));
+            LaneMask::ALL.iter().for_each(|lane| exact.end_copy(number, warp.thread(lane)));
         }
         Ok(())
     }
@@ -335,7 +338,7 @@ impl Cta<'_> {
                 last - 1,
                 first + QUARTER - 1
             );
-            let site = self.site("accesses them".into(), warp, 0, pc);
+            let site = self.site("accesses them".into(), warp, Lane::FIRST, pc);
             let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
             return Err(self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![site], Some(help.into())));
         }
@@ -347,7 +350,7 @@ impl Cta<'_> {
     pub(super) fn read_tensor(
         &mut self,
         warp: &mut Warp,
-        readers: &[usize],
+        readers: &[Lane],
         by: (InstId, Agent),
         place: Spot,
         (first, bytes): (u32, u32),
@@ -368,7 +371,7 @@ impl Cta<'_> {
     pub(super) fn write_tensor(
         &mut self,
         warp: &mut Warp,
-        readers: &[usize],
+        readers: &[Lane],
         by: (InstId, Agent),
         place: Spot,
         content: Cell,
@@ -386,7 +389,7 @@ impl<'l> Cta<'l> {
     fn tensor_place<'o>(
         &self,
         warp: &Warp,
-        readers: &[usize],
+        readers: &[Lane],
         (pc, agent): (InstId, Agent),
         place: Spot,
         offsets: &'o mut [u64; 32],
@@ -406,19 +409,19 @@ impl<'l> Cta<'l> {
             return Err(Stop::Defect("tensor memory has no place"));
         };
         let object = self.launch.objects.get(number);
-        let mut mask = 0;
+        let mut mask = LaneMask::NONE;
         for reader in readers {
             offsets[*reader] = 4 * cell(row, column);
-            mask |= 1 << reader;
+            mask.insert(*reader);
         }
         let access = Access::default();
         Ok(WarpAccess { object, number, offsets, mask, pc, access, agent })
     }
 
     #[cold]
-    fn not_allocated(&self, warp: &Warp, readers: &[usize], pc: InstId, place: Spot) -> Stop {
+    fn not_allocated(&self, warp: &Warp, readers: &[Lane], pc: InstId, place: Spot) -> Stop {
         let Spot { rank, lane: row, column } = place;
-        let lane = readers.first().copied().unwrap_or(0);
+        let lane = readers.first().copied().unwrap_or_default();
         let accesses = self.site("accesses it".into(), warp, lane, pc);
         let held = self.tensor_memory.holder(rank, column).filter(|_| row < TENSOR_LANES);
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
@@ -427,7 +430,7 @@ impl<'l> Cta<'l> {
             return self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
         };
         let frees = self.site_of_thread("frees it".into(), freed.thread, freed.pc);
-        let knows = |exact: &VectorClockDetector, lane: usize| {
+        let knows = |exact: &VectorClockDetector, lane: Lane| {
             let thread = warp.thread(lane);
             thread / 32 == freed.thread / 32
                 || exact.clocks.knows(thread as usize, freed.thread as usize) >= freed.stamp
@@ -453,9 +456,9 @@ pub(super) fn split(address: u64) -> (u32, u32) {
 }
 
 /// What was loaded is known to be an address of tensor memory.
-pub(super) fn load_tensor_address(warp: &mut Warp, mask: u32, d: &[Option<RegId>]) {
+pub(super) fn load_tensor_address(warp: &mut Warp, mask: LaneMask, d: &[Option<RegId>]) {
     for d in d.iter().flatten() {
-        for lane in lanes(mask) {
+        for lane in mask {
             if let Value::Undefined(Origin::Columns(first)) = warp.register(*d).get(lane) {
                 warp.register_mut(*d).set(lane, Value::Bits(first.into()));
             }

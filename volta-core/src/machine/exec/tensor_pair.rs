@@ -4,13 +4,14 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::tensor_memory::{Allocation, Come};
 use super::super::warp::Warp;
 use super::tensor_memory::Spot;
+use crate::base::lane::Lane;
 use crate::program::{Async, InstId, Op};
 use crate::verdict::FaultKind;
 use std::mem::discriminant;
 
 impl Cta<'_> {
     /// The other CTA of a warp's pair.
-    pub(super) fn peer(&self, warp: &Warp, lane: usize, pc: InstId) -> Result<u32, Stop> {
+    pub(super) fn peer(&self, warp: &Warp, lane: Lane, pc: InstId) -> Result<u32, Stop> {
         let peer = warp.rank ^ 1;
         if peer < self.launch.ranks() {
             return Ok(peer);
@@ -28,7 +29,7 @@ impl Cta<'_> {
     pub(super) fn is_of_one_kind(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         pair: bool,
     ) -> Result<(), Stop> {
@@ -50,8 +51,8 @@ impl Cta<'_> {
     /// Which of them go together must not depend on the schedule.
     pub(super) fn meets_peer(&mut self, warp: &Warp, pc: InstId) -> Result<bool, Stop> {
         self.exact()?;
-        let peer = self.peer(warp, 0, pc)?;
-        let thread = warp.thread(0);
+        let peer = self.peer(warp, Lane::FIRST, pc)?;
+        let thread = warp.thread(Lane::FIRST);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
         let own = self.tensor_memory.together.entry(warp.rank).or_default();
         let waits = own.come.len() > own.done && own.come.last().is_some_and(|come| come.warp == warp.index);
@@ -66,7 +67,7 @@ impl Cta<'_> {
                                goes with which of the other CTA depends on the schedule";
                 let sites = vec![
                     self.site_of_thread("comes to this one".into(), before.thread, before.pc),
-                    self.site("comes to this one".into(), warp, 0, pc),
+                    self.site("comes to this one".into(), warp, Lane::FIRST, pc),
                 ];
                 return Err(self.fault_at(FaultKind::Allocation, "Y14", message.into(), sites, None));
             }
@@ -86,7 +87,7 @@ impl Cta<'_> {
             let message = "the two CTAs of a pair do not do the same in tensor memory".to_string();
             let sites = vec![
                 self.site_of_thread("executes this one".into(), other.thread, other.pc),
-                self.site("executes this one".into(), warp, 0, pc),
+                self.site("executes this one".into(), warp, Lane::FIRST, pc),
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
@@ -124,7 +125,7 @@ impl Cta<'_> {
             "one CTA of a pair allocates {} columns of tensor memory, and the other one {columns}",
             held.columns
         );
-        let sites = vec![self.site("is here".into(), warp, 0, pc)];
+        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
         Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None))
     }
 
@@ -149,9 +150,9 @@ impl Cta<'_> {
 
     /// Whether all of these lanes know that the columns of an allocation have been allocated. A pair of CTAs allocates at
     /// once for both.
-    pub(super) fn is_known_to_be_allocated(&self, warp: &Warp, readers: &[usize], held: &Allocation) -> bool {
+    pub(super) fn is_known_to_be_allocated(&self, warp: &Warp, readers: &[Lane], held: &Allocation) -> bool {
         let Detector::VectorClock(exact) = &self.order else { return true };
-        let knows = |lane: usize, held: &Allocation| {
+        let knows = |lane: Lane, held: &Allocation| {
             let thread = warp.thread(lane);
             thread / 32 == held.thread / 32
                 || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
@@ -171,7 +172,7 @@ impl Cta<'_> {
     pub(super) fn allocated_at_any_time(
         &self,
         warp: &Warp,
-        readers: &[usize],
+        readers: &[Lane],
         pc: InstId,
         (held, place): (&Allocation, Spot),
     ) -> Stop {
@@ -181,7 +182,7 @@ impl Cta<'_> {
         );
         let sites = vec![
             self.site_of_thread("allocates it".into(), held.thread, held.pc),
-            self.site("accesses it".into(), warp, readers.first().copied().unwrap_or(0), pc),
+            self.site("accesses it".into(), warp, readers.first().copied().unwrap_or_default(), pc),
         ];
         let help =
             "a barrier between `tcgen05.alloc` and the first access, such as `__syncthreads()`, orders them";

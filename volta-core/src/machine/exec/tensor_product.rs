@@ -8,10 +8,11 @@ use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::matrix::{Factors, Places, Terms};
-use super::shared_matrix::Layout;
+use super::shared_matrix::{FactorRead, Layout};
 use super::tensor_memory::{Spot, split};
 use super::warpgroup::DESCRIPTOR;
 use crate::base::index::number_of;
+use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
@@ -187,7 +188,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn refused(&self, refused: Refused, warp: &Warp, lane: usize, pc: InstId) -> Stop {
+    fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         match refused {
             Refused::Wrong(why) => {
                 let message = format!("a product means nothing: {why}");
@@ -202,7 +203,7 @@ impl Cta<'_> {
     pub(super) fn multiply_tensor(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         product: &TensorProduct,
     ) -> Result<(), Stop> {
@@ -246,8 +247,7 @@ impl Cta<'_> {
                         lane,
                         pc,
                         place,
-                        (a, extent),
-                        reader,
+                        FactorRead { element: a, extent, agent: reader },
                         &mut |(row, at), raw| {
                             left.set((half * extent.0 + row, at), raw);
                         },
@@ -282,7 +282,8 @@ impl Cta<'_> {
         let extent = (shape.columns / ctas.len(), shape.k);
         for (half, rank) in ctas.iter().enumerate() {
             let place = (&product.b, !shape.transposed[1], *rank);
-            self.read_described(warp, lane, pc, place, (b, extent), reader, &mut |(column, at), raw| {
+            let read = FactorRead { element: b, extent, agent: reader };
+            self.read_described(warp, lane, pc, place, read, &mut |(column, at), raw| {
                 right.set((at, half * extent.0 + column), raw);
             })?;
         }
@@ -352,13 +353,13 @@ impl Cta<'_> {
         self.check_budgets()
     }
 
-    fn tensor_address(&self, warp: &Warp, lane: usize, pc: InstId, address: Address) -> Result<u64, Stop> {
+    fn tensor_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: Address) -> Result<u64, Stop> {
         let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
     /// Products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others all.
-    fn aligned(&self, warp: &Warp, lane: usize, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
+    fn aligned(&self, warp: &Warp, lane: Lane, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
         if first == 0 || shape.rows == 64 && first == 16 {
             return Ok(());
         }
@@ -375,11 +376,10 @@ impl Cta<'_> {
     fn read_described(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         (factor, k_major, rank): (&Factor, bool, u32),
-        (element, extent): (MatrixElement, (usize, usize)),
-        agent: Agent,
+        read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
         let Factor::Shared { descriptor, of, .. } = factor else {
@@ -388,7 +388,7 @@ impl Cta<'_> {
         let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
         let layout =
             Layout::of_tensor(bits, k_major).map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), element, extent, agent, take)
+        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), read, take)
     }
 }
 

@@ -6,7 +6,8 @@ use super::super::race::Agent;
 use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
@@ -26,12 +27,12 @@ impl<'l> Cta<'l> {
     pub(super) fn tile(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         map: MemoryPlace,
         at: &[Src],
     ) -> Result<Tile<'l>, Stop> {
-        let address = self.addresses(warp, 1 << lane, map.address, pc)?[lane];
+        let address = self.addresses(warp, LaneMask::of(lane), map.address, pc)?[lane];
         let (space, inner) =
             if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
         let launch = self.launch;
@@ -70,18 +71,17 @@ impl<'l> Cta<'l> {
     pub(super) fn copy_tile(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         near: (Space, u64),
         tile: &Tile<'_>,
-        (writer, reader): (Agent, Agent),
-        loads: bool,
+        ((writer, reader), loads): ((Agent, Agent), bool),
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
         let start = self.box_address(warp, lane, pc, near.1)?;
         let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, far_agent, !loads, &mut offsets)?;
+        let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
         let updates = writer.manner().is_some();
         if updates {
@@ -92,8 +92,9 @@ impl<'l> Cta<'l> {
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
-            let (place, extent) = ((near.0, address), (PIECE as u32, PIECE as u32));
-            let near = self.locate_lane(warp, lane, pc, place, extent, near_agent, loads, &mut offsets)?;
+            let (place, piece) = ((near.0, address), PIECE as u32);
+            let one = LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
+            let near = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box that is not between global and shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
@@ -131,7 +132,7 @@ impl<'l> Cta<'l> {
     fn each_goes_elsewhere(
         &self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         map: &Map,
         elements: &[Option<u64>],
@@ -149,7 +150,7 @@ impl<'l> Cta<'l> {
     fn copy_piece(
         &mut self,
         warp: &mut Warp,
-        lane: usize,
+        lane: Lane,
         (from, first): (&WarpAccess<'_>, u64),
         (to, target): (&WarpAccess<'_>, u64),
     ) -> Result<(), Stop> {
@@ -160,7 +161,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn box_address(&self, warp: &Warp, lane: usize, pc: InstId, address: u64) -> Result<u64, Stop> {
+    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
         if !address.is_multiple_of(BOX_ALIGN) {
             let message =
                 format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
@@ -173,11 +174,10 @@ impl<'l> Cta<'l> {
     fn far<'o>(
         &mut self,
         warp: &Warp,
-        lane: usize,
+        lane: Lane,
         pc: InstId,
         tile: &Tile<'_>,
-        agent: Agent,
-        writes: bool,
+        (agent, writes): (Agent, bool),
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
@@ -189,7 +189,8 @@ impl<'l> Cta<'l> {
             return Err(Stop::Defect("a tensor map of a tensor that has no place"));
         };
         let place = (Space::Global, objects.get(object).base);
-        let far = self.locate_lane(warp, lane, pc, place, (1, 1), agent, writes, offsets)?;
+        let one = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
+        let far = self.locate_lane(warp, lane, pc, one, offsets)?;
         if writes {
             self.writable(warp, &far, tile.map.element as u32)?;
         }

@@ -1,8 +1,9 @@
 //! Instructions that compute in registers what is not supported (rule S2): nothing is said of what they write.
 
 use super::super::cta::Cta;
-use super::super::value::{Origin, Truth, Value, lanes};
+use super::super::value::{Origin, Truth, Value};
 use super::super::warp::Warp;
+use crate::base::lane::LaneMask;
 use crate::program::{InstId, PredId, PredSrc, RegId, Src};
 
 impl Cta<'_> {
@@ -11,13 +12,13 @@ impl Cta<'_> {
     pub(super) fn unevaluated(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         (d, p): (&[RegId], &[PredId]),
         (a, predicates): (&[Src], &[PredSrc]),
     ) {
         self.relied.on_unevaluated(pc);
-        let in_doubt = lanes(mask).find_map(|lane| {
+        let in_doubt = mask.iter().find_map(|lane| {
             let values =
                 a.iter().filter_map(|source| self.packed.undefined_part(self.value(warp, *source, lane)));
             let truths =
@@ -29,7 +30,7 @@ impl Cta<'_> {
             values.chain(truths).find(|origin| matches!(origin, Origin::Doubtful(_)))
         });
         let origin = in_doubt.unwrap_or(Origin::Unevaluated(pc));
-        for lane in lanes(mask) {
+        for lane in mask {
             d.iter().for_each(|d| warp.register_mut(*d).set(lane, Value::Undefined(origin)));
             p.iter().for_each(|p| warp.predicate_mut(*p).set(lane, Truth::Undefined(origin)));
         }

@@ -10,11 +10,12 @@ use super::super::fragment;
 use super::super::mbarrier::Started;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
-use super::super::value::{Value, lanes};
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, real_or_undefined};
-use super::shared_matrix::Layout;
+use super::shared_matrix::{FactorRead, Layout};
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
@@ -106,7 +107,7 @@ impl Cta<'_> {
     pub(super) fn touches_products(
         &mut self,
         warp: &Warp,
-        mask: u32,
+        mask: LaneMask,
         op: &Op,
         pc: InstId,
     ) -> Result<(), Stop> {
@@ -129,8 +130,8 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn in_flight(&self, warp: &Warp, mask: u32, pc: InstId, used: Use, what: &str) -> Stop {
-        let lane = mask.trailing_zeros() as usize;
+    fn in_flight(&self, warp: &Warp, mask: LaneMask, pc: InstId, used: Use, what: &str) -> Stop {
+        let lane = mask.first();
         let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
         let message = format!("a register {part} of a product {what} while the product is under way");
         let sites = vec![
@@ -168,17 +169,17 @@ impl Cta<'_> {
         products.over += over.len();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         for product in &over {
-            lanes(u32::MAX).for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
+            LaneMask::ALL.iter().for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
         // The parts of the other warps are over as well.
         let mut past = Joined::default();
         for other in others(warp) {
             for part in &self.products[other].parts[before..before + over.len()] {
-                lanes(u32::MAX).for_each(|lane| exact.end_part(part.number, warp.thread(lane)));
+                LaneMask::ALL.iter().for_each(|lane| exact.end_part(part.number, warp.thread(lane)));
                 past.add_past_of(&part.past);
             }
         }
-        lanes(u32::MAX).for_each(|lane| exact.clocks.learn_past(warp.thread(lane) as usize, &past));
+        LaneMask::ALL.iter().for_each(|lane| exact.clocks.learn_past(warp.thread(lane) as usize, &past));
         Ok(())
     }
 
@@ -204,7 +205,7 @@ impl Cta<'_> {
         let first = warp.number / WARPS * WARPS;
         if self.launch.threads() < 32 * (first + WARPS) {
             let message = "the warp has no three others beside it to be a warpgroup with".to_string();
-            return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, 0, pc));
+            return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, Lane::FIRST, pc));
         }
         let products = &mut self.products[warp.index];
         products.done.push(Done { pc, operands: [0; 3] });
@@ -215,7 +216,7 @@ impl Cta<'_> {
     #[cold]
     pub(in super::super) fn waits_for_parts(&self, warps: &[Warp]) -> Result<(), Stop> {
         let waits = |warp: &Warp| {
-            lanes(warp.at_collective).next().is_some_and(|lane| {
+            warp.at_collective.iter().next().is_some_and(|lane| {
                 let op = &self.launch.program.insts[warp.pc[lane].index()].op;
                 matches!(op, Op::Async(Async::Wait { groups: Groups::Products, .. }))
             })
@@ -291,9 +292,7 @@ impl Cta<'_> {
                     &readers,
                     pc,
                     (&layout, *of, warp.rank),
-                    kind.a,
-                    extent,
-                    agent,
+                    FactorRead { element: kind.a, extent, agent },
                     &mut |(row, at), raw| {
                         if own.contains(&row) {
                             left.set((row - first, at), raw);
@@ -316,9 +315,7 @@ impl Cta<'_> {
             &readers,
             pc,
             (&layout, *of, warp.rank),
-            kind.b,
-            (n, k),
-            agent,
+            FactorRead { element: kind.b, extent: (n, k), agent },
             &mut |(column, at), raw| {
                 right.set((at, column), raw);
             },
@@ -335,14 +332,14 @@ impl Cta<'_> {
                 sum.raw = self.numbers_of_sums(pc, &sum.raw);
             }
         } else {
-            let zero = self.raw_element(warp, pc, kind.d, Value::Bits(0), 0)?;
+            let zero = self.raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
             sum.raw.fill(zero);
         }
         operands[2] = adds.into();
         self.write_result(warp, pc, product, (&left, &right, &sum));
         let mut past = Joined::default();
         if let Detector::VectorClock(exact) = &mut self.order {
-            for thread in lanes(u32::MAX).map(|lane| warp.thread(lane) as usize) {
+            for thread in LaneMask::ALL.iter().map(|lane| warp.thread(lane) as usize) {
                 exact.clocks.add_past_to(thread, &mut past);
                 exact.clocks.release(thread);
             }
@@ -358,7 +355,12 @@ impl Cta<'_> {
         let registers = product.uses().map(|(register, _)| register).collect();
         products.parts.push(Part { number, past });
         products.open.push(Running { number, registers });
-        self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc, rank: warp.rank });
+        self.mbarriers.copies.push(Started {
+            copy: number,
+            thread: warp.thread(Lane::FIRST),
+            pc,
+            rank: warp.rank,
+        });
         self.check_budgets()
     }
 
@@ -369,12 +371,12 @@ impl Cta<'_> {
             let used = products.uses[register.index()];
             // Results of one shape are added up in order, and factors may be read again.
             if used.running > 0 && used.result != result {
-                return Err(self.in_flight(warp, u32::MAX, pc, used, "is used by another one"));
+                return Err(self.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
             }
             if result.is_none() && product.d.contains(&register) {
                 let message =
                     "a register is part of the left factor and of the result of one product".to_string();
-                return Err(self.fault(FaultKind::InFlight, "Y12", message, warp, 0, pc));
+                return Err(self.fault(FaultKind::InFlight, "Y12", message, warp, Lane::FIRST, pc));
             }
             if used.touched.is_some() || !products.fenced {
                 let part = if result.is_some() { "the result" } else { "the left factor" };
@@ -383,9 +385,9 @@ impl Cta<'_> {
                 } else {
                     "there is no `wgmma.fence` before the first product".to_string()
                 };
-                let mut sites = vec![self.site("starts the product".into(), warp, 0, pc)];
+                let mut sites = vec![self.site("starts the product".into(), warp, Lane::FIRST, pc)];
                 if let Some(touched) = used.touched {
-                    sites.push(self.site("uses one of these registers".into(), warp, 0, touched));
+                    sites.push(self.site("uses one of these registers".into(), warp, Lane::FIRST, touched));
                 }
                 let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
                 return Err(self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into())));
@@ -401,8 +403,8 @@ impl Cta<'_> {
         predicate: crate::program::PredSrc,
         pc: InstId,
     ) -> Result<bool, Stop> {
-        let first = self.known_truth(warp, predicate, 0, pc)?;
-        for lane in 1..32 {
+        let first = self.known_truth(warp, predicate, Lane::FIRST, pc)?;
+        for lane in Lane::all().skip(1) {
             if self.known_truth(warp, predicate, lane, pc)? != first {
                 return Err(self.not_uniform(warp, lane, pc, "Y12"));
             }
@@ -411,7 +413,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    pub(super) fn not_uniform(&self, warp: &Warp, lane: usize, pc: InstId, rule: &'static str) -> Stop {
+    pub(super) fn not_uniform(&self, warp: &Warp, lane: Lane, pc: InstId, rule: &'static str) -> Stop {
         let message = "an operand that must be the same in all lanes is not".to_string();
         self.fault(FaultKind::Undefined, rule, message, warp, lane, pc)
     }
@@ -423,8 +425,8 @@ impl Cta<'_> {
         source: Src,
         (what, rule): (&str, &'static str),
     ) -> Result<u64, Stop> {
-        let bits = self.concrete(warp, source, 0, pc, what)?;
-        for lane in 1..32 {
+        let bits = self.concrete(warp, source, Lane::FIRST, pc, what)?;
+        for lane in Lane::all().skip(1) {
             if self.concrete(warp, source, lane, pc, what)? != bits {
                 return Err(self.not_uniform(warp, lane, pc, rule));
             }
@@ -435,28 +437,27 @@ impl Cta<'_> {
     fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
         Layout::of_warpgroup(bits, k_major).ok_or_else(|| {
             let message = "matrix descriptors with a base offset are not supported".to_string();
-            self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
+            self.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc)
         })
     }
 
     /// Lanes of a warp, of which what all of them know is known.
-    pub(super) fn readers(&self, warp: &Warp) -> Vec<usize> {
-        let Detector::VectorClock(exact) = &self.order else { return vec![0] };
-        let threads: Vec<usize> = (0..32).map(|lane| warp.thread(lane) as usize).collect();
-        exact.clocks.representatives(&threads)
+    pub(super) fn readers(&self, warp: &Warp) -> Vec<Lane> {
+        let Detector::VectorClock(exact) = &self.order else { return vec![Lane::FIRST] };
+        let threads: Vec<usize> = Lane::all().map(|lane| warp.thread(lane) as usize).collect();
+        exact.clocks.representatives(&threads).into_iter().map(Lane::at).collect()
     }
 
     pub(super) fn negate(&mut self, terms: &mut Terms, pc: InstId) {
         for chunk in terms.raw.chunks_mut(32) {
             let mut operands = [UNDEFINED; 32];
             operands[..chunk.len()].copy_from_slice(chunk);
-            let mask = operands.iter().enumerate().filter(|(_, raw)| !is_undefined(**raw));
-            let mask = mask.fold(0u32, |mask, (lane, _)| mask | 1 << lane);
-            if mask == 0 {
+            let mask = Lane::all().filter(|lane| !is_undefined(operands[*lane])).collect::<LaneMask>();
+            if mask.is_empty() {
                 continue;
             }
             let results = self.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
-            for lane in lanes(mask) {
+            for lane in mask {
                 // Of a known value, nothing more is asked: in which order sums of such are rounded is open (rule V10).
                 if self.known.contains(chunk[lane]) {
                     self.known.insert_unbounded(TermId::from_raw(results.lane(lane)));
@@ -482,7 +483,7 @@ impl Cta<'_> {
         for (number, d) in product.d.iter().enumerate() {
             let mut results = [[UNDEFINED; 32]; 2];
             for (step, result) in results.iter_mut().enumerate().take(inside) {
-                *result = self.dot_products(pc, &mut factors, of_result(0, number * inside + step));
+                *result = self.dot_products(pc, &mut factors, of_result(Lane::FIRST, number * inside + step));
             }
             match element {
                 MatrixElement::Float(format) => {
@@ -491,7 +492,7 @@ impl Cta<'_> {
                 MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
                     let sums =
                         if saturate { self.saturated_sums(pc, &results[0]) } else { results[0].to_vec() };
-                    for (lane, raw) in sums.into_iter().enumerate() {
+                    for (lane, raw) in Lane::all().zip(sums) {
                         let value = self.element_value(element, raw, pc);
                         warp.register_mut(*d).set(lane, value);
                     }
@@ -512,10 +513,10 @@ impl Cta<'_> {
         if let [alone] = results
             && !alone.iter().any(|raw| is_undefined(*raw))
         {
-            set_reals(warp.register_mut(d), format, u32::MAX, |lane| alone[lane]);
+            set_reals(warp.register_mut(d), format, LaneMask::ALL, |lane| alone[lane]);
             return;
         }
-        for lane in 0..32 {
+        for lane in Lane::all() {
             let mut pieces = [PackedPart { value: Value::Bits(0), bytes: 0 }; 2];
             for (piece, result) in pieces.iter_mut().zip(results) {
                 let value = real_or_undefined(format, result[lane], pc);
@@ -529,7 +530,7 @@ impl Cta<'_> {
 
 /// Row, within those of the warp, and column of element `at` of the result in a lane (ISA, Register Fragments): the
 /// fragments of C of products of 16 × 8, from left to right.
-fn of_result(lane: usize, at: usize) -> (usize, usize) {
+fn of_result(lane: Lane, at: usize) -> (usize, usize) {
     let (row, column) = fragment::of_c(lane, at % 4);
     (row, column + 8 * (at / 4))
 }
@@ -553,7 +554,7 @@ mod tests {
     fn results_are_covered_once() {
         for n in (8..=256).step_by(8) {
             let places: BTreeSet<(usize, usize)> =
-                (0..32).flat_map(|lane| (0..n / 2).map(move |at| of_result(lane, at))).collect();
+                Lane::all().flat_map(|lane| (0..n / 2).map(move |at| of_result(lane, at))).collect();
             assert_eq!(places.len(), 16 * n);
             assert!(places.iter().all(|(row, column)| *row < 16 && *column < n));
         }

@@ -17,12 +17,13 @@ use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
-use super::super::value::{Origin, Sym, SymKind, Value, lanes};
+use super::super::value::{Origin, Sym, SymKind, Value};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, sum_of_products, undefined};
-use super::memory::WarpAccess;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::lane::{Lane, LaneMask};
 use crate::case::WmmaLayout;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
@@ -85,10 +86,11 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(u32::MAX);
+        let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
-        let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, false, &mut own)?;
+        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
@@ -96,9 +98,15 @@ impl Cta<'_> {
         for (element, offset) in offsets.iter().enumerate() {
             let value = match known.get(element) {
                 Some(Some(value)) => *value,
-                _ => self.load_value(warp, 0, &at, at.offsets[0] + offset, held_bytes(fragment.element))?,
+                _ => self.load_value(
+                    warp,
+                    Lane::FIRST,
+                    &at,
+                    at.offsets[0] + offset,
+                    held_bytes(fragment.element),
+                )?,
             };
-            terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, 0)?;
+            terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
         }
         let is_factor = fragment.role != FragmentRole::Accumulator;
         self.hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
@@ -130,7 +138,7 @@ impl Cta<'_> {
             if !offset.is_multiple_of(4) {
                 continue;
             }
-            let cell = self.read_cell(warp, 0, at, offset / 4, WHOLE)?;
+            let cell = self.read_cell(warp, Lane::FIRST, at, offset / 4, WHOLE)?;
             known[low] = self.packed.part(cell, 0, 2);
             known[low + next] = self.packed.part(cell, 2, 2);
         }
@@ -149,10 +157,11 @@ impl Cta<'_> {
         let terms = self.held(warp, pc, fragment, a)?;
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(u32::MAX);
+        let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
-        let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, true, &mut own)?;
+        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
@@ -170,10 +179,10 @@ impl Cta<'_> {
             {
                 let second = PackedPart { value: self.element_value(fragment.element, *other, pc), bytes: 2 };
                 let both = self.packed.join(&[PackedPart { value, bytes: 2 }, second]);
-                self.store_value(warp, 0, &at, place, 4, both)?;
+                self.store_value(warp, Lane::FIRST, &at, place, 4, both)?;
                 rest = after;
             } else {
-                self.store_value(warp, 0, &at, place, size, value)?;
+                self.store_value(warp, Lane::FIRST, &at, place, size, value)?;
                 rest = after;
             }
         }
@@ -249,14 +258,14 @@ impl Cta<'_> {
     pub(super) fn fragment_float(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
     ) -> Result<Option<()>, Stop> {
         let is_fragment = |source: &Src| match source {
-            Src::Reg(id) => handle(warp.register(*id), mask.trailing_zeros() as usize).is_some(),
+            Src::Reg(id) => handle(warp.register(*id), mask.first()).is_some(),
             Src::Imm(_) | Src::Symbol(..) => false,
         };
         if !sources.iter().any(is_fragment) {
@@ -267,8 +276,7 @@ impl Cta<'_> {
         for (operand, source) in operands.iter_mut().zip(sources) {
             *operand = if is_fragment(source) {
                 let Src::Reg(id) = source else { continue };
-                let Some((matrix, register)) =
-                    whole_register(warp.register(*id)).filter(|_| mask == u32::MAX)
+                let Some((matrix, register)) = whole_register(warp.register(*id)).filter(|_| mask.is_all())
                 else {
                     return Err(self.out_of_place(
                         warp,
@@ -291,7 +299,7 @@ impl Cta<'_> {
                     let what = "elements of a fragment are combined with values that differ between lanes";
                     return Err(self.out_of_place(warp, pc, what));
                 };
-                Operand::Term(self.raw_real(warp, value, shape.format, 0, pc)?)
+                Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
             };
         }
         let operands_used = &operands[..sources.len()];
@@ -330,7 +338,7 @@ impl Cta<'_> {
     pub(super) fn convert_fragment(
         &mut self,
         warp: &mut Warp,
-        mask: u32,
+        mask: LaneMask,
         d: RegId,
         a: Src,
         formats: [Format; 2],
@@ -338,7 +346,7 @@ impl Cta<'_> {
         let Src::Reg(a) = a else { return false };
         let is_single = |format: &Format| matches!(format, Format::F32 | Format::Tf32);
         let source = warp.register(a);
-        let fits = |lane: usize| {
+        let fits = |lane: Lane| {
             handle(source, lane).is_some_and(|(matrix, ..)| {
                 match self.fragments.matrices[matrix as usize].fragment.element {
                     MatrixElement::Float(format) => is_single(&format),
@@ -346,10 +354,10 @@ impl Cta<'_> {
                 }
             })
         };
-        if !formats.iter().all(is_single) || !lanes(mask).all(fits) {
+        if !formats.iter().all(is_single) || !mask.iter().all(fits) {
             return false;
         }
-        let values: Vec<(usize, Value)> = lanes(mask).map(|lane| (lane, source.get(lane))).collect();
+        let values: Vec<(Lane, Value)> = mask.iter().map(|lane| (lane, source.get(lane))).collect();
         for (lane, value) in values {
             warp.register_mut(d).set(lane, value);
         }
@@ -370,38 +378,38 @@ impl Cta<'_> {
             let ids: Vec<[u64; 32]> = sources
                 .iter()
                 .map(|source| match source {
-                    Ok(terms) => std::array::from_fn(|lane| terms.raw[first + lane]),
+                    Ok(terms) => Lane::each(|lane| terms.raw[first + lane.index()]),
                     Err(raw) => [*raw; 32],
                 })
                 .collect();
-            let defined = |lane: &usize| !ids.iter().any(|ids| is_undefined(ids[*lane]));
-            let mask = (0..32).filter(defined).fold(0u32, |mask, lane| mask | 1 << lane);
-            for lane in lanes(!mask) {
+            let defined = |lane: &Lane| !ids.iter().any(|ids| is_undefined(ids[*lane]));
+            let mask = Lane::all().filter(defined).collect::<LaneMask>();
+            for lane in !mask {
                 let undefined_ones = ids.iter().map(|ids| ids[lane]).filter(|raw| is_undefined(*raw));
                 let origin = undefined_ones.map(|raw| origin_of(raw, pc)).reduce(Origin::or);
-                out.raw[first + lane] = origin.map_or(UNDEFINED, undefined);
+                out.raw[first + lane.index()] = origin.map_or(UNDEFINED, undefined);
             }
-            if mask == 0 {
+            if mask.is_empty() {
                 continue;
             }
-            let known = |lane: &usize| ids.iter().all(|ids| self.known.contains(ids[*lane]));
-            let apart = (0..32).filter(|lane| mask >> lane & 1 == 1).filter(known).collect::<Vec<usize>>();
-            for lane in &apart {
-                let operands = ids.iter().map(|ids| TermId::from_raw(ids[*lane])).collect::<Vec<_>>();
+            let known = |lane: &Lane| ids.iter().all(|ids| self.known.contains(ids[*lane]));
+            let apart = mask.iter().filter(known).collect::<LaneMask>();
+            for lane in apart {
+                let operands = ids.iter().map(|ids| TermId::from_raw(ids[lane])).collect::<Vec<_>>();
                 let term = self.store.apply(shape.op, &operands, pc);
                 let term = clamp_term(&mut self.store, shape.clamp, term, pc);
                 self.known.insert_unbounded(term);
-                out.raw[first + lane] = term.raw();
+                out.raw[first + lane.index()] = term.raw();
             }
-            let mask = apart.iter().fold(mask, |mask, lane| mask & !(1 << lane));
-            if mask == 0 {
+            let mask = mask & !apart;
+            if mask.is_empty() {
                 continue;
             }
             let ids: Vec<&[u64; 32]> = ids.iter().collect();
             let results = self.store.push_shared(shape.op, mask, &ids, pc);
             let results = self.clamp_all(shape.clamp, mask, results, pc);
-            for lane in lanes(mask) {
-                out.raw[first + lane] = results.lane(lane);
+            for lane in mask {
+                out.raw[first + lane.index()] = results.lane(lane);
             }
         }
         out
@@ -427,7 +435,7 @@ impl Cta<'_> {
     ) {
         if self.is_laid_out(fragment, d.len()) {
             for (at, d) in d.iter().enumerate() {
-                for lane in 0..32 {
+                for lane in Lane::all() {
                     let (row, column) = of_wide_c(lane, at);
                     let value = self.element_value(fragment.element, terms.at(row, column), pc);
                     warp.register_mut(*d).set(lane, value);
@@ -467,7 +475,7 @@ impl Cta<'_> {
             by(!column_major),
             by(column_major)
         );
-        Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, 0, pc))
+        Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
     }
 
     /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.
@@ -476,7 +484,7 @@ impl Cta<'_> {
             let (rows, columns) = fragment.extent();
             let mut terms = Terms::new(rows, columns);
             for (at, source) in a.iter().enumerate() {
-                for lane in 0..32 {
+                for lane in Lane::all() {
                     let value = self.value(warp, *source, lane);
                     let raw = self.raw_element(warp, pc, fragment.element, value, lane)?;
                     terms.set(of_wide_c(lane, at), raw);
@@ -506,7 +514,7 @@ impl Cta<'_> {
     /// A matrix of one value everywhere (`fill_fragment`).
     fn filled(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         let value = |source: &Src| match source {
-            Src::Reg(id) => warp.register(*id).uniform(u32::MAX),
+            Src::Reg(id) => warp.register(*id).uniform(LaneMask::ALL),
             Src::Imm(bits) => Some(Value::Bits(*bits)),
             Src::Symbol(..) => None,
         };
@@ -527,7 +535,7 @@ impl Cta<'_> {
             let what = "the registers hold neither a fragment nor one value everywhere";
             return Err(self.out_of_place(warp, pc, what));
         };
-        let raw = self.raw_element(warp, pc, fragment.element, one, 0)?;
+        let raw = self.raw_element(warp, pc, fragment.element, one, Lane::FIRST)?;
         let (rows, columns) = fragment.extent();
         let mut terms = Terms::new(rows, columns);
         terms.raw.fill(raw);
@@ -550,12 +558,12 @@ impl Cta<'_> {
         let stride = match stride {
             None => inner as u64,
             Some(source) => {
-                let all: Vec<u64> = (0..32)
+                let all: Vec<u64> = Lane::all()
                     .map(|lane| self.concrete(warp, source, lane, pc, "the stride of a matrix"))
                     .collect::<Result<_, _>>()?;
                 if all.iter().any(|stride| *stride != all[0]) {
                     let message = "lanes give different strides for one matrix".to_string();
-                    return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, 0, pc));
+                    return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
                 }
                 all[0] & 0xffff_ffff
             }
@@ -573,7 +581,7 @@ impl Cta<'_> {
                 "pad the rows to a multiple of {multiple} elements: {}, say",
                 stride.max(inner as u64).next_multiple_of(multiple)
             );
-            let site = self.site("accesses memory here".into(), warp, 0, pc);
+            let site = self.site("accesses memory here".into(), warp, Lane::FIRST, pc);
             return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
         }
         if !start_at(wanted) {
@@ -589,16 +597,16 @@ impl Cta<'_> {
 
     /// The address that all lanes give.
     fn common_address(&self, warp: &Warp, pc: InstId, address: Address) -> Result<u64, Stop> {
-        let addresses = self.addresses(warp, u32::MAX, address, pc)?;
+        let addresses = self.addresses(warp, LaneMask::ALL, address, pc)?;
         if addresses.iter().any(|other| *other != addresses[0]) {
             let message = "lanes give different addresses for one matrix".to_string();
-            return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, 0, pc));
+            return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
         }
         Ok(addresses[0])
     }
 
     /// Any of some lanes, in one operation.
-    pub(super) fn any_of(&mut self, lanes: u32) -> Agent {
+    pub(super) fn any_of(&mut self, lanes: LaneMask) -> Agent {
         let operation = match &mut self.order {
             Detector::Epoch(_) => 0,
             Detector::VectorClock(exact) => exact.begin_operation(),
@@ -608,7 +616,7 @@ impl Cta<'_> {
 
     #[cold]
     fn out_of_place(&self, warp: &Warp, pc: InstId, what: &str) -> Stop {
-        let site = self.site("uses a fragment".into(), warp, 0, pc);
+        let site = self.site("uses a fragment".into(), warp, Lane::FIRST, pc);
         let but = match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => "which lane and register holds which element is not specified",
             WmmaLayout::Sm80 => {
@@ -659,13 +667,13 @@ fn extent(fragment: Fragment, offsets: &[u64], registers: usize) -> (u32, u32) {
 }
 
 fn set_handles(register: &mut Register, matrix: u32, place: u8) {
-    for lane in 0..32 {
-        register.set(lane, Value::Sym(Sym::fragment(matrix, place, lane as u8)));
+    for lane in Lane::all() {
+        register.set(lane, Value::Sym(Sym::fragment(matrix, place, lane)));
     }
 }
 
 /// The matrix and the place that a lane's handle names, if it holds one.
-fn handle(register: &Register, lane: usize) -> Option<(u32, u8, u8)> {
+fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
     let Value::Sym(sym) = register.get(lane) else { return None };
     match sym.kind() {
         SymKind::Fragment { matrix, place, lane } => Some((matrix, place, lane)),
@@ -681,6 +689,6 @@ fn handle(register: &Register, lane: usize) -> Option<(u32, u8, u8)> {
 
 /// The matrix and the place that all lanes' handles name, each lane its own.
 fn whole_register(register: &Register) -> Option<(u32, u8)> {
-    let (matrix, place, _) = handle(register, 0)?;
-    (0..32).all(|lane| handle(register, lane) == Some((matrix, place, lane as u8))).then_some((matrix, place))
+    let (matrix, place, _) = handle(register, Lane::FIRST)?;
+    Lane::all().all(|lane| handle(register, lane) == Some((matrix, place, lane))).then_some((matrix, place))
 }

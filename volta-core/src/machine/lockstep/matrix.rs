@@ -8,6 +8,7 @@ use super::super::register::{Affine, Held};
 use super::super::value::{Sym, pair_halves};
 use super::super::warp::Warp;
 use super::{AllThreads, LANE_BITS, Lockstep, intern_operand};
+use crate::base::lane::Lane;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{InstId, RegId, Src};
@@ -21,7 +22,7 @@ struct Factor {
     /// Its number over the registers of the lane that has it.
     at: usize,
     /// The lane that has that of lane 0.
-    lane: u32,
+    lane: Lane,
     /// For each bit of a lane's number, the bit of the number of the lane that has its factor, if there is a difference.
     bits: [Option<u8>; LANE_BITS],
 }
@@ -60,32 +61,32 @@ impl Plan {
 }
 
 /// Lanes, and numbers over their registers, by the row and the column of the element that they have there.
-type Holders = FxHashMap<(usize, usize), (usize, usize)>;
+type Holders = FxHashMap<(usize, usize), (Lane, usize)>;
 
-fn holders(elements: usize, place: impl Fn(usize, usize) -> (usize, usize)) -> Holders {
-    let all = (0..32).flat_map(|lane| (0..elements / 32).map(move |at| (lane, at)));
+fn holders(elements: usize, place: impl Fn(Lane, usize) -> (usize, usize)) -> Holders {
+    let all = Lane::all().flat_map(|lane| (0..elements / 32).map(move |at| (lane, at)));
     all.map(|(lane, at)| (place(lane, at), (lane, at))).collect()
 }
 
 /// Where the element lies that each lane wants.
-fn factor(holders: &Holders, wanted: impl Fn(usize) -> (usize, usize)) -> Option<Factor> {
-    let holder = |lane: usize| holders.get(&wanted(lane)).copied();
-    let (first, at) = holder(0)?;
+fn factor(holders: &Holders, wanted: impl Fn(Lane) -> (usize, usize)) -> Option<Factor> {
+    let holder = |lane: Lane| holders.get(&wanted(lane)).copied();
+    let (first, at) = holder(Lane::FIRST)?;
     let mut bits = [None; LANE_BITS];
     for (bit, to) in bits.iter_mut().enumerate() {
-        let (other, _) = holder(1 << bit)?;
-        let apart = first ^ other;
-        if apart & (apart.wrapping_sub(1) | first) != 0 {
+        let (other, _) = holder(Lane::at(1 << bit))?;
+        let apart = first.number() ^ other.number();
+        if apart & (apart.wrapping_sub(1) | first.number()) != 0 {
             return None;
         }
         *to = (apart != 0).then_some(apart.trailing_zeros() as u8);
     }
-    let follows = |lane: usize| {
-        let set = (0..LANE_BITS).filter(|bit| lane >> bit & 1 == 1).filter_map(|bit| bits[bit]);
-        let expected = set.fold(first, |lane, bit| lane + (1 << bit));
-        holder(lane) == Some((expected, at))
+    let follows = |lane: Lane| {
+        let set = (0..LANE_BITS).filter(|bit| lane.number() >> bit & 1 == 1).filter_map(|bit| bits[bit]);
+        let expected = set.fold(first.number(), |lane, bit| lane + (1 << bit));
+        holder(lane) == Some((Lane::new(expected), at))
     };
-    (0..32).all(follows).then_some(Factor { at, lane: first as u32, bits })
+    Lane::all().all(follows).then_some(Factor { at, lane: first, bits })
 }
 
 /// The position of a factor in a list, to which it is added where it is new.
@@ -165,7 +166,7 @@ impl Cta<'_> {
                     return false;
                 };
                 // Nodes follow one another, and so do the results of all threads.
-                *sum = Affine::strided(results.lane(0), 1);
+                *sum = Affine::strided(results.lane(Lane::FIRST), 1);
             }
         }
         for (d, sum) in d.iter().zip(sums) {
@@ -202,7 +203,7 @@ impl Factor {
         for (step, bit) in steps.iter_mut().zip(self.bits) {
             *step = bit.map_or(0, |bit| element.steps[usize::from(bit)]);
         }
-        Affine { first: element.lane(self.lane), steps }
+        Affine { first: element.lane(self.lane.number()), steps }
     }
 }
 
@@ -239,14 +240,14 @@ mod tests {
             for (at, products) in plan.products.iter().enumerate() {
                 assert_eq!(products.len(), usize::from(k));
                 for (inner, (x, y)) in products.iter().enumerate() {
-                    for lane in 0..32 {
+                    for lane in Lane::all() {
                         let (row, column) = fragment::of_c(lane, at);
                         let holder = |factor: &Factor| {
-                            let set = (0..LANE_BITS).filter(|bit| lane >> bit & 1 == 1);
+                            let set = (0..LANE_BITS).filter(|bit| lane.number() >> bit & 1 == 1);
                             let lane = set
                                 .filter_map(|bit| factor.bits[bit])
-                                .fold(factor.lane, |lane, bit| lane + (1 << bit));
-                            (lane as usize, factor.at)
+                                .fold(factor.lane.number(), |lane, bit| lane + (1 << bit));
+                            (Lane::new(lane), factor.at)
                         };
                         let (from, number) = holder(&plan.left[*x]);
                         assert_eq!(fragment::of_a(shape, product.a, from, number), (row, inner));

@@ -17,8 +17,8 @@ use super::exec::affine_memory::{Places, sharing_lanes};
 use super::exec::group::Group;
 use super::race::Now;
 use super::register::{Affine, Held};
-use super::value::lanes;
 use super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
 use crate::case::{Options, Schedule};
 use crate::program::{
     Address, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
@@ -184,11 +184,11 @@ impl<const B: usize> Lockstep<B> {
             let mask = warps[0].exists;
             let own = |warp: &Warp| {
                 let own = &warp.predicates[predicate.index()];
-                ((own.sym | own.undefined) & mask == 0).then_some(own.bits & mask)
+                (!(own.sym | own.undefined).meets(mask)).then_some(own.bits & mask)
             };
-            let first = own(&warps[0]).filter(|bits| *bits == 0 || *bits == mask)?;
+            let first = own(&warps[0]).filter(|bits| bits.is_empty() || *bits == mask)?;
             if warps.iter().all(|warp| own(warp) == Some(first)) {
-                *uniform = Some(GroupPredicate { holds: first != 0, written_back: true });
+                *uniform = Some(GroupPredicate { holds: !first.is_empty(), written_back: true });
             }
         }
         uniform.map(|uniform| uniform.holds)
@@ -241,7 +241,7 @@ impl<const B: usize> Lockstep<B> {
 /// What a register of all warps holds, if that is affine from thread to thread.
 fn collect<const B: usize>(warps: &[Warp], register: RegId) -> Option<Held<B>> {
     if B == ALONE {
-        return warps[0].register(register).get(0).as_word().map(Held::uniform);
+        return warps[0].register(register).get(Lane::FIRST).as_word().map(Held::uniform);
     }
     let own = |warp: &Warp| warp.register(register).held();
     let Held { words: lanes, symbolic } = own(&warps[0])?;
@@ -274,7 +274,7 @@ fn write_back_register<const B: usize>(value: &mut Option<GroupValue<B>>, warps:
     *written_back = true;
     for (at, warp) in warps.iter_mut().enumerate() {
         if B == ALONE {
-            warp.registers[number].set(0, held.first());
+            warp.registers[number].set(Lane::FIRST, held.first());
         } else {
             warp.registers[number].set_affine(of_warp(&held.words, at), held.symbolic);
         }
@@ -288,7 +288,7 @@ fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp]
     }
     uniform.written_back = true;
     for warp in warps {
-        warp.predicates[number].merge_bits(warp.exists, if uniform.holds { u32::MAX } else { 0 });
+        warp.predicates[number].merge_bits(warp.exists, LaneMask::all_if(uniform.holds));
     }
 }
 
@@ -296,7 +296,7 @@ fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp]
 fn common_pc(warps: &[Warp]) -> Option<InstId> {
     let pc = warps[0].pc[0];
     let there =
-        |warp: &Warp| warp.runnable() == warp.exists && lanes(warp.exists).all(|lane| warp.pc[lane] == pc);
+        |warp: &Warp| warp.runnable() == warp.exists && warp.exists.iter().all(|lane| warp.pc[lane] == pc);
     warps.iter().all(there).then_some(pc)
 }
 
@@ -395,10 +395,10 @@ impl Cta<'_> {
                 None => warp.exists,
                 Some(guard) => match self.guarded(warp, warp.exists, inst, pc, guard)? {
                     Guarded::Lanes(active) => active,
-                    Guarded::Done | Guarded::Moved => 0,
+                    Guarded::Done | Guarded::Moved => LaneMask::NONE,
                 },
             };
-            if active != 0 {
+            if !active.is_empty() {
                 self.execute(warp, active, inst, pc)?;
             }
         }
@@ -503,7 +503,7 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
             _ => None,
         };
         // Nodes follow one another, and so do the results of all threads.
-        Some(Affine::strided(results?.lane(0), 1))
+        Some(Affine::strided(results?.lane(Lane::FIRST), 1))
     }
 
     /// Words of the only thread's own memory, or of shared memory, each of which is read once for all.
@@ -516,7 +516,9 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
     ) -> Result<bool, Stop> {
         let AllThreads { lockstep, warps } = self;
         if B == ALONE {
-            let Some(words) = cta.own_words(&warps[0], 0, places, width, d.len()) else { return Ok(false) };
+            let Some(words) = cta.own_words(&warps[0], Lane::FIRST, places, width, d.len()) else {
+                return Ok(false);
+            };
             let words = words.into_iter().map(|word| word.as_word().map(Held::uniform));
             for (target, word) in d.iter().zip(words) {
                 let (Some(target), Some(word)) = (target, word) else { continue };
@@ -542,7 +544,8 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
                 offsets,
                 width,
                 |parts, (cell, touched), thread| {
-                    let (warp, lanes) = ((thread >> LANE_BITS) as u16, lanes << (thread & 31));
+                    let (warp, lanes) =
+                        ((thread >> LANE_BITS) as u16, LaneMask::from_bits(lanes << (thread & 31)));
                     let now = Now { epoch, sync: warps[usize::from(warp)].syncs, warp };
                     if of_one_warp {
                         parts.read_together(cell, touched, now, lanes)

@@ -3,7 +3,9 @@
 use super::form::Form;
 use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
 use super::{Analysis, State};
-use crate::program::{Address, Async, BulkWrite, Far, MemoryPlace, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width};
+use crate::program::{
+    Address, Async, BulkWrite, Far, MemoryPlace, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width,
+};
 
 const COLUMNS: &str =
     "nothing determines which columns of tensor memory an allocation takes, unless it takes all";
@@ -28,7 +30,9 @@ impl Analysis<'_> {
         }
         let wherever = |form: Form| match form {
             Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. }) => other,
+            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. }) => {
+                other
+            }
         };
         let anywhere = Form::number(u64::MAX);
         let read = match operation {
@@ -83,7 +87,9 @@ impl Analysis<'_> {
         });
         // What is updated is read as well.
         let updated = match operation {
-            Async::BulkLoad { to, update: Some(_), .. } => Some((*to, wherever(self.address(state, to.address)))),
+            Async::BulkLoad { to, update: Some(_), .. } => {
+                Some((*to, wherever(self.address(state, to.address))))
+            }
             Async::StoreFar { to, update: Some(_), .. } => Some((*to, self.address(state, to.address))),
             Async::BulkStore { to: Far::Bytes { at: to, .. }, write: BulkWrite::Updates(_), .. } => {
                 Some((*to, wherever(self.address(state, to.address))))

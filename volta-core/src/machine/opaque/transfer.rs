@@ -143,9 +143,10 @@ impl Analysis<'_> {
                         Form::Linear { sum, offset: own } => {
                             Form::Half { sum, offset: own, high: offset - at == 4 }
                         }
-                        Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => {
-                            Form::tainted(u64::MAX)
-                        }
+                        Form::Bits { .. }
+                        | Form::Some { .. }
+                        | Form::Half { .. }
+                        | Form::Descriptor { .. } => Form::tainted(u64::MAX),
                     }
                 }
                 _ => Form::tainted(u64::MAX),
@@ -667,8 +668,10 @@ impl Analysis<'_> {
                 // Wherever in the object its rows lie.
                 let anywhere = match address {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other
-                    @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. }) => other,
+                    other @ (Form::Bits { .. }
+                    | Form::Some { .. }
+                    | Form::Half { .. }
+                    | Form::Descriptor { .. }) => other,
                 };
                 (!self.loaded(*space, anywhere, 16).is_number()).then_some(COMPUTED)
             }

@@ -64,7 +64,8 @@ fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
 
 /// The dimensions of a tile, if that is what a bulk copy is of.
 fn tile(x: &mut Operation<'_, '_>) -> Lowered<Option<usize>> {
-    let modes = ["im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"];
+    let modes =
+        ["im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"];
     if modes.into_iter().any(|mode| x.flag(mode)) {
         return Err(x.unsupported("only tiles are"));
     }

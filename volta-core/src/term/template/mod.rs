@@ -12,6 +12,7 @@ mod graph;
 mod near;
 
 use crate::base::index::InstId;
+use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Decoded, decode};
 use crate::number::interval::Function;
 use crate::number::{Extended, Rational};
@@ -473,7 +474,7 @@ impl Explainer {
         let operands = &parts.operands[..parts.op.arity()];
         let (mut covered, mut unexplained) = (is_encoding(parts.op), is_encoding(parts.op));
         for operand in operands {
-            for lane in crate::term::node::active(parts.mask) {
+            for lane in parts.mask {
                 let term = operand.term(lane, parts.mask);
                 if let TermKind::Constant(id) = term.kind() {
                     let marks = &self.templates.marks;
@@ -487,7 +488,7 @@ impl Explainer {
         }
         let own = if unexplained { Use::Unexplained } else { Use::Plain };
         for operand in operands {
-            for lane in crate::term::node::active(parts.mask) {
+            for lane in parts.mask {
                 if let TermKind::Constant(id) = operand.term(lane, parts.mask).kind() {
                     let known = self.used.entry(id).or_insert(own);
                     if own == Use::Plain {
@@ -499,7 +500,7 @@ impl Explainer {
         if !covered {
             return;
         }
-        let first = TermId::lane(node, parts.mask.trailing_zeros());
+        let first = TermId::lane(node, parts.mask.first());
         let Some((op, operands)) = normal(store, first) else { return };
         let digests = operands.map(|operand| self.digest(store, operand));
         let digest = digest_of(op, self.rounds_of(first), digests);
@@ -507,7 +508,7 @@ impl Explainer {
     }
 
     /// The template whose graph the term of each lane has, and the operands of each.
-    fn find(&self, store: &Store, node: NodeId, mask: u32) -> Option<Found> {
+    fn find(&self, store: &Store, node: NodeId, mask: LaneMask) -> Option<Found> {
         let covered = self.covered.get(&node)?;
         let all = |templates: Option<&Vec<usize>>, place: Place| {
             templates?.iter().find_map(|template| self.find_as(store, node, mask, *template, place))
@@ -515,7 +516,7 @@ impl Explainer {
         if let Some(found) = all(self.templates.by_digest.get(&covered.digest), Place::Whole) {
             return Some(found);
         }
-        let first = TermId::lane(node, mask.trailing_zeros());
+        let first = TermId::lane(node, mask.first());
         let (op, [condition, then, otherwise]) = normal(store, first)?;
         if op == TermOp::Fma {
             let factors = [condition, then].map(|factor| self.digest(store, factor));
@@ -544,12 +545,12 @@ impl Explainer {
         &self,
         store: &Store,
         node: NodeId,
-        mask: u32,
+        mask: LaneMask,
         template: usize,
         place: Place,
     ) -> Option<Found> {
         let mut found = Found { template, operands: [[0; 32]; MAX_OPERANDS], outer: Vec::new() };
-        for lane in crate::term::node::active(mask) {
+        for lane in mask {
             let root = TermId::lane(node, lane);
             let mut own = Match::new(store, self, &self.templates.list[template]);
             let fits = match place {
@@ -562,7 +563,7 @@ impl Explainer {
                 return None;
             }
             for (list, operand) in found.operands.iter_mut().zip(own.operands) {
-                list[lane as usize] = operand.map_or(0, TermId::raw);
+                list[lane] = operand.map_or(0, TermId::raw);
             }
             if found.outer.is_empty() {
                 let empty = own.outer.iter().map(|(op, which, _)| Outer {
@@ -577,7 +578,7 @@ impl Explainer {
                     return None;
                 }
                 for (list, operand) in outer.operands.iter_mut().zip(operands) {
-                    list[lane as usize] = operand.raw();
+                    list[lane] = operand.raw();
                 }
             }
         }
@@ -691,9 +692,9 @@ impl Store {
     }
 
     /// What a function means for the operands of each lane.
-    fn apply_function(&mut self, found: &Found, mask: u32, site: InstId) -> Option<NodeId> {
+    fn apply_function(&mut self, found: &Found, mask: LaneMask, site: InstId) -> Option<NodeId> {
         let template = self.explainer.as_ref()?.templates.list[found.template].clone();
-        let results_of = |node| std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+        let results_of = |node| Lane::each(|lane| TermId::lane(node, lane).raw());
         let mut results: Vec<[u64; 32]> = Vec::new();
         let mut last = None;
         for piece in &template.meaning {

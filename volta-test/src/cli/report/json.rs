@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use volta_case::{Hint, Reason};
 use volta_core::case::Which;
-use volta_core::verdict::{Difference, ElementMap, Fault, How, Place, Verdict};
+use volta_core::verdict::{
+    BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, Verdict,
+};
 
 use super::finding::place_of_error;
 use super::table::Figures;
@@ -186,6 +188,32 @@ struct FaultLine<'r> {
     message: &'r str,
     help: Option<&'r str>,
     sites: Vec<SiteLine<'r>>,
+    /// What happened at barriers in memory that it is about.
+    barriers: Vec<BarrierLine<'r>>,
+}
+
+/// The last phases of a barrier in memory, in order; the one that is not over comes last.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct BarrierLine<'r> {
+    barrier: &'r str,
+    phases: Vec<PhaseOf<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct PhaseOf<'r> {
+    /// From 0; its parity is its lowest bit.
+    phase: u32,
+    is_over: bool,
+    arrivals: u32,
+    arrivals_awaited: u32,
+    bytes: i64,
+    bytes_expected: i64,
+    /// Arrivals, expected bytes and copies, by instruction, each with the first thread.
+    steps: Vec<SiteLine<'r>>,
+    /// Whether there were more instructions than are listed.
+    has_more: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -373,18 +401,33 @@ fn map_line(map: &ElementMap) -> MapLine<'_> {
 }
 
 fn fault_line<'r>(checked: &Checked, fault: &'r Fault) -> FaultLine<'r> {
-    let sites = fault.sites.iter().map(|site| SiteLine {
+    let site_line = |site: &'r Site| SiteLine {
         action: &site.action,
         thread: site.thread.map(|thread| thread.to_string()),
         at: site.place.as_ref().map(|place| LineOf::new(checked, fault.side, place)),
-    });
+    };
+    let phase = |phase: &'r PhaseLine| PhaseOf {
+        phase: phase.number,
+        is_over: phase.is_over,
+        arrivals: phase.arrivals.0,
+        arrivals_awaited: phase.arrivals.1,
+        bytes: phase.bytes.0,
+        bytes_expected: phase.bytes.1,
+        steps: phase.steps.iter().map(site_line).collect(),
+        has_more: phase.has_more,
+    };
+    let barrier = |told: &'r BarrierPhases| BarrierLine {
+        barrier: &told.name,
+        phases: told.phases.iter().map(phase).collect(),
+    };
     FaultLine {
         side: fault.side.name(),
         kind: fault.kind.name(),
         rule: fault.rule,
         message: &fault.message,
         help: fault.help.as_deref(),
-        sites: sites.collect(),
+        sites: fault.sites.iter().map(site_line).collect(),
+        barriers: fault.phases.iter().map(barrier).collect(),
     }
 }
 

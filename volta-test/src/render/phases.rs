@@ -1,0 +1,53 @@
+//! What happened at barriers in memory, phase by phase, as text.
+
+use std::fmt::Write as _;
+
+use volta_core::verdict::{BarrierPhases, PhaseLine, Site};
+
+use super::source::{calls, excerpt};
+use super::wrap::wrapped;
+use super::{clean, clean_line};
+use crate::case::{Case, Kernel};
+use crate::prepare::Ptx;
+
+/// A paragraph for each barrier.
+pub(super) fn text(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, barriers: &[BarrierPhases]) -> String {
+    let mut text = String::new();
+    for barrier in barriers {
+        let name = format!("phases of the barrier at {}", clean_line(&barrier.name));
+        let _ = writeln!(text, "  {}", wrapped(&name, 2, 4));
+        for phase in &barrier.phases {
+            let _ = writeln!(text, "    {}", head(phase));
+            for step in &phase.steps {
+                let _ = writeln!(text, "      {}", wrapped(&line(case, kernel, ptx, step), 6, 8));
+            }
+            if phase.has_more {
+                let _ = writeln!(text, "      and others");
+            }
+        }
+    }
+    clean(&text)
+}
+
+fn head(phase: &PhaseLine) -> String {
+    let ((arrived, count), (came, expected)) = (phase.arrivals, phase.bytes);
+    let state = if phase.is_over { "over" } else { "open" };
+    let arrivals = if count == 1 { "arrival" } else { "arrivals" };
+    let bytes = match (came, expected) {
+        (0, 0) => String::new(),
+        (_, _) => format!(", {came} of {expected} bytes"),
+    };
+    format!("{} (parity {}), {state}: {arrived} of {count} {arrivals}{bytes}", phase.number, phase.number & 1)
+}
+
+fn line(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, step: &Site) -> String {
+    let who = step.thread.map_or(String::new(), |thread| format!(" {thread}"));
+    let place = step.place.as_ref();
+    let call = place.and_then(|place| calls(&case.home, kernel, place).into_iter().next());
+    let shown = call.or_else(|| place.and_then(|place| excerpt(&case.home, kernel, ptx, place)));
+    let place = shown.map_or(String::new(), |shown| {
+        let file = shown.path.rsplit('/').next().unwrap_or_default();
+        format!(", {file}:{}", shown.number())
+    });
+    clean_line(&format!("{}{who}{place}", step.action))
+}
