@@ -14,8 +14,9 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 21] = [
+const LARGE: [&str; 22] = [
     "cluster::pair",
+    "cute_dsl::",
     "matmul::tiled",
     "matmul::naive",
     "matmul::coalesced",

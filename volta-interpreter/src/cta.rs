@@ -222,8 +222,15 @@ impl<'r> Cta<'r> {
             }
             Op::Load { d, bytes, signed, from } => self.load(number, d, *bytes, *signed, *from)?,
             Op::Store { s, bytes, to } => self.store(number, s, *bytes, *to)?,
-            Op::StoreAsync { s, bytes, to, barrier } => {
-                self.store_async(number, s, *bytes, (*to, *barrier))?;
+            Op::StoreAsync { s, bytes, to, barrier, update } => {
+                self.store_async(number, (s, *bytes, *update), (*to, *barrier))?;
+            }
+            Op::Clear { to, bytes } => {
+                let bytes = thread.get(*bytes, &launch);
+                let (space, at) = self.address(number, *to, 8)?;
+                for offset in (0..bytes).step_by(8) {
+                    self.write(number, space, at + offset, 8, 0)?;
+                }
             }
             Op::Setp { test, p, q } => {
                 let [a, b] = test.operands.map(|source| thread.get(source, &launch));
@@ -487,32 +494,7 @@ impl<'r> Cta<'r> {
             s.map(|source| self.threads[number].get(source, &self.launch(number)) & float::mask(8 * bytes));
         let (space, at) = self.address(number, at, bytes)?;
         let old = self.read(number, space, at, bytes)?;
-        let new = match op {
-            AtomicOp::Int(op, ty) => integer::compute(op, ty, [old, a, 0])?,
-            AtomicOp::Add(style) => thread::atomic_add(style, old, a),
-            AtomicOp::Exch => a,
-            AtomicOp::Cas => {
-                if old == a {
-                    b
-                } else {
-                    old
-                }
-            }
-            AtomicOp::Inc => {
-                if old >= a {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            AtomicOp::Dec => {
-                if old == 0 || old > a {
-                    a
-                } else {
-                    old - 1
-                }
-            }
-        };
+        let new = thread::atomic(op, old, [a, b])?;
         self.write(number, space, at, bytes, new)?;
         self.threads[number].set_some(d, old);
         Ok(())

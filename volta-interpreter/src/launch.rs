@@ -11,8 +11,10 @@ use volta_core::verdict::{Difference, How, Witness};
 use super::values::{self, Number, Values};
 use crate::Run;
 use crate::decode::{Parameter, Program, decode};
+use crate::integer::IntType;
 use crate::layout::Swizzle;
 use crate::memory::{Object, Objects, TENSORS};
+use crate::op::Type;
 use crate::random::Random;
 use crate::tensor_map::{self, Dimension, TensorMap};
 
@@ -367,7 +369,16 @@ impl Ready<'_> {
         let param = &self.case.params[at];
         let ParamKind::Tensor { shape, .. } = &param.kind else { return Err("a map of no tensor".into()) };
         let shape = if map.shape.is_empty() { shape } else { &map.shape };
-        let element = values::elements(param)[self.which].bytes();
+        let element = values::elements(param)[self.which];
+        let ty = match element {
+            Element::Float(format) => {
+                Type::parse(format.name()).ok_or("a map of floats of no such format")?
+            }
+            Element::Int { bytes, signed: true } => Type::Int(IntType { bits: 8 * bytes, signed: true }),
+            Element::Int { bytes, signed: false } => Type::Bits(8 * bytes),
+            Element::Bool => Type::Bits(8),
+        };
+        let element = element.bytes();
         let mut dimensions = Vec::new();
         let mut row = u64::from(element);
         for inner in 0..shape.len() {
@@ -379,7 +390,7 @@ impl Ready<'_> {
             row = stride * extent;
         }
         let swizzle = Swizzle((map.swizzle.span() / 16).checked_ilog2().unwrap_or(0));
-        Ok(TensorMap { base: self.base(at), element, swizzle, dimensions })
+        Ok(TensorMap { base: self.base(at), ty, swizzle, dimensions })
     }
 
     /// What the kernel's parameters hold at the beginning.

@@ -384,6 +384,13 @@ pub enum AtomicOp {
     Int(IntOp, IntType),
     /// On floats, to nearest.
     Add(FloatStyle),
+    /// The larger or the smaller float.
+    Extreme {
+        /// The larger one.
+        largest: bool,
+        /// Of the operands.
+        style: FloatStyle,
+    },
     /// The new value.
     Exch,
     /// The new value if the old one is the first operand.
@@ -492,12 +499,18 @@ pub enum Op {
         a: Source,
         space: Space,
     },
-    /// `st.async`
+    /// `st.async`, `red.async`
     StoreAsync {
         s: Vec<Source>,
         bytes: u32,
         to: Address,
-        barrier: Address,
+        barrier: Option<Address>,
+        update: Option<AtomicOp>,
+    },
+    /// `st.bulk`
+    Clear {
+        to: Address,
+        bytes: Source,
     },
     ArriveAtCluster,
     WaitForCluster,
@@ -665,6 +678,20 @@ pub struct BulkCopy {
     pub ctas: Option<Source>,
     /// It may signal the other CTA of a pair.
     pub pair: bool,
+    pub effect: BulkEffect,
+}
+
+/// What a bulk copy does where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkEffect {
+    /// It writes.
+    Write,
+    /// It writes those of every 16 bytes that have a bit in this number.
+    WriteSome(Source),
+    /// It updates numbers of so many bytes.
+    Update(AtomicOp, u32),
+    /// It updates elements of a tensor map by the operation of that name.
+    UpdateElements(&'static str),
 }
 
 /// What a bulk copy moves.

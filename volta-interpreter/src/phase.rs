@@ -5,9 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cta::Cta;
+use super::decode::atomic_op;
 use super::memory;
-use super::op::{Address, BulkCopy, Moved, Phase, PhaseOp, Source, Space};
+use super::op::{Address, AtomicOp, BulkCopy, BulkEffect, Moved, Phase, PhaseOp, Source, Space};
 use super::tensor_map::{Placed, TensorMap};
+use super::{float, thread};
 
 /// A barrier's state.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ struct Piece {
     bytes: u32,
     to: (Space, u64),
     from: From,
+    /// It updates what is there.
+    update: Option<AtomicOp>,
 }
 
 /// Where what is moved comes from.
@@ -198,16 +202,28 @@ impl Cta<'_> {
     pub(super) fn start_bulk(&mut self, number: usize, copy: &BulkCopy) -> Result<(), String> {
         let pieces = match &copy.moved {
             Moved::Bytes { to, from, bytes } => {
-                let bytes = self.threads[number].get(*bytes, &self.launch(number)) & 0xffff_ffff;
+                let bytes = self.value(number, *bytes) & 0xffff_ffff;
+                let kept = match copy.effect {
+                    BulkEffect::WriteSome(mask) => self.value(number, mask),
+                    BulkEffect::Write | BulkEffect::Update(..) | BulkEffect::UpdateElements(_) => 0xffff,
+                };
+                let (size, update) = match copy.effect {
+                    BulkEffect::Write | BulkEffect::UpdateElements(_) => (8, None),
+                    BulkEffect::WriteSome(_) => (1, None),
+                    BulkEffect::Update(op, size) => (size, Some(op)),
+                };
                 let (to, from) = (self.address(number, *to, 16)?, self.address(number, *from, 16)?);
                 let piece = |at: u64| Piece {
-                    bytes: (bytes - at).min(8) as u32,
+                    bytes: size,
                     to: (to.0, to.1 + at),
                     from: From::Memory(from.0, from.1 + at),
+                    update,
                 };
-                (0..bytes).step_by(8).map(piece).collect()
+                (0..bytes).step_by(size as usize).filter(|at| kept >> (at % 16) & 1 == 1).map(piece).collect()
             }
-            Moved::Tile { shared, map, at, loads } => self.tile(number, *shared, *map, at, *loads)?,
+            Moved::Tile { shared, map, at, loads } => {
+                self.tile(number, *shared, *map, (at, *loads), copy.effect)?
+            }
         };
         let barrier = copy.barrier.map(|at| self.barrier_place(number, at)).transpose()?;
         let group = self.phases.groups.get(&number).copied().unwrap_or(0);
@@ -235,19 +251,20 @@ impl Cta<'_> {
     pub(super) fn store_async(
         &mut self,
         number: usize,
-        s: &[Source],
-        bytes: u32,
-        (to, barrier): (Address, Address),
+        (s, bytes, update): (&[Source], u32, Option<AtomicOp>),
+        (to, barrier): (Address, Option<Address>),
     ) -> Result<(), String> {
         let (space, at) = self.address(number, to, bytes * s.len() as u32)?;
-        let barrier = Some(self.barrier_place(number, barrier)?);
+        let barrier = barrier.map(|barrier| self.barrier_place(number, barrier)).transpose()?;
         let piece = |(index, source): (usize, &Source)| Piece {
             bytes,
             to: (space, at + u64::from(bytes) * index as u64),
             from: From::Value(self.value(number, *source)),
+            update,
         };
         let pieces = s.iter().enumerate().map(piece).collect();
-        self.phases.copies.push(Bulk { thread: number, group: 0, pieces, barrier });
+        // Of those that no barrier tells of, no group does either.
+        self.phases.copies.push(Bulk { thread: number, group: u64::MAX, pieces, barrier });
         Ok(())
     }
 
@@ -257,14 +274,18 @@ impl Cta<'_> {
         number: usize,
         shared: Address,
         map: Address,
-        at: &[Source],
-        loads: bool,
+        (at, loads): (&[Source], bool),
+        effect: BulkEffect,
     ) -> Result<Vec<Piece>, String> {
         let (Space::Shared, near) = self.address(number, shared, 128)? else {
             return Err("a box that does not lie in shared memory".into());
         };
         let (space, place) = self.address(number, map, 64)?;
         let map = TensorMap::decode(|word| self.read(number, space, place + 8 * word, 8))?;
+        let update = match effect {
+            BulkEffect::UpdateElements(name) => Some(atomic_op(name, map.ty)?),
+            BulkEffect::Write | BulkEffect::WriteSome(_) | BulkEffect::Update(..) => None,
+        };
         let coordinate =
             |source: &Source| i64::from(self.threads[number].get(*source, &self.launch(number)) as i32);
         let first: Vec<i64> = at.iter().map(coordinate).collect();
@@ -275,7 +296,7 @@ impl Cta<'_> {
             } else {
                 ((Space::Global, placed.global?), From::Memory(Space::Shared, placed.shared))
             };
-            Some(Piece { bytes: map.element, to, from })
+            Some(Piece { bytes: map.ty.bits() / 8, to, from, update })
         };
         Ok(map.elements(&first, near)?.into_iter().filter_map(piece).collect())
     }
@@ -305,14 +326,21 @@ impl Cta<'_> {
     }
 
     fn do_bulk(&mut self, at: usize) -> Result<(), String> {
-        let Bulk { thread, pieces, barrier, .. } = self.phases.copies.swap_remove(at);
-        for Piece { bytes, to, from } in &pieces {
+        let Bulk { thread: number, pieces, barrier, .. } = self.phases.copies.swap_remove(at);
+        for Piece { bytes, to, from, update } in &pieces {
             let value = match *from {
                 From::Nothing => 0,
-                From::Memory(space, at) => self.read(thread, space, at, *bytes)?,
-                From::Value(value) => value,
+                From::Memory(space, at) => self.read(number, space, at, *bytes)?,
+                From::Value(value) => value & float::mask(8 * *bytes),
             };
-            self.write(thread, to.0, to.1, *bytes, value)?;
+            let value = match update {
+                Some(op) => {
+                    let old = self.read(number, to.0, to.1, *bytes)?;
+                    thread::atomic(*op, old, [value, 0])?
+                }
+                None => value,
+            };
+            self.write(number, to.0, to.1, *bytes, value)?;
         }
         let bytes = pieces.iter().map(|piece| u64::from(piece.bytes)).sum();
         barrier.map_or(Ok(()), |barrier| self.complete_bytes(barrier, bytes))

@@ -1,14 +1,36 @@
 //! Tensor maps: what a launch passes, and the box that a copy moves. The ISA does not say what the bytes of a map hold;
 //! here they hold the numbers below.
 
+use super::float::Format;
+use super::integer::IntType;
 use super::layout::Swizzle;
 use super::memory;
+use super::op::Type;
 
 /// Bytes of a map.
 pub const BYTES: usize = 128;
 
 /// Dimensions that a map can have.
 const MOST: usize = 5;
+
+/// What the elements of maps are.
+const TYPES: [Type; 15] = [
+    Type::Bits(8),
+    Type::Bits(16),
+    Type::Bits(32),
+    Type::Bits(64),
+    Type::Int(IntType { bits: 8, signed: true }),
+    Type::Int(IntType { bits: 16, signed: true }),
+    Type::Int(IntType { bits: 32, signed: true }),
+    Type::Int(IntType { bits: 64, signed: true }),
+    Type::Float(Format::F16),
+    Type::Float(Format::Bf16),
+    Type::Float(Format::Tf32),
+    Type::Float(Format::F32),
+    Type::Float(Format::F64),
+    Type::Float(Format::E4m3),
+    Type::Float(Format::E5m2),
+];
 
 /// One dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +48,8 @@ pub struct Dimension {
 pub struct TensorMap {
     /// The address of the first element in global memory.
     pub base: u64,
-    /// Bytes of an element.
-    pub element: u32,
+    /// What an element is.
+    pub ty: Type,
     /// How boxes lie in shared memory.
     pub swizzle: Swizzle,
     /// The innermost one first.
@@ -52,8 +74,8 @@ impl TensorMap {
         if self.dimensions.len() > MOST {
             return Err(format!("a tensor map has at most {MOST} dimensions"));
         }
-        let head =
-            u64::from(self.element) << 16 | u64::from(self.swizzle.0) << 8 | self.dimensions.len() as u64;
+        let at = TYPES.iter().position(|ty| *ty == self.ty).ok_or("no map has elements of that type")?;
+        let head = (at as u64) << 16 | u64::from(self.swizzle.0) << 8 | self.dimensions.len() as u64;
         let rest = self.dimensions.iter().flat_map(|held| [held.extent, held.tile << 48 | held.stride]);
         let mut bytes = [0; BYTES];
         for (at, word) in [self.base, head].into_iter().chain(rest).enumerate() {
@@ -68,16 +90,16 @@ impl TensorMap {
     /// When they are no map, or cannot be read.
     pub fn decode(mut word: impl FnMut(u64) -> Result<u64, String>) -> Result<TensorMap, String> {
         let (base, head) = (word(0)?, word(1)?);
-        let (rank, swizzle, element) = (head & 0xff, head >> 8 & 0xff, head >> 16);
-        if rank > MOST as u64 || swizzle > 3 || !matches!(element, 1 | 2 | 4 | 8) {
+        let (rank, swizzle, ty) = (head & 0xff, head >> 8 & 0xff, TYPES.get((head >> 16) as usize));
+        let (Some(ty), 0..=MOST, 0..=3) = (ty, rank as usize, swizzle) else {
             return Err("there is no tensor map at the address that a copy names".into());
-        }
+        };
         let mut dimension = |at: u64| -> Result<Dimension, String> {
             let (extent, packed) = (word(2 + 2 * at)?, word(3 + 2 * at)?);
             Ok(Dimension { extent, stride: packed & ((1 << 48) - 1), tile: packed >> 48 })
         };
         let dimensions = (0..rank).map(&mut dimension).collect::<Result<_, String>>()?;
-        Ok(TensorMap { base, element: element as u32, swizzle: Swizzle(swizzle as u32), dimensions })
+        Ok(TensorMap { base, ty: *ty, swizzle: Swizzle(swizzle as u32), dimensions })
     }
 
     /// The elements of the box that begins with the element at some coordinates and lies at an address in shared memory.
@@ -89,7 +111,7 @@ impl TensorMap {
             return Err(format!("{} coordinates for {} dimensions", first.len(), self.dimensions.len()));
         }
         let mut placed = vec![(Some(self.base), 0)];
-        let mut step = u64::from(self.element);
+        let mut step = u64::from(self.ty.bits() / 8);
         for (dimension, first) in self.dimensions.iter().zip(first) {
             let global = |inside: u64| {
                 let at = u64::try_from(first + inside as i64).ok()?;
@@ -118,7 +140,7 @@ mod tests {
     fn map() -> TensorMap {
         let dimension = |extent, stride, tile| Dimension { extent, stride, tile };
         let dimensions = vec![dimension(10, 2, 8), dimension(3, 32, 2)];
-        TensorMap { base: 0x1000, element: 2, swizzle: Swizzle(0), dimensions }
+        TensorMap { base: 0x1000, ty: Type::Bits(16), swizzle: Swizzle(0), dimensions }
     }
 
     #[test]

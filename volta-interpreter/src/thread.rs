@@ -5,7 +5,7 @@ use super::float::{self, Arithmetic, Clamp, Format, mask};
 use super::integer::{self, IntOp, IntType};
 use super::memory;
 use super::op::{
-    CarryOp, Class, Comparison, FloatOp, FloatStyle, Register, Source, Space, Special, Test, Type,
+    AtomicOp, CarryOp, Class, Comparison, FloatOp, FloatStyle, Register, Source, Space, Special, Test, Type,
 };
 
 /// A call that has not returned.
@@ -444,6 +444,43 @@ pub fn atomic_add(style: FloatStyle, old: u64, value: u64) -> u64 {
         FloatStyle { clamp: Clamp::None, ..style },
         [old, value, 0],
     )
+}
+
+/// What a location holds after an atomic operation on what it held.
+///
+/// # Errors
+/// See [`integer::compute`].
+pub fn atomic(op: AtomicOp, old: u64, [a, b]: [u64; 2]) -> Result<u64, String> {
+    Ok(match op {
+        AtomicOp::Int(op, ty) => integer::compute(op, ty, [old, a, 0])?,
+        AtomicOp::Add(style) => atomic_add(style, old, a),
+        AtomicOp::Extreme { largest, style } => {
+            let op = FloatOp::Extreme { largest, nan: false, three: false, xorsign: false };
+            compute_float(op, style, [old, a, 0])
+        }
+        AtomicOp::Exch => a,
+        AtomicOp::Cas => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::Inc => {
+            if old >= a {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Dec => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
+    })
 }
 
 #[cfg(test)]

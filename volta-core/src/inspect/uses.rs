@@ -10,8 +10,8 @@ use crate::case::{Element, Role};
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
 use crate::program::{
-    self, Address, Async, Far, Int, Int2, Op, Parameter, Program, RegId, Space, Src, Update, VariableId,
-    Width,
+    self, Address, Async, BulkWrite, Far, Int, Int2, Op, Parameter, Program, RegId, Space, Src, Update,
+    VariableId, Width,
 };
 
 /// The type of a parameter that PTX declares as a number with a meaning.
@@ -244,10 +244,10 @@ fn maps(program: &Program) -> Vec<(Taken, MapUse)> {
     let addresses = Addresses::of(program);
     let mut all: Vec<(Taken, MapUse)> = Vec::new();
     for inst in &program.insts {
-        let (far, loads) = if let Op::Async(Async::BulkLoad { from, .. }) = &inst.op {
-            (from, true)
-        } else if let Op::Async(Async::BulkStore { to, .. }) = &inst.op {
-            (to, false)
+        let (far, loads, stores) = if let Op::Async(Async::BulkLoad { from, .. }) = &inst.op {
+            (from, true, false)
+        } else if let Op::Async(Async::BulkStore { to, write, .. }) = &inst.op {
+            (to, matches!(write, BulkWrite::UpdatesElements(_)), true)
         } else {
             continue;
         };
@@ -262,7 +262,7 @@ fn maps(program: &Program) -> Vec<(Taken, MapUse)> {
         let map = &mut all[known].1;
         map.rank = map.rank.max(at.len());
         map.loads |= loads;
-        map.stores |= !loads;
+        map.stores |= stores;
     }
     all
 }
@@ -364,8 +364,11 @@ fn through(op: &Op) -> Vec<Through> {
     if let Op::Async(Async::BulkLoad { from: Far::Bytes { at, .. }, .. }) = op {
         return vec![bulk(*at, true, false)];
     }
-    if let Op::Async(Async::BulkStore { to: Far::Bytes { at, .. }, .. }) = op {
-        return vec![bulk(*at, false, true)];
+    if let Op::Async(Async::BulkStore { to: Far::Bytes { at, .. }, write, .. }) = op {
+        return vec![bulk(*at, matches!(write, BulkWrite::Updates(_)), true)];
+    }
+    if let Op::Async(Async::StoreFar { to, barrier: None, update, .. }) = op {
+        return vec![bulk(*to, update.is_some(), true)];
     }
     Vec::new()
 }
@@ -515,7 +518,7 @@ impl Types {
             self.vote(Src::Reg(*d), int(to));
         } else if let Op::Atomic { update, a, .. } = op {
             let element = match update {
-                Update::Real(format) => Element::Float(*format),
+                Update::Real(format) | Update::Extreme { format, .. } => Element::Float(*format),
                 Update::Integer(_, ty) => int(ty),
             };
             self.vote(*a, element);

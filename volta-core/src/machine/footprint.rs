@@ -12,11 +12,11 @@ use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
-use super::race::{Access, Agent};
+use super::race::{Access, Manner};
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Options, Role};
-use crate::program::{InstId, Scope, Update};
+use crate::program::{InstId, Scope};
 use crate::term::{Imported, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 
@@ -32,7 +32,7 @@ pub(super) struct Merged {
 
 /// A location that CTAs updated atomically. If they are several, then all in one way.
 struct Location {
-    kinds: SmallVec<[(Update, Scope); 1]>,
+    kinds: SmallVec<[Manner; 1]>,
     /// The CTA that was first.
     cta: u64,
     /// What each CTA contributed, if it is of an output: the number of its store, and a value of it.
@@ -146,8 +146,8 @@ impl Merged {
                 location.kinds.iter().flat_map(|one| contribution.kinds.iter().map(move |two| (one, two)))
             {
                 let start = offset.max(*other);
-                let end = (offset + u64::from(two.0.bytes())).min(other + u64::from(one.0.bytes()));
-                let goes_well = one.0 == two.0 && offset == *other && [one.1, two.1] == [Scope::Launch; 2];
+                let end = (offset + u64::from(two.update.bytes())).min(other + u64::from(one.update.bytes()));
+                let goes_well = one.goes_with(*two) && offset == *other;
                 if start < end && !goes_well {
                     let bytes =
                         (start..end.min(start / 4 * 4 + 4)).fold(0, |bytes, at| bytes | 1 << (at % 4));
@@ -190,7 +190,7 @@ impl Merged {
         for ((number, offset), location) in shared {
             let at = launch.tensors[*number as usize].element_at(*offset);
             let whole = at.and_then(|at| Some((at, at.tensor.param?, launch.spell(at)?)));
-            let (Some((ElementAt { tensor, element, .. }, param, place)), [(update, _)]) =
+            let (Some((ElementAt { tensor, element, .. }, param, place)), [Manner { update, .. }]) =
                 (whole, location.kinds.as_slice())
             else {
                 return Err(RunError::Defect("atomics of several CTAs are not of one kind".into()));
@@ -357,12 +357,10 @@ fn conflict_of_ctas([(one, one_writes), (other, other_writes)]: [(Access, bool);
     if !one_writes && !other_writes {
         return None;
     }
-    match (one.agent, other.agent) {
-        (Agent::Atomic { update, scope }, Agent::Atomic { update: other, scope: others }) => {
-            if update.bytes() != other.bytes() || [scope, others] != [Scope::Launch; 2] {
-                return Some(FaultKind::Race);
-            }
-            (update != other).then_some(FaultKind::Nondeterministic)
+    match (one.agent.manner(), other.agent.manner()) {
+        (Some(one), Some(other)) if one.goes_with(other) => None,
+        (Some(one), Some(other)) if one.differs(other) && [one.scope, other.scope] == [Scope::Launch; 2] => {
+            Some(FaultKind::Nondeterministic)
         }
         _ => Some(FaultKind::Race),
     }

@@ -10,11 +10,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::bind::{Initial, Tensor};
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
-use super::race::EpochShadow;
+use super::race::{EpochShadow, Manner};
 use super::shadow::ByteShadow;
 use super::structs::ElementAt;
 use super::value::{Origin, Value};
-use crate::program::{InstId, Scope, Update};
+use crate::program::InstId;
 use crate::term::Store;
 use smallvec::SmallVec;
 
@@ -61,7 +61,7 @@ pub(super) type Placed<T> = ((u32, u64), T);
 #[derive(Clone, Debug)]
 pub(super) struct Contribution {
     /// The ways in which it was updated, each once.
-    pub(super) kinds: SmallVec<[(Update, Scope); 1]>,
+    pub(super) kinds: SmallVec<[Manner; 1]>,
     /// All operands together, if there is one way: bits, an integer, a real or undefined.
     pub(super) sum: Value,
 }
@@ -140,7 +140,7 @@ impl Memory {
     }
 
     /// One more atomic on a location of a tensor, and what all operands make together now.
-    pub(super) fn contribute(&mut self, place: (u32, u64), kind: (Update, Scope), sum: Value) {
+    pub(super) fn contribute(&mut self, place: (u32, u64), kind: Manner, sum: Value) {
         let new = || Contribution { kinds: SmallVec::new(), sum };
         let contribution = self.contributions.entry(place).or_insert_with(new);
         contribution.sum = sum;

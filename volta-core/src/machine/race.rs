@@ -199,6 +199,8 @@ fn number(update: Update) -> u16 {
         Update::Real(Format::F64) => 4,
         Update::Real(Format::E4m3) => 5,
         Update::Real(Format::E5m2) => 6,
+        // Behind those.
+        Update::Extreme { largest, format } => 8 + 2 * number(Update::Real(format)) + u16::from(largest),
         Update::Integer(op, ty) => {
             let op = match op {
                 Int2::Add => 1,
@@ -258,12 +260,36 @@ pub(super) enum Agent {
         scope: Scope,
     },
     /// The asynchronous copy of that number, which the thread started (rule Y6); one that accesses memory by the async
-    /// proxy says in which space (rule Y10).
-    Copy { number: u32, proxy: Option<AsyncSpace> },
+    /// proxy says in which space (rule Y10). It may update atomically, in some way and among some threads.
+    Copy { number: u32, proxy: Option<AsyncSpace>, update: Option<(Update, Scope)> },
     /// The thread itself, which makes a barrier in memory or ends one (rule Y9).
     Maker,
     /// The thread itself, of a barrier in memory: that is what these operations are for.
     Barrier,
+}
+
+/// A way in which a location is updated atomically.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Manner {
+    pub(super) update: Update,
+    /// Among whom it is one operation.
+    pub(super) scope: Scope,
+    /// Operations of different proxies are not atomic for one another (ISA, Morally strong operations).
+    proxy: Option<AsyncSpace>,
+}
+
+impl Manner {
+    /// Whether operations of CTAs of a launch that do not run together commute.
+    pub(super) fn goes_with(self, other: Manner) -> bool {
+        self == other && self.scope == Scope::Launch
+    }
+
+    /// Whether two operations are atomic for one another, and do different things.
+    pub(super) fn differs(self, other: Manner) -> bool {
+        self.update != other.update
+            && self.update.bytes() == other.update.bytes()
+            && self.proxy == other.proxy
+    }
 }
 
 impl Agent {
@@ -272,9 +298,25 @@ impl Agent {
     fn goes_with(self, other: Agent) -> bool {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
-            (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => update == other,
-            (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) => number == other,
-            _ => self == other,
+            (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
+            _ => match (self.manner(), other.manner()) {
+                (Some(one), Some(other)) => one.update == other.update && one.proxy == other.proxy,
+                (None, Some(_)) | (Some(_), None) => false,
+                (None, None) => self == other,
+            },
+        }
+    }
+
+    /// How it updates what it accesses atomically, if it does.
+    pub(super) fn manner(self) -> Option<Manner> {
+        match self {
+            Agent::Atomic { update, scope } => Some(Manner { update, scope, proxy: None }),
+            Agent::Copy { proxy, update: Some((update, scope)), .. } => Some(Manner { update, scope, proxy }),
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Copy { update: None, .. }
+            | Agent::Maker
+            | Agent::Barrier => None,
         }
     }
 
@@ -306,12 +348,16 @@ pub(super) struct Access {
 impl Access {
     /// What it does, in words.
     pub(super) fn verb(&self, writes: bool) -> String {
+        if let Some(Manner { update, .. }) = self.agent.manner() {
+            return format!("atomically updates (`{update}`)");
+        }
         match self.agent {
-            Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
             Agent::Barrier => "uses the barrier at".into(),
             Agent::Maker => "makes the barrier at".into(),
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } if writes => "writes".into(),
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } => "reads".into(),
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } if writes => {
+                "writes".into()
+            }
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } => "reads".into(),
         }
     }
 }
@@ -348,17 +394,15 @@ pub(super) struct Conflict {
 impl Conflict {
     /// Whether both write, and not atomically.
     pub(super) fn is_of_writes(&self) -> bool {
-        let is_atomic = |access: &Access| matches!(access.agent, Agent::Atomic { .. });
+        let is_atomic = |access: &Access| access.agent.manner().is_some();
         self.earlier_writes && self.later_writes && ![self.earlier, self.later].iter().any(is_atomic)
     }
 
     /// Whether it is between atomics of one location that do not commute: no race, and no less a fault.
     pub(super) fn is_of_operations(&self) -> bool {
-        match (self.earlier.agent, self.later.agent) {
-            (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => {
-                update != other && update.bytes() == other.bytes()
-            }
-            _ => false,
+        match (self.earlier.agent.manner(), self.later.agent.manner()) {
+            (Some(one), Some(other)) => one.differs(other),
+            (None, _) | (_, None) => false,
         }
     }
 }
@@ -631,7 +675,8 @@ impl VectorClockDetector {
 
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
-        let is_of_cta = |access: &Access| matches!(access.agent, Agent::Atomic { scope: Scope::Cta, .. });
+        let is_of_cta =
+            |access: &Access| access.agent.manner().is_some_and(|manner| manner.scope == Scope::Cta);
         let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
         later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
@@ -663,7 +708,7 @@ impl VectorClockDetector {
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
         // something else may be an atomic that goes with this one.
-        let is_atomic = matches!(agent, Agent::Atomic { .. } | Agent::Barrier);
+        let is_atomic = agent.manner().is_some() || agent == Agent::Barrier;
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
@@ -692,7 +737,7 @@ impl VectorClockDetector {
                 let known = history.reads.len() - history.reads_for(access.thread).len();
                 // Of these, nothing but their end is asked: what they read, everybody sees.
                 let is_over = |read: &&Access| match read.agent {
-                    Agent::Copy { number, proxy: Some(_) } => {
+                    Agent::Copy { number, proxy: Some(_), .. } => {
                         copies[number as usize].ends.iter().any(|(agent, stamp)| {
                             clocks.knows(access.thread as usize, *agent as usize) >= *stamp
                         })
@@ -752,7 +797,7 @@ fn is_read_between(
 
 /// Whether fences order what an agent did up to a stamp before an operation on tensor memory.
 fn is_fenced(clocks: &Clocks, copies: &[Copied], (agent, stamp): (u32, u32), later: &Access) -> bool {
-    let Agent::Copy { number, proxy: None } = later.agent else { return false };
+    let Agent::Copy { number, proxy: None, .. } = later.agent else { return false };
     copies[number as usize].is_of_tensor_memory
         && clocks.ordered(later.thread as usize, agent as usize) >= stamp
 }
@@ -819,7 +864,7 @@ mod tests {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
         let copy = exact.begin_copy();
-        assert!(access(&mut exact, 0, Agent::Copy { number: copy, proxy: None }, true));
+        assert!(access(&mut exact, 0, Agent::Copy { number: copy, proxy: None, update: None }, true));
         assert!(!access(&mut exact, 0, Agent::Thread, false));
         exact.clocks.meet(&[0, 1]);
         assert!(!access(&mut exact, 1, Agent::Thread, false));
@@ -842,7 +887,7 @@ mod tests {
         ] {
             let mut exact = VectorClockDetector::new(2, 32, false);
             let first = exact.begin_on_tensor_memory(Some(one));
-            let agent = |number| Agent::Copy { number, proxy: None };
+            let agent = |number| Agent::Copy { number, proxy: None, update: None };
             assert!(exact.access((0, 0), (0, agent(first)), 0b1111, InstId(0), true).is_ok());
             if fences {
                 exact.clocks.fence_before(0);
@@ -868,7 +913,7 @@ mod tests {
             assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             let copy = exact.begin_copy();
             if reads {
-                let reader = Agent::Copy { number: copy, proxy: None };
+                let reader = Agent::Copy { number: copy, proxy: None, update: None };
                 assert!(exact.access((0, 0), (0, reader), 0b1111, InstId(1), false).is_ok());
             }
             exact.end_copy_at(copy, agent, 1);
@@ -893,7 +938,7 @@ mod tests {
             }
             exact.clocks.meet(&[0, 1]);
             let number = exact.begin_copy();
-            let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+            let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
             let access = exact.access((0, 0), (0, writer), 0b1111, InstId(2), true);
             assert_eq!(access.is_ok(), is_ordered, "{reader:?}");
             assert_eq!(exact.unfenced.is_some(), is_ordered, "and it is listed");
@@ -905,7 +950,7 @@ mod tests {
         let mut exact = VectorClockDetector::new(3, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, writes| {
             let number = exact.begin_copy();
-            let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+            let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
             exact.access((0, 0), (thread, agent), 0b1111, InstId(number), writes).map(|()| number)
         };
         // Thread 2 reads what thread 0 writes, three times.

@@ -4,9 +4,9 @@
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
-use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
+use super::op::{Address, Int2, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
 use super::tensor_memory::TensorMemoryOp;
-use super::update::Scope;
+use super::update::{Scope, Update};
 use super::visit::Named;
 
 /// A place in memory.
@@ -53,6 +53,19 @@ impl Far {
             Far::Tile { at, .. } => at,
         }
     }
+}
+
+/// What a bulk copy does to global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkWrite {
+    /// It writes all that it brings.
+    All,
+    /// Of every 16 bytes it writes those whose bits are set in this mask (`.cp_mask`).
+    Masked(Src),
+    /// It updates each element atomically (`cp.reduce`).
+    Updates(Update),
+    /// The same of elements of the type that the tensor map has.
+    UpdatesElements(Int2),
 }
 
 /// Which of what it started a thread commits and waits for.
@@ -187,7 +200,7 @@ pub enum Fenced {
     Barriers,
 }
 
-/// An asynchronous operation, or one on a barrier in memory.
+/// An asynchronous operation, one on a barrier in memory, or one on much of memory at once.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum Async {
@@ -196,12 +209,30 @@ pub enum Async {
     Copy { to: Address, from: Address, bytes: u32, size: Option<Src>, ignore: Option<PredSrc> },
     /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier: from global memory, with `.multicast` to
     /// these CTAs of the cluster, or from the CTA's shared memory to that of another one; the barrier may be one of the other
-    /// CTA of a `pair`
-    BulkLoad { to: MemoryPlace, from: Far, barrier: MemoryPlace, ctas: Option<Src>, pair: bool },
-    /// `st.async` to shared memory of the cluster, which completes on a barrier there
-    StoreFar { to: MemoryPlace, width: Width, a: Vec<Src>, barrier: MemoryPlace },
-    /// `cp.async.bulk{.tensor}` from shared to global memory, which completes by groups
-    BulkStore { to: Far, from: MemoryPlace },
+    /// CTA of a `pair`. With `cp.reduce` it updates what lies in another CTA
+    BulkLoad {
+        to: MemoryPlace,
+        from: Far,
+        barrier: MemoryPlace,
+        ctas: Option<Src>,
+        pair: bool,
+        update: Option<Update>,
+    },
+    /// `st.async`, and `red.async`, which updates: to shared memory of the cluster, where it completes on a barrier, or to
+    /// global memory, where nobody is told of its end
+    StoreFar {
+        to: MemoryPlace,
+        width: Width,
+        a: Vec<Src>,
+        barrier: Option<MemoryPlace>,
+        update: Option<(Update, Scope)>,
+    },
+    /// `cp.async.bulk{.tensor}` and `cp.reduce.async.bulk{.tensor}` from shared to global memory, which complete by groups
+    BulkStore { to: Far, from: MemoryPlace, write: BulkWrite },
+    /// `cp.async.bulk.prefetch{.tensor}`: advice about what lies there
+    Prefetch { from: Far },
+    /// `st.bulk`: the thread itself stores so many zeros to its own shared memory
+    Clear { to: MemoryPlace, bytes: Src },
     /// `wgmma.mma_async`
     Multiply(Box<WarpgroupProduct>),
     /// `wgmma.fence`: registers may be handed over to products
@@ -233,6 +264,8 @@ impl Async {
             | Async::BulkLoad { .. }
             | Async::StoreFar { .. }
             | Async::BulkStore { .. } => Effect::Writes(Writes::Copy),
+            Async::Clear { .. } => Effect::Writes(Writes::Store),
+            Async::Prefetch { .. } => Effect::Context,
             Async::Multiply(_)
             | Async::FenceRegisters
             | Async::Commit { groups: Groups::Products }
@@ -260,14 +293,17 @@ impl Async {
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let found = match self {
             Async::Copy { to, from, .. } => [Some(*to), Some(*from), None],
-            Async::StoreFar { to, barrier, .. } => [Some(to.address), Some(barrier.address), None],
+            Async::StoreFar { to, barrier, .. } => {
+                [Some(to.address), barrier.map(|barrier| barrier.address), None]
+            }
             Async::BulkLoad { to, from, barrier, .. } => {
                 [*to, from.place(), *barrier].map(|place| Some(place.address))
             }
-            Async::BulkStore { to, from } => [Some(to.place().address), Some(from.address), None],
-            Async::Barrier { place, .. } | Async::Tensor(TensorMemoryOp::Allocate { to: place, .. }) => {
-                [Some(place.address), None, None]
-            }
+            Async::BulkStore { to, from, .. } => [Some(to.place().address), Some(from.address), None],
+            Async::Prefetch { from } => [Some(from.place().address), None, None],
+            Async::Clear { to: place, .. }
+            | Async::Barrier { place, .. }
+            | Async::Tensor(TensorMemoryOp::Allocate { to: place, .. }) => [Some(place.address), None, None],
             Async::Tensor(
                 TensorMemoryOp::Free { .. }
                 | TensorMemoryOp::Relinquish { .. }
@@ -294,7 +330,15 @@ impl Async {
         let found: Vec<Src> = match self {
             Async::Copy { size, .. } => size.iter().copied().collect(),
             Async::BulkLoad { from: far, ctas, .. } => far.values().iter().copied().chain(*ctas).collect(),
-            Async::BulkStore { to: far, .. } => far.values().to_vec(),
+            Async::BulkStore { to: far, write, .. } => {
+                let mask = match write {
+                    BulkWrite::Masked(mask) => Some(*mask),
+                    BulkWrite::All | BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_) => None,
+                };
+                far.values().iter().copied().chain(mask).collect()
+            }
+            Async::Prefetch { from: far } => far.values().to_vec(),
+            Async::Clear { bytes, .. } => vec![*bytes],
             Async::StoreFar { a, .. } => a.clone(),
             Async::Multiply(product) => {
                 product.sources().chain(product.d.iter().map(|d| Src::Reg(*d))).collect()

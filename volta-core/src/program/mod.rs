@@ -39,7 +39,7 @@ mod visit;
 mod tests;
 
 pub use asynchronous::{
-    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
+    Adds, Async, BarrierAction, BarrierTest, BulkWrite, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
     WarpgroupProduct,
 };
 pub use check::{Broken, BrokenPromise};

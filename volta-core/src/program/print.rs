@@ -12,7 +12,7 @@ use super::update::{Scope, Update};
 use std::fmt::{self, Display, Formatter};
 
 use super::asynchronous::{
-    Adds, Async, BarrierAction, Factor, Far, Groups, MemoryPlace, Phase, WarpgroupProduct,
+    Adds, Async, BarrierAction, BulkWrite, Factor, Far, Groups, MemoryPlace, Phase, WarpgroupProduct,
 };
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
@@ -300,11 +300,7 @@ impl Display for Op {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
             Op::Atomic { update, scope, space, address, alignment: _, d, a } => {
-                let scope = match scope {
-                    Scope::Cta => ".cta",
-                    Scope::Cluster => ".cluster",
-                    Scope::Launch => "",
-                };
+                let scope = scope_name(*scope);
                 write!(out, "{} = atomic{scope}.{space}.{update} {address}, {a}", sink(d))
             }
             Op::Cvta { d, a, space, to, width } => {
@@ -399,6 +395,14 @@ impl Display for MemoryPlace {
     }
 }
 
+fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Cta => ".cta",
+        Scope::Cluster => ".cluster",
+        Scope::Launch => "",
+    }
+}
+
 impl Display for Far {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -452,13 +456,20 @@ impl Display for Async {
                 size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
                 ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
             }
-            Async::BulkLoad { to, from, barrier, ctas, pair } => {
+            Async::BulkLoad { to, from, barrier, ctas, pair, update } => {
                 let pair = if *pair { ".pair" } else { "" };
-                write!(out, "copy.bulk{pair} {to}, {from}, completes {barrier}")?;
+                let update = update.map(|update| format!(".{update}")).unwrap_or_default();
+                write!(out, "copy.bulk{pair}{update} {to}, {from}, completes {barrier}")?;
                 ctas.map_or(Ok(()), |ctas| write!(out, ", in {ctas}"))
             }
-            Async::StoreFar { to, width, a, barrier } => {
-                write!(out, "store.async.{width} {to}, {}, completes {barrier}", list(a))
+            Async::StoreFar { to, width, a, barrier, update } => {
+                match update {
+                    None => write!(out, "store.async.{width} {to}, {}", list(a))?,
+                    Some((update, scope)) => {
+                        write!(out, "atomic.async.{update}{} {to}, {}", scope_name(*scope), list(a))?;
+                    }
+                }
+                barrier.map_or(Ok(()), |barrier| write!(out, ", completes {barrier}"))
             }
             Async::ArriveAtCluster { releases } => {
                 write!(out, "cluster.arrive{}", if *releases { "" } else { ".relaxed" })
@@ -466,10 +477,23 @@ impl Display for Async {
             Async::WaitForCluster => write!(out, "cluster.wait"),
             Async::Fence { of: super::Fenced::Everything } => write!(out, "fence"),
             Async::Fence { of: super::Fenced::Barriers } => write!(out, "fence.barriers"),
-            Async::BulkStore { to: Far::Bytes { at, count }, from } => {
-                write!(out, "copy.bulk {at}, {from}, {count}")
+            Async::BulkStore { to, from, write } => {
+                match write {
+                    BulkWrite::All | BulkWrite::Masked(_) => write!(out, "copy.bulk ")?,
+                    BulkWrite::Updates(update) => write!(out, "copy.bulk.{update} ")?,
+                    BulkWrite::UpdatesElements(op) => write!(out, "copy.bulk.{} ", name(op))?,
+                }
+                match to {
+                    Far::Bytes { at, count } => write!(out, "{at}, {from}, {count}")?,
+                    tile @ Far::Tile { .. } => write!(out, "{tile}, {from}")?,
+                }
+                match write {
+                    BulkWrite::Masked(mask) => write!(out, ", of bytes {mask}"),
+                    BulkWrite::All | BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_) => Ok(()),
+                }
             }
-            Async::BulkStore { to: tile @ Far::Tile { .. }, from } => write!(out, "copy.bulk {tile}, {from}"),
+            Async::Prefetch { from } => write!(out, "prefetch.bulk {from}"),
+            Async::Clear { to, bytes } => write!(out, "store.zeros {to}, {bytes}"),
             Async::Multiply(product) => write!(out, "{product}"),
             Async::FenceRegisters => write!(out, "wgmma.fence"),
             Async::Commit { groups } => write!(out, "{}.commit", kind(groups)),
@@ -631,6 +655,8 @@ impl Display for Update {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Update::Real(format) => write!(out, "add.{}", format.name()),
+            Update::Extreme { largest: true, format } => write!(out, "max.{}", format.name()),
+            Update::Extreme { largest: false, format } => write!(out, "min.{}", format.name()),
             Update::Integer(op, ty) => write!(out, "{}.{ty}", name(op)),
         }
     }

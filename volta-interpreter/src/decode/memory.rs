@@ -14,6 +14,49 @@ const HINTS: [&str; 21] = [
     "cg", "cs", "lu", "cv", "wb", "wt", "nc", "noftz", "L1", "L2",
 ];
 
+/// The operation of an atomic, if it is the name of one.
+pub(super) fn atomic_name(name: &str) -> Option<&'static str> {
+    let names = ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"];
+    names.into_iter().find(|held| *held == name)
+}
+
+/// What an atomic of that name does to a type.
+///
+/// # Errors
+/// When the type has no such operation.
+pub(in super::super) fn atomic_op(name: &str, ty: Type) -> Result<AtomicOp, String> {
+    let style = |format| FloatStyle {
+        format,
+        pair: matches!(ty, Type::FloatPair(_)),
+        round: Round::NearestTiesToEven,
+        ftz: false,
+        clamp: Clamp::None,
+    };
+    Ok(match (name, ty) {
+        ("exch", _) => AtomicOp::Exch,
+        ("cas", _) => AtomicOp::Cas,
+        ("inc", _) => AtomicOp::Inc,
+        ("dec", _) => AtomicOp::Dec,
+        ("add", Type::Float(format) | Type::FloatPair(format)) => AtomicOp::Add(style(format)),
+        ("min" | "max", Type::Float(format)) => {
+            AtomicOp::Extreme { largest: name == "max", style: style(format) }
+        }
+        (name, Type::Int(_) | Type::Bits(_)) => {
+            let int = if let Type::Int(int) = ty { int } else { IntType { bits: ty.bits(), signed: false } };
+            let op = match name {
+                "add" => IntOp::Add,
+                "min" => IntOp::Min,
+                "max" => IntOp::Max,
+                "and" => IntOp::And,
+                "or" => IntOp::Or,
+                _ => IntOp::Xor,
+            };
+            AtomicOp::Int(op, int)
+        }
+        (name, _) => return Err(format!("`{name}` is no operation of that type")),
+    })
+}
+
 impl Decoder {
     pub(super) fn memory(
         &self,
@@ -22,18 +65,16 @@ impl Decoder {
         operands: &[Operand],
     ) -> Result<Option<Op>, String> {
         Ok(Some(match opcode {
-            "st" if modifiers.take("async") => {
+            "st" if modifiers.take("async") => self.store_async(None, modifiers, operands)?,
+            "red" if modifiers.take("async") => {
+                let name = modifiers.first_of(atomic_name).ok_or("it names no operation")?;
+                self.store_async(Some(name), modifiers, operands)?
+            }
+            "st" if modifiers.take("bulk") => {
                 modifiers.ignore(&HINTS);
                 let space = modifiers.space();
-                modifiers.ignore(&["mbarrier::complete_tx::bytes", "v2", "v4"]);
-                let ty = modifiers.ty()?;
-                let [to, values, barrier] = operands else { return Err("it has three operands".into()) };
-                Op::StoreAsync {
-                    s: self.values(values, ty)?,
-                    bytes: ty.bits() / 8,
-                    to: self.address(to, space)?,
-                    barrier: self.address(barrier, space)?,
-                }
+                let [to, bytes, _] = operands else { return Err("it has three operands".into()) };
+                Op::Clear { to: self.address(to, space)?, bytes: self.source(bytes, Type::Bits(64))? }
             }
             "mapa" | "getctarank" => {
                 let space = if modifiers.take("shared::cluster") { Space::Shared } else { Space::Generic };
@@ -92,36 +133,9 @@ impl Decoder {
     ) -> Result<Op, String> {
         modifiers.ignore(&HINTS);
         let space = modifiers.space();
-        let names = ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"];
-        let name = modifiers.first_of(|name| names.into_iter().find(|held| *held == name));
+        let name = modifiers.first_of(atomic_name);
         let ty = modifiers.ty()?;
-        let op = match (name.ok_or("it names no operation")?, ty) {
-            ("exch", _) => AtomicOp::Exch,
-            ("cas", _) => AtomicOp::Cas,
-            ("inc", _) => AtomicOp::Inc,
-            ("dec", _) => AtomicOp::Dec,
-            ("add", Type::Float(format) | Type::FloatPair(format)) => AtomicOp::Add(FloatStyle {
-                format,
-                pair: matches!(ty, Type::FloatPair(_)),
-                round: Round::NearestTiesToEven,
-                ftz: false,
-                clamp: Clamp::None,
-            }),
-            (name, Type::Int(_) | Type::Bits(_)) => {
-                let int =
-                    if let Type::Int(int) = ty { int } else { IntType { bits: ty.bits(), signed: false } };
-                let op = match name {
-                    "add" => IntOp::Add,
-                    "min" => IntOp::Min,
-                    "max" => IntOp::Max,
-                    "and" => IntOp::And,
-                    "or" => IntOp::Or,
-                    _ => IntOp::Xor,
-                };
-                AtomicOp::Int(op, int)
-            }
-            (name, _) => return Err(format!("`{name}` is no operation of that type")),
-        };
+        let op = atomic_op(name.ok_or("it names no operation")?, ty)?;
         let (d, operands) = match (opcode, operands) {
             ("atom", [d, rest @ ..]) => (self.sink(d)?, rest),
             _ => (None, operands),
@@ -130,13 +144,35 @@ impl Decoder {
         Ok(Op::Atomic { op, d, bytes: ty.bits() / 8, at, s: self.sources(operands, ty)? })
     }
 
+    /// `st.async`, or `red.async` by the operation of that name.
+    fn store_async(
+        &self,
+        name: Option<&str>,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Op, String> {
+        modifiers.ignore(&HINTS);
+        let space = modifiers.space();
+        modifiers.ignore(&["mbarrier::complete_tx::bytes", "v2", "v4"]);
+        let ty = modifiers.ty()?;
+        let [to, values, rest @ ..] = operands else { return Err("it has at least two operands".into()) };
+        Ok(Op::StoreAsync {
+            s: self.values(values, ty)?,
+            bytes: ty.bits() / 8,
+            to: self.address(to, space)?,
+            barrier: rest.first().map(|barrier| self.address(barrier, space)).transpose()?,
+            update: name.map(|name| atomic_op(name, ty)).transpose()?,
+        })
+    }
+
     /// `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`, `cp.async.wait_all`.
     fn copy(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
+        let updates = modifiers.take("reduce");
         if !modifiers.take("async") {
             return Err("it is no copy that is known".into());
         }
         if modifiers.take("bulk") {
-            return self.bulk(modifiers, operands);
+            return self.bulk(updates, modifiers, operands);
         }
         if modifiers.take("mbarrier") {
             return self.arrive_after_copies(modifiers, operands);

@@ -20,10 +20,11 @@ use volta_core::ptx::SourceName;
 use volta_core::ptx::tree::{Item, Linking, Module, Statement, TableKind, VariableDeclaration};
 use volta_core::ptx::{self, tree};
 
+pub(super) use self::memory::atomic_op;
 use self::operand::Modifiers;
 use self::scope::{Entity, Scopes};
 use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object, STATIC_END};
-use super::op::{AtomicOp, Instruction, Op, Space, Type};
+use super::op::{AtomicOp, BulkEffect, Instruction, Op, Space, Type};
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
@@ -86,8 +87,15 @@ pub struct Program {
 impl Program {
     /// Whether some atomic operation adds floats, which rounds in the order of the schedule.
     pub fn adds_floats_atomically(&self) -> bool {
+        // Of a tensor map nobody knows yet of which type it is.
+        let adds = |effect: &BulkEffect| {
+            matches!(effect, BulkEffect::Update(AtomicOp::Add(_), _) | BulkEffect::UpdateElements("add"))
+        };
         let mut instructions = self.functions.iter().flat_map(|function| &function.code);
-        instructions.any(|instruction| matches!(instruction.op, Op::Atomic { op: AtomicOp::Add(_), .. }))
+        instructions.any(|instruction| {
+            matches!(&instruction.op, Op::Atomic { op: AtomicOp::Add(_), .. })
+                || matches!(&instruction.op, Op::Bulk(copy) if adds(&copy.effect))
+        })
     }
 }
 

@@ -2,8 +2,9 @@
 
 use volta_core::ptx::tree::Operand;
 
-use super::super::op::{BulkCopy, Moved, Op, Phase, PhaseOp, Source, Space, Type};
+use super::super::op::{BulkCopy, BulkEffect, Moved, Op, Phase, PhaseOp, Source, Space, Type};
 use super::Decoder;
+use super::memory::{atomic_name, atomic_op};
 use super::operand::Modifiers;
 
 const WORD: Type = Type::Bits(32);
@@ -60,8 +61,18 @@ impl Decoder {
         Ok(Op::Phase { at, op: Box::new(PhaseOp::ArriveAfterCopies { counted }) })
     }
 
-    /// `cp.async.bulk`, `cp.async.bulk.tensor`
-    pub(super) fn bulk(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
+    /// `cp.async.bulk`, `cp.async.bulk.tensor`, and those of `cp.reduce`
+    pub(super) fn bulk(
+        &self,
+        updates: bool,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Op, String> {
+        if modifiers.take("prefetch") {
+            let names = ["tensor", "1d", "2d", "3d", "4d", "5d", "tile", "L2", "L2::cache_hint", "global"];
+            modifiers.ignore(&names);
+            return Ok(Op::Nothing);
+        }
         if modifiers.take("commit_group") {
             return Ok(Op::CommitBulk);
         }
@@ -81,6 +92,22 @@ impl Decoder {
         let on_barrier = modifiers.take("mbarrier::complete_tx::bytes");
         let multicast = modifiers.take("multicast::cluster");
         modifiers.take("bulk_group");
+        let has_mask = modifiers.take("cp_mask");
+        let update = if updates { modifiers.first_of(atomic_name) } else { None };
+        let effect = match (update, rank) {
+            (Some(name), Some(_)) => BulkEffect::UpdateElements(name),
+            (Some(name), None) => {
+                modifiers.take("noftz");
+                let ty = modifiers.ty()?;
+                BulkEffect::Update(atomic_op(name, ty)?, ty.bits() / 8)
+            }
+            (None, _) if updates => return Err("it names no operation".into()),
+            (None, _) if has_mask => {
+                let mask = operands.last().ok_or("it has no mask")?;
+                BulkEffect::WriteSome(self.source(mask, Type::Bits(16))?)
+            }
+            (None, _) => BulkEffect::Write,
+        };
         let [d, s, rest @ ..] = operands else { return Err("it has at least two operands".into()) };
         let (moved, rest) = match (rank, rest) {
             (Some(rank), _) => {
@@ -107,6 +134,6 @@ impl Decoder {
             [_, ctas, ..] if multicast => Some(self.source(ctas, Type::Bits(16))?),
             _ => None,
         };
-        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier, ctas, pair })))
+        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier, ctas, pair, effect })))
     }
 }

@@ -10,7 +10,7 @@ use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
-use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp, Update};
+use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
 use crate::verdict::FaultKind;
 
 /// Nothing lies below this address.
@@ -330,10 +330,7 @@ impl Cta<'_> {
         if let Op::Load { width, .. } | Op::Store { width, .. } = op {
             Some(width.bytes())
         } else if let Op::Atomic { update, .. } = op {
-            Some(match update {
-                Update::Real(format) => format.bytes(),
-                Update::Integer(_, ty) => ty.width.bytes(),
-            })
+            Some(update.bytes())
         } else {
             None
         }

@@ -36,26 +36,8 @@ impl Cta<'_> {
             let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
-            let mismatch = |this: &Self, warp: &Warp, held: String| {
-                let message = format!("an atomic operation, `{update}`, reads {held}");
-                this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
-            };
             let by = self.value(warp, a, lane);
-            let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
-            let old = self.held_value(warp, lane, &at, at.offsets[lane], bytes)?;
-            let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
-            self.store_value(warp, lane, &at, at.offsets[lane], bytes, new)?;
-            if let Backing::Tensor(tensor) = at.object.backing
-                && self.launch.clusters.len() > 1
-            {
-                let place = (tensor, at.offsets[lane]);
-                let sum = match self.memory.contributed(place) {
-                    // If another operation came before, no other CTA may come here, and nobody asks for the sum.
-                    Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
-                    None => by,
-                };
-                self.memory.contribute(place, (update, scope), sum);
-            }
+            self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if let Some(d) = d {
                 // Who was here before is the schedule's business (rule S4).
                 let old = Value::Undefined(Origin::Unpredictable(pc));
@@ -65,8 +47,43 @@ impl Cta<'_> {
         Ok(())
     }
 
+    /// Updates a location of an object by an operand, in the way of who accesses it.
+    pub(super) fn update_at(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        offset: u64,
+        by: Value,
+    ) -> Result<(), Stop> {
+        let Some(manner) = at.agent.manner() else {
+            return Err(Stop::Defect("an update by somebody who does not update atomically"));
+        };
+        let (update, pc) = (manner.update, at.pc);
+        let mismatch = |this: &Self, warp: &Warp, held: String| {
+            let message = format!("an atomic operation, `{update}`, reads {held}");
+            this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
+        };
+        let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
+        let old = self.held_value(warp, lane, at, offset, update.bytes())?;
+        let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
+        self.store_value(warp, lane, at, offset, update.bytes(), new)?;
+        if let Backing::Tensor(tensor) = at.object.backing
+            && self.launch.clusters.len() > 1
+        {
+            let place = (tensor, offset);
+            let sum = match self.memory.contributed(place) {
+                // If another operation came before, no other CTA may come here, and nobody asks for the sum.
+                Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
+                None => by,
+            };
+            self.memory.contribute(place, manner, sum);
+        }
+        Ok(())
+    }
+
     /// Refuses atomics where there are none, and where the whole of what they add up to is not known.
-    fn holds_atomics(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
+    pub(super) fn holds_atomics(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
             Backing::Tensor(_) if at.object.space == Space::Global => {
@@ -92,7 +109,7 @@ impl Cta<'_> {
             return Ok(Value::Undefined(origin));
         }
         match update {
-            Update::Real(format) => {
+            Update::Real(format) | Update::Extreme { format, .. } => {
                 let real = self.read_real(by, format)?;
                 // NaN, which rule V2 leaves out.
                 let nan = Value::Undefined(Origin::Invalid(pc));
@@ -121,17 +138,22 @@ impl Cta<'_> {
             return Ok(Value::Undefined(origin));
         }
         match update {
-            Update::Real(format) => {
+            Update::Real(format) | Update::Extreme { format, .. } => {
                 let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
                     return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
-                // In which order it is rounded nobody knows (rule V10).
-                let precision = Precision { approximate: true, ..Precision::NEAREST };
-                let shape = Shape { op: TermOp::Add, format, precision, clamp: Clamp::None };
+                // In which order sums are rounded nobody knows (rule V10).
+                let (op, approximate) = match update {
+                    Update::Extreme { largest: true, .. } => (TermOp::Max, false),
+                    Update::Extreme { largest: false, .. } => (TermOp::Min, false),
+                    Update::Real(_) | Update::Integer(..) => (TermOp::Add, true),
+                };
+                let precision = Precision { approximate, ..Precision::NEAREST };
+                let shape = Shape { op, format, precision, clamp: Clamp::None };
                 if [x, y].iter().all(|term| self.known.contains(term.raw())) {
                     return Ok(self.fold_float(shape, &[x, y], pc));
                 }
-                Ok(Value::Sym(Sym::real(format, self.store.apply(TermOp::Add, &[x, y], pc))))
+                Ok(Value::Sym(Sym::real(format, self.store.apply(op, &[x, y], pc))))
             }
             Update::Integer(op, ty) => {
                 // Sums are terms, in whichever order they are made.

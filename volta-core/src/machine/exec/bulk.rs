@@ -7,11 +7,16 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::Backing;
 use super::super::objects::locate;
+use super::super::packed::Cell;
 use super::super::race::Agent;
+use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::LaneAccess;
+use super::tile::Tile;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
+use crate::case::Element;
+use crate::number::format::Format;
+use crate::program::{BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Space, Src, Update, Width};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -43,6 +48,39 @@ impl BulkGroups {
     }
 }
 
+/// All bytes of 16.
+const ALL: u16 = u16::MAX;
+/// What `st.bulk` stores to: a multiple of so many bytes, at a multiple of it.
+const CLEARED: u64 = 8;
+/// Bytes that `st.bulk` stores at most.
+const MOST_CLEARED: u64 = 1 << 24;
+
+/// The bytes of a cell that a mask has, in parts that are aligned in it: their first byte and their size.
+fn parts_of_cell(mask: u16) -> SmallVec<[(u32, u32); 4]> {
+    let has = |start: u32, size: u32| mask >> start & ((1 << size) - 1) == (1 << size) - 1;
+    let halves = [0, 2].into_iter().flat_map(|half| {
+        let whole = has(half, 2);
+        let bytes = [half, half + 1].into_iter().filter(move |byte| !whole && has(*byte, 1));
+        whole.then_some((half, 2)).into_iter().chain(bytes.map(|byte| (byte, 1)))
+    });
+    halves.collect()
+}
+
+/// What an operation does to elements of a tensor map, if there is such an operation (ISA, `cp.reduce.async.bulk.tensor`).
+fn update_of_elements(op: Int2, element: Element) -> Option<Update> {
+    let is_bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
+    let is_ordered = matches!(op, Int2::Min | Int2::Max);
+    match element {
+        Element::Float(format @ (Format::F16 | Format::Bf16)) => Update::of_reals(op, format),
+        Element::Float(Format::F32) if op == Int2::Add => Update::of_reals(op, Format::F32),
+        Element::Int { bytes: 4, signed } => Some(Update::of_integers(op, Int { width: Width::W32, signed })),
+        Element::Int { bytes: 8, signed } if is_bitwise || is_ordered || !signed => {
+            Some(Update::of_integers(op, Int { width: Width::W64, signed }))
+        }
+        Element::Float(_) | Element::Int { .. } | Element::Bool => None,
+    }
+}
+
 impl Cta<'_> {
     /// `cp.async.bulk` to shared memory, which completes on a barrier.
     pub(super) fn bulk_load(
@@ -50,14 +88,14 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        (to, from): (MemoryPlace, &Far),
+        (to, from, update): (MemoryPlace, &Far, Option<Update>),
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in mask {
             let near = self.address_of(warp, lane, pc, to)?;
             let barrier = self.address_of(warp, lane, pc, barrier)?;
             let Some(ctas) = ctas else {
-                self.load_into(warp, lane, pc, (near, from), (barrier, pair))?;
+                self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
                 continue;
             };
             let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
@@ -68,7 +106,7 @@ impl Cta<'_> {
                 let signalled = parity.map_or(rank, |parity| rank & !1 | parity);
                 let (near, barrier) =
                     (self.in_cta(near, rank.into(), at)?, self.in_cta(barrier, signalled.into(), at)?);
-                self.load_into(warp, lane, pc, (near, from), (barrier, pair))?;
+                self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
             }
         }
         Ok(())
@@ -80,23 +118,25 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: Lane,
         pc: InstId,
-        (near, from): ((Space, u64), &Far),
+        (near, from, update): ((Space, u64), &Far, Option<Update>),
         (barrier, pair): ((Space, u64), bool),
     ) -> Result<(), Stop> {
         let copy = self.begin_bulk()?;
-        let agent = |space| Agent::Copy { number: copy, proxy: Some(space) };
-        let (writer, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
+        let agent = |space| Agent::Copy { number: copy, proxy: Some(space), update: None };
+        let (shared_reader, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
+        let update = update.map(|update| (update, Scope::Launch));
+        let writer = Agent::Copy { number: copy, proxy: Some(AsyncSpace::Shared), update };
         let own = warp.rank;
         let bytes = match from {
             Far::Bytes { at, count } => {
                 let far = self.address_of(warp, lane, pc, *at)?;
                 let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
-                let reader = if is_shared { writer } else { reader };
+                let reader = if is_shared { shared_reader } else { reader };
                 if is_shared {
                     // The copy reads the memory of this CTA, which must be there until it is over.
                     self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank: own });
                 }
-                self.bulk_copy(warp, lane, pc, (near, far), *count, (writer, reader))?
+                self.bulk_copy(warp, lane, pc, (near, far), (*count, ALL), (writer, reader))?
             }
             Far::Tile { map, at } => {
                 let tile = self.tile(warp, lane, pc, *map, at)?;
@@ -108,38 +148,60 @@ impl Cta<'_> {
         self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
 
-    /// `st.async`: a store that completes on a barrier, where it goes.
+    /// `st.async` and `red.async`: a store, or an update, that completes on a barrier, where it goes; to global memory, nobody
+    /// knows when it is over.
     pub(super) fn store_far(
         &mut self,
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
         (to, width, a): (MemoryPlace, Width, &[Src]),
-        barrier: MemoryPlace,
+        (barrier, update): (Option<MemoryPlace>, Option<(Update, Scope)>),
     ) -> Result<(), Stop> {
-        if self.launch.ranks() == 1 {
+        if barrier.is_some() && self.launch.ranks() == 1 {
             let lane = mask.first();
             let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
             return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
         for lane in mask {
             let place = self.address_of(warp, lane, pc, to)?;
-            let barrier = self.address_of(warp, lane, pc, barrier)?;
+            let barrier = barrier.map(|barrier| self.address_of(warp, lane, pc, barrier)).transpose()?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
-            let agent = Agent::Copy { number: copy, proxy: None };
+            let agent = Agent::Copy { number: copy, proxy: None, update };
             let mut offsets = [0; 32];
             let one = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
             let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
-            let Backing::Shared(_) = at.object.backing else {
-                let message = "an asynchronous store that is not to shared memory".to_string();
-                return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
+            let (is_there, where_to) = match (at.object.backing, barrier) {
+                (Backing::Shared(_), Some(_)) => (true, ""),
+                (Backing::Tensor(_), None) => (at.object.space == Space::Global, "global"),
+                (Backing::Local(_), None) | (Backing::Shared(_), None) => (false, "global"),
+                (Backing::Local(_) | Backing::Tensor(_), Some(_)) => (false, "shared"),
             };
+            if !is_there {
+                let message = format!("an asynchronous store that is not to {where_to} memory");
+                return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
+            }
             let (rank, first) = (at.object.rank, at.offsets[lane]);
+            if update.is_some() && barrier.is_some() && rank == warp.rank {
+                let message =
+                    "an asynchronous update of the CTA's own shared memory; it needs that of another one";
+                return Err(self.fault(FaultKind::Undefined, "Y13", message.to_string(), warp, lane, pc));
+            }
+            self.writable(warp, &at, bytes)?;
+            if update.is_some() {
+                self.holds_atomics(warp, lane, &at)?;
+            }
             for (number, source) in a.iter().enumerate() {
                 let value = self.value(warp, *source, lane);
-                self.store_value(warp, lane, &at, first + u64::from(each) * number as u64, each, value)?;
+                let offset = first + u64::from(each) * number as u64;
+                if update.is_some() {
+                    self.update_at(warp, lane, &at, offset, value)?;
+                } else {
+                    self.store_value(warp, lane, &at, offset, each, value)?;
+                }
             }
+            let Some(barrier) = barrier else { continue };
             self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
             self.complete_copy(warp, lane, pc, (barrier, false), bytes, (copy, rank))?;
         }
@@ -170,27 +232,42 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
+        write: BulkWrite,
     ) -> Result<(), Stop> {
+        let updates = matches!(write, BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_));
         let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
-        for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from))? {
+        for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from), write)? {
             let reads = self.begin_bulk()?;
-            // Lanes that copy the same to the same place are one that writes, and so many that read.
+            // Lanes that copy the same to the same place are one that writes, and so many that read. Each updates for itself.
             let same =
                 begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
             let (writes, is_shared) = match same {
                 Some((_, _, writes)) => (*writes, true),
                 None => (self.begin_bulk()?, false),
             };
-            let writer = Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global) };
-            let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared) };
+            let writer = |update| Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global), update };
+            let launch_wide = |update: Update| (update, Scope::Launch);
+            let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared), update: None };
             let near = stores.0;
             match to {
                 Far::Bytes { at, count } => {
                     let far = self.address_of(warp, lane, pc, *at)?;
-                    self.bulk_copy(warp, lane, pc, (far, near), *count, (writer, reader))?;
+                    let (update, kept) = match write {
+                        BulkWrite::All | BulkWrite::UpdatesElements(_) => (None, ALL),
+                        BulkWrite::Updates(update) => (Some(launch_wide(update)), ALL),
+                        BulkWrite::Masked(mask) => {
+                            (None, self.concrete(warp, mask, lane, pc, "a mask of bytes")? as u16)
+                        }
+                    };
+                    self.bulk_copy(warp, lane, pc, (far, near), (*count, kept), (writer(update), reader))?;
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
+                    let update = match write {
+                        BulkWrite::UpdatesElements(op) => Some(self.update_of(warp, lane, pc, &tile, op)?),
+                        BulkWrite::All | BulkWrite::Masked(_) | BulkWrite::Updates(_) => None,
+                    };
+                    let writer = writer(update.map(launch_wide));
                     self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), false))?;
                 }
             }
@@ -207,7 +284,7 @@ impl Cta<'_> {
             }
             let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
             self.copies_of(warp, lane).bulk.open.push(stored);
-            if !self.options.rules.strict_stores {
+            if !self.options.rules.strict_stores && !updates {
                 begun.push((lane, stores, writes));
             }
         }
@@ -221,7 +298,12 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
         (to, from): (&Far, MemoryPlace),
+        write: BulkWrite,
     ) -> Result<Vec<(Lane, Stores)>, Stop> {
+        let kept = match write {
+            BulkWrite::Masked(mask) => Some(mask),
+            BulkWrite::All | BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_) => None,
+        };
         let of = |lane| {
             let near = self.address_of(warp, lane, pc, from)?;
             let (place, values): (MemoryPlace, &[Src]) = match to {
@@ -229,8 +311,10 @@ impl Cta<'_> {
                 Far::Tile { map, at } => (*map, at),
             };
             let (_, far) = self.address_of(warp, lane, pc, place)?;
-            let values =
-                values.iter().map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
+            let values = values
+                .iter()
+                .chain(&kept)
+                .map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
         mask.iter().map(of).collect()
@@ -251,14 +335,10 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
         (to, from): ((Space, u64), (Space, u64)),
-        bytes: Src,
+        (bytes, kept): (Src, u16),
         (writer, reader): (Agent, Agent),
     ) -> Result<u32, Stop> {
-        let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
-        if !bytes.is_multiple_of(UNIT) {
-            let message = format!("a bulk copy of {bytes} bytes, which is no multiple of {UNIT}");
-            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
-        }
+        let bytes = self.size_of_copy(warp, lane, pc, bytes)?;
         if bytes == 0 {
             return Ok(0);
         }
@@ -278,14 +358,131 @@ impl Cta<'_> {
             return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
         }
         self.writable(warp, &write, bytes)?;
-        let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
         self.looked_at += u64::from(bytes / 8);
+        if let Some(manner) = writer.manner() {
+            self.holds_atomics(warp, lane, &write)?;
+            let each = manner.update.bytes();
+            for at in (0..bytes).step_by(each as usize).map(u64::from) {
+                let value = self.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
+                self.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
+            }
+            self.check_budgets()?;
+            return Ok(bytes);
+        }
+        let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
         for step in 0..u64::from(bytes / 4) {
+            // All is read, whatever of it is written.
             let content = self.read_cell(warp, lane, &read, first + step, 0xf)?;
-            self.write_cell(warp, lane, &write, target + step, 0xf, content)?;
+            let written = kept >> (4 * (step % 4)) & 0xf;
+            if written == 0xf {
+                self.write_cell(warp, lane, &write, target + step, 0xf, content)?;
+                continue;
+            }
+            for (start, length) in parts_of_cell(written) {
+                let value = self.value_in(warp, lane, &read, content, (start, length))?;
+                let offset = 4 * (target + step) + u64::from(start);
+                self.store_value(warp, lane, &write, offset, length, value)?;
+            }
         }
         self.check_budgets()?;
         Ok(bytes)
+    }
+
+    /// So many bytes as a copy moves.
+    fn size_of_copy(&self, warp: &Warp, lane: Lane, pc: InstId, bytes: Src) -> Result<u32, Stop> {
+        let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
+        if bytes.is_multiple_of(UNIT) {
+            return Ok(bytes);
+        }
+        let message = format!("a bulk copy of {bytes} bytes, which is no multiple of {UNIT}");
+        Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
+    }
+
+    /// `cp.async.bulk.prefetch`: what it names must be there, and nothing else comes of it.
+    pub(super) fn prefetch(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        from: &Far,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            match from {
+                Far::Bytes { at, count } => {
+                    let place = self.address_of(warp, lane, pc, *at)?;
+                    let bytes = self.size_of_copy(warp, lane, pc, *count)?;
+                    let agent = Agent::Thread;
+                    let one = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
+                    self.locate_lane(warp, lane, pc, one, &mut [0; 32])?;
+                }
+                Far::Tile { map, at } => {
+                    self.tile(warp, lane, pc, *map, at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `st.bulk`: zeros in the shared memory of the CTA.
+    pub(super) fn clear(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        to: MemoryPlace,
+        bytes: Src,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            let bytes = self.concrete(warp, bytes, lane, pc, "the size of a store")?;
+            if !bytes.is_multiple_of(CLEARED) {
+                let message = format!("zeros are stored to {bytes} bytes, which is no multiple of {CLEARED}");
+                return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, lane, pc));
+            }
+            if bytes > MOST_CLEARED {
+                let message = format!("zeros are stored to {bytes} bytes, and at most to {MOST_CLEARED}");
+                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            }
+            if bytes == 0 {
+                continue;
+            }
+            let place = self.address_of(warp, lane, pc, to)?;
+            let mut offsets = [0; 32];
+            let (bytes, alignment) = (bytes as u32, CLEARED as u32);
+            let one = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
+            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let bytes = u64::from(bytes);
+            let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
+            if !is_own {
+                let message = "zeros are stored to what is not the shared memory of the CTA".to_string();
+                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            }
+            self.looked_at += bytes / 8;
+            let first = at.offsets[lane] / 4;
+            for cell in first..first + bytes / 4 {
+                self.write_cell(warp, lane, &at, cell, 0xf, Cell::of(Value::Bits(0)))?;
+            }
+            self.check_budgets()?;
+        }
+        Ok(())
+    }
+
+    /// How a box updates the elements of its map's tensor.
+    fn update_of(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        tile: &Tile<'_>,
+        op: Int2,
+    ) -> Result<Update, Stop> {
+        let (name, element) = self.elements_of(tile);
+        update_of_elements(op, element).ok_or_else(|| {
+            let element = element.name();
+            let message = format!(
+                "a box of `{name}` is updated by an operation that there is not for its elements, {element}"
+            );
+            self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc)
+        })
     }
 
     pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: LaneMask) {

@@ -66,11 +66,11 @@ impl Cta<'_> {
             Async::Copy { to, from, bytes, size, ignore } => {
                 self.copy_async(warp, mask, pc, (*to, *from), *bytes, (*size, *ignore))
             }
-            Async::BulkLoad { to, from, barrier, ctas, pair } => {
-                self.bulk_load(warp, mask, pc, (*to, from), (*barrier, *ctas, *pair))
+            Async::BulkLoad { to, from, barrier, ctas, pair, update } => {
+                self.bulk_load(warp, mask, pc, (*to, from, *update), (*barrier, *ctas, *pair))
             }
-            Async::StoreFar { to, width, a, barrier } => {
-                self.store_far(warp, mask, pc, (*to, *width, a), *barrier)
+            Async::StoreFar { to, width, a, barrier, update } => {
+                self.store_far(warp, mask, pc, (*to, *width, a), (*barrier, *update))
             }
             Async::Fence { of } => {
                 self.fence(warp, mask, *of);
@@ -79,7 +79,9 @@ impl Cta<'_> {
             Async::ArriveAtCluster { .. } | Async::WaitForCluster => {
                 Err(Stop::Defect("an operation that waits for a warp was executed by itself"))
             }
-            Async::BulkStore { to, from } => self.bulk_store(warp, mask, pc, (to, *from)),
+            Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),
+            Async::Prefetch { from } => self.prefetch(warp, mask, pc, from),
+            Async::Clear { to, bytes } => self.clear(warp, mask, pc, *to, *bytes),
             Async::Multiply(product) => self.multiply_async(warp, pc, product),
             Async::FenceRegisters => self.fence_registers(warp, pc),
             Async::Commit { groups: Groups::Products } => self.commit_products(warp, pc),
@@ -147,7 +149,7 @@ impl Cta<'_> {
                 Detector::Epoch(_) => 0,
                 Detector::VectorClock(exact) => exact.begin_copy(),
             };
-            let agent = Agent::Copy { number, proxy: None };
+            let agent = Agent::Copy { number, proxy: None, update: None };
             let source = match (&sources, wanted) {
                 (_, 0) => None,
                 (Some(sources), _) => Some(sources[lane]),

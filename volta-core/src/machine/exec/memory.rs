@@ -453,7 +453,7 @@ impl<'l> Cta<'l> {
     }
 
     /// What bytes of a cell hold.
-    fn value_in(
+    pub(super) fn value_in(
         &mut self,
         warp: &Warp,
         lane: Lane,
@@ -701,15 +701,10 @@ impl<'l> Cta<'l> {
                     return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
-                match at.agent {
-                    Agent::Atomic { .. } => page.updated[slot] |= touched,
-                    Agent::Thread
-                    | Agent::AnyOf { .. }
-                    | Agent::Copy { .. }
-                    | Agent::Maker
-                    | Agent::Barrier => {
-                        page.written[slot] |= touched;
-                    }
+                if at.agent.manner().is_some() {
+                    page.updated[slot] |= touched;
+                } else {
+                    page.written[slot] |= touched;
                 }
                 if page.uncached[slot] & touched != 0 {
                     return Err(self.uncached_conflict(warp, lane, at));

@@ -204,7 +204,7 @@ impl Cta<'_> {
         // Whatever goes on there must be over, and what comes later is not there.
         let number = self.exact()?.begin_on_tensor_memory(None);
         let readers = self.readers(warp);
-        let agent = Agent::Copy { number, proxy: None };
+        let agent = Agent::Copy { number, proxy: None, update: None };
         for lane in 0..TENSOR_LANES {
             for column in first..first + columns {
                 let place = Spot { rank: warp.rank, lane, column };
@@ -260,7 +260,7 @@ impl Cta<'_> {
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
         let first = self.moved_from(warp, pc, from)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
-        let by = (pc, Agent::Copy { number, proxy: None });
+        let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.readers(warp);
         for (at, d) in d.iter().enumerate() {
             for lane in Lane::all() {
@@ -285,7 +285,7 @@ impl Cta<'_> {
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
         let first = self.moved_from(warp, pc, to)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
-        let by = (pc, Agent::Copy { number, proxy: None });
+        let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.readers(warp);
         for (at, a) in a.iter().enumerate() {
             for lane in Lane::all() {

@@ -233,8 +233,8 @@ impl Cta<'_> {
         let pipeline =
             self.tensor_memory.pipeline(ctas[0], accumulator, [shape.rows, shape.columns, shape.k], d);
         let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
-        let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
-        let by = (pc, Agent::Copy { number, proxy: None });
+        let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
+        let by = (pc, Agent::Copy { number, proxy: None, update: None });
 
         let mut left = Terms::new(shape.rows, shape.k);
         match &product.a {

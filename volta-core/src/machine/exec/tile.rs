@@ -8,6 +8,7 @@ use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
+use crate::case::Element;
 use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
 
@@ -60,6 +61,11 @@ impl<'l> Cta<'l> {
         Ok(Tile { map, first })
     }
 
+    /// The name of a box's map, and what the elements of its tensor are.
+    pub(super) fn elements_of<'t>(&self, tile: &Tile<'t>) -> (&'t str, Element) {
+        (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
+    }
+
     /// Fills a box in shared memory, with zeros where the tensor has no elements, or (`loads` not) writes one, of which what
     /// lies outside of the tensor goes nowhere; gives its bytes.
     pub(super) fn copy_tile(
@@ -77,7 +83,10 @@ impl<'l> Cta<'l> {
         let mut offsets = [0; 32];
         let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
-        if !loads {
+        let updates = writer.manner().is_some();
+        if updates {
+            self.holds_atomics(warp, lane, &far)?;
+        } else if !loads {
             self.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
         }
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
@@ -92,7 +101,7 @@ impl<'l> Cta<'l> {
             };
             self.lies_by_pattern(warp, &near, map.swizzle)?;
             let here = near.offsets[lane];
-            if let Some(there) = whole_cells(places, map.element) {
+            if let (Some(there), false) = (whole_cells(places, map.element), updates) {
                 let (one, other) = ((&near, here), (&far, there));
                 let (from, to) = if loads { (other, one) } else { (one, other) };
                 self.copy_piece(warp, lane, from, to)?;
@@ -107,7 +116,9 @@ impl<'l> Cta<'l> {
                     Some((at, offset)) => self.load_value(warp, lane, at, offset, bytes)?,
                     None => Value::Bits(0),
                 };
-                if let Some((at, offset)) = to {
+                if let (Some((at, offset)), true) = (to, updates) {
+                    self.update_at(warp, lane, at, offset, value)?;
+                } else if let Some((at, offset)) = to {
                     self.store_value(warp, lane, at, offset, bytes, value)?;
                 }
             }

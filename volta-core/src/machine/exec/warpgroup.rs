@@ -202,7 +202,7 @@ impl Cta<'_> {
         self.take_registers(warp, pc, product)?;
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let number = exact.begin_copy();
-        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
         let kind = product.product;
         let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;

@@ -3,7 +3,9 @@
 use super::form::Form;
 use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
 use super::{Analysis, State};
-use crate::program::{Address, Async, Far, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width};
+use crate::program::{
+    Address, Async, BulkWrite, Far, MemoryPlace, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width,
+};
 
 const COLUMNS: &str =
     "nothing determines which columns of tensor memory an allocation takes, unless it takes all";
@@ -28,7 +30,9 @@ impl Analysis<'_> {
         }
         let wherever = |form: Form| match form {
             Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
+            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. }) => {
+                other
+            }
         };
         let anywhere = Form::number(u64::MAX);
         let read = match operation {
@@ -44,6 +48,8 @@ impl Analysis<'_> {
             | Async::Wait { .. }
             | Async::Publish { .. }
             | Async::StoreFar { .. }
+            | Async::Prefetch { .. }
+            | Async::Clear { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster
@@ -65,6 +71,8 @@ impl Analysis<'_> {
                 | Async::Copy { .. }
                 | Async::BulkLoad { .. }
                 | Async::BulkStore { .. }
+                | Async::Prefetch { .. }
+                | Async::Clear { .. }
                 | Async::FenceRegisters
                 | Async::Commit { .. }
                 | Async::Wait { .. }
@@ -77,7 +85,37 @@ impl Analysis<'_> {
             };
             form.is_number() || is_descriptor && self.sums.is_descriptor(form)
         });
-        if let Some((space, from, bytes)) = read {
+        // What is updated is read as well.
+        let updated = match operation {
+            Async::BulkLoad { to, update: Some(_), .. } => {
+                Some((*to, wherever(self.address(state, to.address))))
+            }
+            Async::StoreFar { to, update: Some(_), .. } => Some((*to, self.address(state, to.address))),
+            Async::BulkStore { to: Far::Bytes { at: to, .. }, write: BulkWrite::Updates(_), .. } => {
+                Some((*to, wherever(self.address(state, to.address))))
+            }
+            Async::BulkStore { from, write: BulkWrite::UpdatesElements(_), .. } => {
+                Some((MemoryPlace { space: Space::Global, ..*from }, anywhere))
+            }
+            Async::BulkStore { .. }
+            | Async::BulkLoad { .. }
+            | Async::StoreFar { .. }
+            | Async::Copy { .. }
+            | Async::Prefetch { .. }
+            | Async::Clear { .. }
+            | Async::Multiply(_)
+            | Async::FenceRegisters
+            | Async::Commit { .. }
+            | Async::Wait { .. }
+            | Async::Publish { .. }
+            | Async::Fence { .. }
+            | Async::ArriveAtCluster { .. }
+            | Async::WaitForCluster
+            | Async::Barrier { .. }
+            | Async::Tensor(_) => None,
+        };
+        let updated = updated.map(|(place, to)| (place.space, to, 16));
+        for (space, from, bytes) in read.into_iter().chain(updated) {
             number &= self.loaded(space, from, bytes).is_number();
         }
         (!number).then_some(COMPUTED)
@@ -104,7 +142,7 @@ impl Analysis<'_> {
     fn is_of_tensor_memory(&mut self, state: &State, address: Address) -> bool {
         match self.address(state, address) {
             Form::Linear { sum, .. } => self.sums.is_of_columns(sum),
-            Form::Half { .. } | Form::Some { .. } | Form::Descriptor => false,
+            Form::Half { .. } | Form::Some { .. } | Form::Descriptor { .. } => false,
             Form::Bits { taint, .. } => {
                 let all = Src::Imm(TENSOR_COLUMNS.into());
                 taint == 0 && !self.program.insts.iter().any(|inst| {

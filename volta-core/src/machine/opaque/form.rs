@@ -63,9 +63,9 @@ pub(super) enum Form {
     Some { low: u32, narrow: bool },
     /// Half of a sum's bits, the high one or the low one, of a number as well.
     Half { sum: u32, offset: Option<i64>, high: bool },
-    /// What addresses decide of it are the lowest 16 bits, and what is carried out of them: the address in a matrix
-    /// descriptor, plus a number.
-    Descriptor,
+    /// What addresses decide of it are the lowest 16 bits but for so many, and what is carried out of them: the address in a
+    /// matrix descriptor, plus a number.
+    Descriptor { low: u32 },
 }
 
 /// The bits of a matrix descriptor that tell where the matrix lies, and two above them, which are 0 where it lies in shared
@@ -149,7 +149,7 @@ impl Sums {
         match form {
             Form::Linear { sum, .. } => self.is_narrow(sum),
             Form::Some { narrow, .. } => narrow,
-            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => true,
+            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor { .. } => true,
         }
     }
 
@@ -175,7 +175,7 @@ impl Sums {
             Form::Some { low, narrow: _ } => above(low),
             Form::Half { sum, high: false, .. } => above(self.low(sum)) & u64::from(u32::MAX),
             Form::Half { high: true, .. } => u64::from(u32::MAX),
-            Form::Descriptor => u64::MAX,
+            Form::Descriptor { low } => above(low),
         }
     }
 
@@ -183,7 +183,7 @@ impl Sums {
     pub(super) fn ones(&self, form: Form) -> u64 {
         match form {
             Form::Bits { ones, taint, .. } => ones | taint,
-            Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => u64::MAX,
+            Form::Linear { .. } | Form::Some { .. } | Form::Descriptor { .. } => u64::MAX,
             Form::Half { .. } => u64::from(u32::MAX),
         }
     }
@@ -194,7 +194,7 @@ impl Sums {
             Form::Bits { taint, .. } => taint == 0,
             Form::Linear { sum, .. } => self.object(sum).is_some(),
             Form::Some { .. } => true,
-            Form::Half { .. } | Form::Descriptor => false,
+            Form::Half { .. } | Form::Descriptor { .. } => false,
         }
     }
 
@@ -203,7 +203,7 @@ impl Sums {
     pub(super) fn is_descriptor(&self, form: Form) -> bool {
         let taint = self.taint(form);
         let is_address = taint & !DESCRIPTOR_ADDRESS == 0 && self.down(form) == Some(DESCRIPTOR_DOWN);
-        form == Form::Descriptor || taint == 0 || is_address
+        matches!(form, Form::Descriptor { .. }) || taint == 0 || is_address
     }
 
     /// How far an address was shifted down, to which no more was done than to add a number.
@@ -212,7 +212,7 @@ impl Sums {
             Form::Bits { down, .. } => down,
             Form::Linear { sum, .. } | Form::Half { sum, high: false, .. } => self.object(sum).map(|_| 0),
             Form::Some { .. } => Some(0),
-            Form::Descriptor => Some(DESCRIPTOR_DOWN),
+            Form::Descriptor { .. } => Some(DESCRIPTOR_DOWN),
             Form::Half { high: true, .. } => None,
         }
     }
@@ -255,8 +255,10 @@ impl Sums {
         let low = |form: Form| self.taint(form).trailing_zeros();
         match (a, b) {
             _ if a == b => a,
-            (Form::Descriptor, other) | (other, Form::Descriptor) if self.is_descriptor(other) => {
-                Form::Descriptor
+            (Form::Descriptor { low: own }, other) | (other, Form::Descriptor { low: own })
+                if self.is_descriptor(other) =>
+            {
+                Form::Descriptor { low: own.min(low(other)) }
             }
             (Form::Bits { ones, taint, .. }, Form::Bits { ones: others, taint: tainted, .. }) => {
                 let down = match (a.is_number(), b.is_number()) {
@@ -286,12 +288,12 @@ impl Sums {
         let offset = |form: Form| match form {
             Form::Linear { offset, .. } => offset,
             Form::Bits { ones: 0, taint: 0, .. } => Some(0),
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => None,
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => None,
         };
         let sum_of = |sums: &Sums, form: Form| match form {
             Form::Linear { sum, .. } => Some(sums.get(sum).clone()),
             Form::Bits { taint: 0, .. } => Some(Sum::new()),
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => None,
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => None,
         };
         if a.is_number() && b.is_number() {
             let most = self.ones(a).checked_add(self.ones(b)).filter(|_| times == 1);
@@ -321,15 +323,16 @@ impl Sums {
             _ => {
                 let moved = b.is_number() && self.is_descriptor(a)
                     || a.is_number() && times == 1 && self.is_descriptor(b);
+                // Below the lowest bit that addresses decide, they decide none of a sum or a difference.
+                let low = (self.taint(a) | self.taint(b)).trailing_zeros();
                 if times == 1 {
                     let sum = self.sum_of_bits(a, b);
-                    return if moved && !self.is_descriptor(sum) { Form::Descriptor } else { sum };
+                    return if moved && !self.is_descriptor(sum) { Form::Descriptor { low } } else { sum };
                 }
                 if moved {
-                    return Form::Descriptor;
+                    return Form::Descriptor { low };
                 }
-                let taint = self.taint(a) | self.taint(b);
-                let taint = u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0);
+                let taint = u64::MAX.checked_shl(low).unwrap_or(0);
                 Form::Bits { ones: u64::MAX, taint, down: self.down(a).filter(|_| b.is_number()) }
             }
         }
@@ -364,7 +367,7 @@ impl Sums {
                 Form::Linear { sum, offset: offset.map(|own| own.wrapping_add(bytes)) }
             }
             _ if bytes == 0 => a,
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => {
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => {
                 self.add(a, Form::number(bytes as u64), 1)
             }
         }

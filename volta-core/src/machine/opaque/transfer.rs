@@ -51,7 +51,7 @@ impl Analysis<'_> {
             (Form::Linear { sum, .. }, Width::W32) if self.sums.is_narrow(sum) => form,
             (Form::Some { narrow: true, .. }, Width::W32) => form,
             (Form::Linear { sum, offset }, Width::W32) => Form::Half { sum, offset, high: false },
-            (Form::Half { .. } | Form::Descriptor, Width::W32) => form,
+            (Form::Half { .. } | Form::Descriptor { .. }, Width::W32) => form,
             _ => self.sums.masked(form, width.mask()),
         }
     }
@@ -62,7 +62,7 @@ impl Analysis<'_> {
         let form = if matches!(source, Src::Imm(_)) { form } else { self.cut(form, width) };
         match form {
             Form::Half { .. } => self.sums.bits(form),
-            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => form,
+            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Descriptor { .. } => form,
         }
     }
 
@@ -143,9 +143,10 @@ impl Analysis<'_> {
                         Form::Linear { sum, offset: own } => {
                             Form::Half { sum, offset: own, high: offset - at == 4 }
                         }
-                        Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => {
-                            Form::tainted(u64::MAX)
-                        }
+                        Form::Bits { .. }
+                        | Form::Some { .. }
+                        | Form::Half { .. }
+                        | Form::Descriptor { .. } => Form::tainted(u64::MAX),
                     }
                 }
                 _ => Form::tainted(u64::MAX),
@@ -232,8 +233,9 @@ impl Analysis<'_> {
             let (from, to) = (self.address(state, *from), self.address(state, *to));
             let form = self.loaded(Space::Global, from, *bytes);
             self.stored(to, *bytes, form);
-        } else if let Op::Async(Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. }) =
-            op
+        } else if let Op::Async(
+            Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. } | Async::Clear { .. },
+        ) = op
         {
             // What they read are numbers.
             self.changed |= !self.numbers_anywhere;
@@ -314,7 +316,7 @@ impl Analysis<'_> {
                 let is_object = |form: Form| match form {
                     Form::Linear { sum, .. } => self.sums.object(sum).is_some(),
                     Form::Some { .. } => true,
-                    Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => false,
+                    Form::Bits { .. } | Form::Half { .. } | Form::Descriptor { .. } => false,
                 };
                 let form = match form {
                     Form::Linear { .. } | Form::Some { .. } if to.width.bits() > from.width.bits() => {
@@ -332,7 +334,7 @@ impl Analysis<'_> {
                     | Form::Linear { .. }
                     | Form::Some { .. }
                     | Form::Half { .. }
-                    | Form::Descriptor) => other,
+                    | Form::Descriptor { .. }) => other,
                 };
                 (*d, self.cut(form, to.width))
             }
@@ -415,7 +417,9 @@ impl Analysis<'_> {
                     ] if sum == other && *part == Width::W32 => {
                         Form::Linear { sum: *sum, offset: offset.filter(|_| offset == same) }
                     }
-                    [Form::Descriptor, above] if above.is_number() && *part == Width::W32 => Form::Descriptor,
+                    [form @ Form::Descriptor { .. }, above] if above.is_number() && *part == Width::W32 => {
+                        *form
+                    }
                     _ => {
                         let mut bits = (0u64, 0u64);
                         for (number, form) in forms.iter().enumerate() {
@@ -550,7 +554,7 @@ impl Analysis<'_> {
             | Form::Linear { .. }
             | Form::Some { .. }
             | Form::Half { .. }
-            | Form::Descriptor => self.sums.masked(x, mask),
+            | Form::Descriptor { .. } => self.sums.masked(x, mask),
         }
     }
 
@@ -603,8 +607,9 @@ impl Analysis<'_> {
             if taints[n] != 0 && taints[n] & !same[n] == 0 && taint & !taints[n] == 0 {
                 match forms[n] {
                     Form::Linear { sum, .. } => return Form::Linear { sum, offset: None },
-                    Form::Some { .. } => return forms[n],
-                    Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => {}
+                    // Of a descriptor, bits below those of the address: what they were is a number, and what they are.
+                    Form::Some { .. } | Form::Descriptor { .. } => return forms[n],
+                    Form::Bits { .. } | Form::Half { .. } => {}
                 }
             }
         }
@@ -663,8 +668,10 @@ impl Analysis<'_> {
                 // Wherever in the object its rows lie.
                 let anywhere = match address {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other
-                    @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
+                    other @ (Form::Bits { .. }
+                    | Form::Some { .. }
+                    | Form::Half { .. }
+                    | Form::Descriptor { .. }) => other,
                 };
                 (!self.loaded(*space, anywhere, 16).is_number()).then_some(COMPUTED)
             }
@@ -775,7 +782,7 @@ impl Analysis<'_> {
                     }
             }),
             Form::Some { .. } => true,
-            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => false,
+            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor { .. } => false,
         }
     }
 }

@@ -12,10 +12,13 @@ impl Analysis<'_> {
             (*from, *bytes)
         } else if let Op::Async(
             Async::BulkLoad { from: Far::Bytes { at, .. }, .. }
-            | Async::BulkStore { to: Far::Bytes { at, .. }, .. },
+            | Async::BulkStore { to: Far::Bytes { at, .. }, .. }
+            | Async::Prefetch { from: Far::Bytes { at, .. } },
         ) = op
         {
             (at.address, 16)
+        } else if let Op::Async(Async::StoreFar { to, width, barrier: None, .. }) = op {
+            (to.address, width.bytes())
         } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
             (*address, width.bytes() * d.len() as u32)
         } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {

@@ -2,10 +2,12 @@
 //!
 //! Orders (`.relaxed`, `.acq_rel`, …) change nothing: atomics order no memory (rules Y1, Y7).
 
+use super::copy::place;
 use super::memory::{SCOPES, policy, space};
 use super::{Row, Types, row, unsupported};
 use crate::number::format::Format;
-use crate::program::op::{Address, Int2, Op, RegId, Space, Src, Width};
+use crate::program::asynchronous::Async;
+use crate::program::op::{Address, Int, Int2, Op, RegId, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, double, float_width};
 use crate::program::update::{Scope, Update};
@@ -44,7 +46,74 @@ fn atom(x: &mut Operation<'_, '_>) -> Lowered {
 }
 
 fn red(x: &mut Operation<'_, '_>) -> Lowered {
-    atomic(x, false)
+    if x.flag("async") { asynchronous(x) } else { atomic(x, false) }
+}
+
+/// `red.async.relaxed.cluster{.shared::cluster}{.mbarrier::complete_tx::bytes}.op.type [a], b, [barrier]` (rule Y13),
+/// `red.async.release.scope{.global}.add.type [a], b`
+fn asynchronous(x: &mut Operation<'_, '_>) -> Lowered {
+    let is_far = x.require(&[("relaxed", true), ("release", false)])?;
+    let scopes = [("cluster", Scope::Cluster), ("gpu", Scope::Launch), ("sys", Scope::Launch)];
+    let scope = x.require(if is_far { &scopes[..1] } else { &scopes })?;
+    let space = space(x);
+    let spaces = if is_far { [Space::Cluster, Space::Generic] } else { [Space::Global, Space::Generic] };
+    if !spaces.contains(&space) {
+        return Err(x.unsupported("relaxed ones are of `.shared::cluster`, and others of `.global`"));
+    }
+    if is_far {
+        x.flag("mbarrier::complete_tx::bytes");
+    }
+    let op = operation(x)?;
+    let ty = x.ty()?;
+    if !is_far && op != Int2::Add {
+        return Err(x.unsupported("of global memory only `add` is"));
+    }
+    let update = bulk_update(x, op, ty, is_far)?;
+    if matches!(update, Update::Real(_) | Update::Extreme { .. }) {
+        return Err(x.wrong_type());
+    }
+    x.done(if is_far { 3 } else { 2 })?;
+    let Some(width) = ty.width() else { return Err(x.wrong_type()) };
+    let (to, a) = (place(x, 0, space)?, vec![x.source(1, ty)?]);
+    let barrier = if is_far { Some(place(x, 2, space)?) } else { None };
+    x.push(Op::Async(Async::StoreFar { to, width, a, barrier, update: Some((update, scope)) }));
+    Ok(())
+}
+
+/// The operation that an instruction names.
+pub(super) fn operation(x: &mut Operation<'_, '_>) -> Lowered<Int2> {
+    let Some(op) = x.choose(&OPERATIONS) else { return Err(x.unsupported("it names no operation")) };
+    op.map_err(|why| x.unsupported(why))
+}
+
+/// What an operation of bulk copies does to elements of a type, in shared memory of another CTA (`is_far`) or in global
+/// memory.
+pub(super) fn bulk_update(x: &Operation<'_, '_>, op: Int2, ty: Type, is_far: bool) -> Lowered<Update> {
+    let is_ordered = matches!(op, Int2::Min | Int2::Max);
+    let is_bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
+    match ty {
+        Type::Float(format @ (Format::F16 | Format::Bf16)) if !is_far => Update::of_reals(op, format),
+        Type::Float(format @ (Format::F32 | Format::F64)) if !is_far && op == Int2::Add => {
+            Update::of_reals(op, format)
+        }
+        Type::Bits(width @ (Width::W32 | Width::W64)) if is_bitwise && !(is_far && width == Width::W64) => {
+            Some(Update::of_integers(op, Int { width, signed: false }))
+        }
+        Type::Int(int @ Int { width: Width::W32, .. }) if !is_bitwise => Some(Update::of_integers(op, int)),
+        Type::Int(int @ Int { width: Width::W64, .. })
+            if op == Int2::Add && !(is_far && int.signed) || is_ordered && !is_far =>
+        {
+            Some(Update::of_integers(op, int))
+        }
+        Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::Bits(_)
+        | Type::Int(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => None,
+    }
+    .ok_or_else(|| x.wrong_type())
 }
 
 fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
@@ -54,8 +123,7 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
         return Err(x.unsupported("atomics are of shared and global memory"));
     }
-    let Some(op) = x.choose(&OPERATIONS) else { return Err(x.unsupported("it names no operation")) };
-    let op = op.map_err(|why| x.unsupported(why))?;
+    let op = operation(x)?;
     if x.choose(&[("v2", ()), ("v4", ()), ("v8", ())]).is_some() {
         return Err(x.unsupported("atomics on vectors are not done yet"));
     }
@@ -83,10 +151,8 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     }
 }
 
-/// What an operation does to memory of a type. Signs are left out where they make no difference, so that operations
-/// are the same if they do the same.
+/// What an operation does to memory of a type.
 fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
-    let ordered = matches!(op, Int2::Min | Int2::Max);
     let bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
     match ty {
         Type::Float(format @ (Format::F16 | Format::Bf16 | Format::F32 | Format::F64))
@@ -98,10 +164,7 @@ fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
         Type::Float(_) | Type::FloatPair(_) => Err(x.unsupported("of floats only `add` is")),
         Type::Bits(_) if !bitwise => Err(x.wrong_type()),
         Type::Bits(_) | Type::Int(_) => match ty.as_int() {
-            Some(mut int) if matches!(int.width, Width::W32 | Width::W64) => {
-                int.signed &= ordered;
-                Ok(Update::Integer(op, int))
-            }
+            Some(int) if matches!(int.width, Width::W32 | Width::W64) => Ok(Update::of_integers(op, int)),
             _ => Err(x.wrong_type()),
         },
         Type::IntPair(_) | Type::Bits128 | Type::Pred => Err(x.wrong_type()),

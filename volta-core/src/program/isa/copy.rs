@@ -2,8 +2,9 @@
 
 use super::memory::space;
 use super::{Row, Types, row};
-use crate::program::asynchronous::{Async, BarrierAction, Far, Groups, MemoryPlace};
-use crate::program::op::{Int, Op, Space, Src, Width};
+use crate::number::format::Format;
+use crate::program::asynchronous::{Async, BarrierAction, BulkWrite, Far, Groups, MemoryPlace};
+use crate::program::op::{Int, Int2, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::{Literal, LiteralValue, Operand};
@@ -14,13 +15,14 @@ pub(super) const ROWS: &[Row] =
 const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 
 fn cp(x: &mut Operation<'_, '_>) -> Lowered {
-    if x.flag("reduce") {
-        return Err(x.unsupported("bulk copies that reduce are not done yet"));
-    }
+    let reduces = x.flag("reduce");
     if !x.flag("async") {
         return Err(x.unsupported("only asynchronous copies are"));
     }
     let bulk = x.flag("bulk");
+    if reduces {
+        return if bulk { bulk_copy(x, true) } else { Err(x.unsupported("only bulk copies update")) };
+    }
     let groups = if bulk { Groups::Bulk } else { Groups::Plain };
     if x.flag("commit_group") {
         x.done(0)?;
@@ -42,7 +44,10 @@ fn cp(x: &mut Operation<'_, '_>) -> Lowered {
     if !bulk && x.flag("mbarrier") {
         return arrive(x);
     }
-    if bulk { bulk_copy(x) } else { copy(x) }
+    if !bulk {
+        return copy(x);
+    }
+    if x.flag("prefetch") { prefetch(x) } else { bulk_copy(x, false) }
 }
 
 /// `cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr]`
@@ -57,37 +62,75 @@ fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// `cp.async.bulk.dst.src.completion{.multicast}{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, ctas}{, policy}`,
-/// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.multicast}{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{,
-/// ctas}{, policy}`
-fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
-    for (modifier, what) in [
-        ("prefetch", "prefetches of tensors are not done yet"),
-        ("cp_mask", "byte masks are not done yet"),
-        ("im2col", "only tiles are"),
-        ("tile::gather4", "only tiles are"),
-        ("tile::scatter4", "only tiles are"),
-    ] {
-        if x.flag(modifier) {
-            return Err(x.unsupported(what));
-        }
+/// The dimensions of a tile, if that is what a bulk copy is of.
+fn tile(x: &mut Operation<'_, '_>) -> Lowered<Option<usize>> {
+    let modes =
+        ["im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"];
+    if modes.into_iter().any(|mode| x.flag(mode)) {
+        return Err(x.unsupported("only tiles are"));
     }
-    let dimensions = if x.flag("tensor") { Some(x.require(&DIMENSIONS)?) } else { None };
+    if !x.flag("tensor") {
+        return Ok(None);
+    }
+    let dimensions = x.require(&DIMENSIONS)?;
+    x.flag("tile");
+    Ok(Some(dimensions))
+}
+
+/// `cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [from], bytes{, policy}`,
+/// `cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint} [map, {coordinates}]{, policy}`
+fn prefetch(x: &mut Operation<'_, '_>) -> Lowered {
+    let dimensions = tile(x)?;
+    x.require(&[("L2", ())])?;
+    if space(x) != Space::Global {
+        return Err(x.unsupported("it prefetches from `.global`"));
+    }
+    let hint = x.flag("L2::cache_hint");
+    let operands = if dimensions.is_some() { 1 } else { 2 };
+    x.done(operands + usize::from(hint))?;
+    if hint {
+        x.source(operands, Type::Bits(Width::W64))?;
+    }
+    let from = far(x, (0, 1), dimensions)?;
+    x.push(Op::Async(Async::Prefetch { from }));
+    Ok(())
+}
+
+/// `cp.async.bulk.dst.src.completion{.multicast}{.L2::cache_hint}{.cp_mask} [to], [from], bytes{, [barrier]}{, ctas}{,
+/// policy}{, mask}`,
+/// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.multicast}{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{,
+/// ctas}{, policy}`, and with `cp.reduce` what reduces (`.op.type`, of tensors `.op`)
+fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
+    let dimensions = tile(x)?;
     let mut group = None;
     if dimensions.is_some() {
-        x.flag("tile");
         group = x.choose(&[("cta_group::1", false), ("cta_group::2", true)]);
     }
+    let op = if reduces { Some(super::atomic::operation(x)?) } else { None };
     let (target, source) = (space(x), space(x));
     let multicast = x.flag("multicast::cluster");
     let hint = x.flag("L2::cache_hint");
     if multicast && (target, source) != (Space::Cluster, Space::Global) {
         return Err(x.unsupported("what goes to several CTAs goes from `.global` to `.shared::cluster`"));
     }
+    let is_masked = !reduces && dimensions.is_none() && x.flag("cp_mask");
+    if is_masked && (target, source) != (Space::Global, Space::Shared) {
+        return Err(x.unsupported("a mask of bytes is for copies from `.shared::cta` to `.global`"));
+    }
+    let mut update = None;
+    if let (Some(op), None) = (op, dimensions) {
+        let flushes = !x.flag("noftz");
+        let ty = x.ty()?;
+        let takes_noftz = op == Int2::Add && matches!(ty, Type::Float(Format::F16 | Format::Bf16));
+        if takes_noftz == flushes {
+            return Err(x.unsupported("sums of halves take `.noftz`, and nothing else does"));
+        }
+        update = Some(super::atomic::bulk_update(x, op, ty, target == Space::Cluster)?);
+    }
     // The size is an operand of its own.
     let operands = if dimensions.is_some() { 2 } else { 3 };
     match (target, source) {
-        (Space::Shared | Space::Cluster, Space::Global) => {
+        (Space::Shared | Space::Cluster, Space::Global) if !reduces => {
             x.require(&[("mbarrier::complete_tx::bytes", ())])?;
             let others = operands + 1 + usize::from(multicast);
             x.done(others + usize::from(hint))?;
@@ -95,22 +138,29 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
                 x.source(others, Type::Bits(Width::W64))?;
             }
             let ctas = if multicast { Some(x.source(operands + 1, Type::Bits(Width::W16))?) } else { None };
-            let (to, from) = (place(x, 0, target)?, far(x, 1, dimensions)?);
+            let (to, from) = (place(x, 0, target)?, far(x, (1, 2), dimensions)?);
             let barrier = place(x, operands, target)?;
             let pair = group.unwrap_or(false);
-            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas, pair }));
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas, pair, update: None }));
         }
         (Space::Global, Space::Shared) if group.is_some() => {
             return Err(x.unsupported("`.cta_group` is for copies that complete on a barrier"));
         }
         (Space::Global, Space::Shared) => {
             x.require(&[("bulk_group", ())])?;
-            x.done(operands + usize::from(hint))?;
+            let others = operands + usize::from(hint);
+            x.done(others + usize::from(is_masked))?;
             if hint {
                 x.source(operands, Type::Bits(Width::W64))?;
             }
-            let (to, from) = (far(x, 0, dimensions)?, place(x, 1, source)?);
-            x.push(Op::Async(Async::BulkStore { to, from }));
+            let (to, from) = (far(x, (0, 2), dimensions)?, place(x, 1, source)?);
+            let write = match (update, op) {
+                (Some(update), _) => BulkWrite::Updates(update),
+                (None, Some(op)) => BulkWrite::UpdatesElements(op),
+                (None, None) if is_masked => BulkWrite::Masked(x.source(others, Type::Bits(Width::W16))?),
+                (None, None) => BulkWrite::All,
+            };
+            x.push(Op::Async(Async::BulkStore { to, from, write }));
         }
         (Space::Cluster, Space::Shared) if dimensions.is_none() => {
             x.require(&[("mbarrier::complete_tx::bytes", ())])?;
@@ -118,7 +168,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
             let (to, at) = (place(x, 0, target)?, place(x, 1, source)?);
             let (count, barrier) = (x.source(2, U32)?, place(x, operands, target)?);
             let from = Far::Bytes { at, count };
-            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas: None, pair: false }));
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas: None, pair: false, update }));
         }
         _ => return Err(x.unsupported("it copies between `.global` and `.shared`")),
     }
@@ -127,10 +177,10 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
 
 const DIMENSIONS: [(&str, usize); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
 
-/// What lies in global memory: bytes, counted by the third operand, or a tile of so many dimensions.
-fn far(x: &mut Operation<'_, '_>, at: usize, dimensions: Option<usize>) -> Lowered<Far> {
+/// What lies in global memory: bytes, counted by an operand, or a tile of so many dimensions.
+fn far(x: &mut Operation<'_, '_>, (at, count): (usize, usize), dimensions: Option<usize>) -> Lowered<Far> {
     let Some(dimensions) = dimensions else {
-        return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(2, U32)? });
+        return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(count, U32)? });
     };
     let (address, space, at) = x.coordinates(at, Space::Generic, dimensions)?;
     Ok(Far::Tile { map: MemoryPlace { space, address }, at })

@@ -165,6 +165,9 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("async") {
         return store_far(x);
     }
+    if x.flag("bulk") {
+        return store_zeros(x);
+    }
     let order = order(x, &[("relaxed", Order::Scoped), ("release", Order::Scoped)])?;
     let space = space(x);
     if space == Space::Const {
@@ -186,29 +189,55 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// `st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [barrier]` (rule Y13)
-fn store_far(x: &mut Operation<'_, '_>) -> Lowered {
-    if x.choose(&[("weak", ()), ("cluster", ())]).is_none() && x.flag("release") {
-        return Err(x.unsupported("asynchronous stores to global memory are not done yet"));
-    }
+/// `st.bulk{.weak}{.shared::cta} [a], bytes, 0`
+fn store_zeros(x: &mut Operation<'_, '_>) -> Lowered {
+    x.flag("weak");
     let space = space(x);
-    if !matches!(space, Space::Cluster | Space::Generic) {
-        return Err(x.unsupported("it stores to `.shared::cluster`"));
-    }
-    x.require(&[("mbarrier::complete_tx::bytes", ())])?;
-    let count = x.choose(&VECTORS[..2]);
-    let (ty, int) = accessed(x)?;
-    if !matches!(int.width, Width::W32 | Width::W64) {
-        return Err(x.wrong_type());
+    if !matches!(space, Space::Shared | Space::Generic) {
+        return Err(x.unsupported("it stores to `.shared::cta`"));
     }
     x.done(3)?;
+    if super::copy::constant(x, 2)? != 0 {
+        return Err(x.unsupported("it stores zeros and nothing else"));
+    }
+    let to = place(x, 0, space)?;
+    let operand = x.operand(1)?;
+    let bytes = x.wide_value(operand, Type::Bits(Width::W32))?;
+    x.push(Op::Async(Async::Clear { to, bytes }));
+    Ok(())
+}
+
+/// `st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [barrier]` (rule Y13),
+/// `st.async.release.scope{.global}.type [a], b`
+fn store_far(x: &mut Operation<'_, '_>) -> Lowered {
+    let is_far = !x.flag("release");
+    if is_far {
+        x.choose(&[("weak", ()), ("cluster", ())]);
+    } else {
+        x.require(&[("gpu", ()), ("sys", ())])?;
+    }
+    let space = space(x);
+    let spaces = if is_far { [Space::Cluster, Space::Generic] } else { [Space::Global, Space::Generic] };
+    if !spaces.contains(&space) {
+        return Err(x.unsupported("it stores to `.shared::cluster`, and with `.release` to `.global`"));
+    }
+    let mut count = None;
+    if is_far {
+        x.require(&[("mbarrier::complete_tx::bytes", ())])?;
+        count = x.choose(&VECTORS[..2]);
+    }
+    let (ty, int) = accessed(x)?;
+    if is_far && !matches!(int.width, Width::W32 | Width::W64) {
+        return Err(x.wrong_type());
+    }
+    x.done(if is_far { 3 } else { 2 })?;
     let to = place(x, 0, space)?;
     let mut a = Vec::new();
     for element in accessed_elements(x, 1, count)? {
         a.push(x.element_source(element, ty, true)?);
     }
-    let barrier = place(x, 2, space)?;
-    x.push(Op::Async(Async::StoreFar { to, width: int.width, a, barrier }));
+    let barrier = if is_far { Some(place(x, 2, space)?) } else { None };
+    x.push(Op::Async(Async::StoreFar { to, width: int.width, a, barrier, update: None }));
     Ok(())
 }
 
