@@ -78,13 +78,13 @@ pub fn drawn(name: &str) -> usize {
     name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
 
-/// Whether a test of a fixture of this size runs every time: a small one does, of large ones one in two, drawn by the
+/// Whether a test of a fixture of this size runs every time: a small one does, of large ones one in four, drawn by the
 /// test's name, and of huge ones none. With `VOLTA_SLOW=1` all do.
 pub fn runs_every_time(size: Size, test: &str) -> bool {
     std::env::var_os("VOLTA_SLOW").is_some()
         || match size {
             Size::Small => true,
-            Size::Large => drawn(test).is_multiple_of(2),
+            Size::Large => drawn(test).is_multiple_of(4),
             Size::Huge => false,
         }
 }

@@ -1,7 +1,7 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares nothing with the verifier but the
 //! parser, and what they compute must be what the verdict says.
 //!
-//! Of large fixtures one in two runs, on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs
+//! Of large fixtures one in four runs, on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs
 //! on fifty;
 //! `VOLTA_INPUTS` is another number for those that are not small.
 

@@ -11,6 +11,7 @@ use super::super::packed::Cell;
 use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
+use super::copies::Stored;
 use super::memory::LaneAccess;
 use super::tile::Tile;
 use crate::base::lane::{Lane, LaneMask};
@@ -19,34 +20,12 @@ use crate::number::format::Format;
 use crate::program::{BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Space, Src, Update, Width};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 
 /// What bulk copies move: so many bytes, or several times as many, from and to multiples of it.
 const UNIT: u32 = 16;
 
-/// A copy that completes by groups: reading and writing end apart. Of what several lanes write, no lane by itself knows the
-/// end.
-#[derive(Clone, Copy, Debug)]
-struct Stored {
-    reads: u32,
-    writes: Option<u32>,
-}
-
 /// What a lane copies to global memory: from where, and to which address and size, or by which map to which box.
 type Stores = ((Space, u64), u64, SmallVec<[u64; 5]>);
-
-/// The copies of one thread that complete by groups and that it has not waited for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct BulkGroups {
-    open: Vec<Stored>,
-    groups: VecDeque<Vec<Stored>>,
-}
-
-impl BulkGroups {
-    pub(super) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.groups.is_empty()
-    }
-}
 
 /// All bytes of 16.
 const ALL: u16 = u16::MAX;

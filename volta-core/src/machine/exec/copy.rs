@@ -11,12 +11,11 @@ use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::bulk::BulkGroups;
+use super::copies::{Copies, Copy};
 use super::memory::LaneAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
-use std::collections::VecDeque;
 
 /// A copy has at most 16 bytes.
 const MOST_CELLS: usize = 4;
@@ -26,31 +25,6 @@ enum Brought {
     /// Whole cells of a tensor that nobody writes.
     Cells([Cell; MOST_CELLS]),
     PackedParts(Vec<PackedPart>),
-}
-
-/// A copy under way.
-#[derive(Clone, Copy, Debug)]
-struct Copy {
-    /// Cells of shared memory that it writes.
-    first: u32,
-    cells: u32,
-    /// Its number for the vector-clock detector.
-    number: u32,
-}
-
-/// The copies that one thread started and has not waited for.
-#[derive(Clone, Debug, Default)]
-pub(in super::super) struct Copies {
-    open: Vec<Copy>,
-    groups: VecDeque<Vec<Copy>>,
-    pub(super) bulk: BulkGroups,
-}
-
-impl Copies {
-    /// Whether none is under way.
-    pub(in super::super) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.groups.is_empty() && self.bulk.is_empty()
-    }
 }
 
 impl Cta<'_> {

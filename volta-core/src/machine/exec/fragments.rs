@@ -1,6 +1,6 @@
 //! The matrices that warps hold for `wmma`.
 
-use super::matrix::Terms;
+use super::matrix_terms::Terms;
 use crate::program::Clamp;
 use crate::program::matrix::Fragment;
 use crate::term::TermOp;

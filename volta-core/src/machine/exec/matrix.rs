@@ -10,6 +10,7 @@ use super::super::packed::PackedPart;
 use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
+use super::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -17,46 +18,6 @@ use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{Pattern, TermId, TermOp, TermOperand};
 use crate::verdict::FaultKind;
-
-/// In place of a term: the element is undefined, from here on.
-pub(super) const UNDEFINED: u64 = u64::MAX;
-/// What stands in place of a term where an element is undefined, with its origin below.
-const NO_TERM: u64 = 1 << 63;
-
-/// Whether an element is undefined.
-pub(super) fn is_undefined(raw: u64) -> bool {
-    raw & NO_TERM != 0
-}
-
-/// What stands in place of the term of an undefined element.
-pub(super) fn undefined(origin: Origin) -> u64 {
-    NO_TERM | origin.raw()
-}
-
-/// The origin of an undefined element, which may have become so at `pc`.
-pub(super) fn origin_of(raw: u64, pc: InstId) -> Origin {
-    if raw == UNDEFINED { Origin::Invalid(pc) } else { Origin::from_raw(raw & !NO_TERM) }
-}
-
-/// Terms of a matrix, raw, row by row.
-pub(super) struct Terms {
-    pub(super) columns: usize,
-    pub(super) raw: Vec<u64>,
-}
-
-impl Terms {
-    pub(super) fn new(rows: usize, columns: usize) -> Terms {
-        Terms { columns, raw: vec![UNDEFINED; rows * columns] }
-    }
-
-    pub(super) fn at(&self, row: usize, column: usize) -> u64 {
-        self.raw[row * self.columns + column]
-    }
-
-    pub(super) fn set(&mut self, (row, column): (usize, usize), raw: u64) {
-        self.raw[row * self.columns + column] = raw;
-    }
-}
 
 /// The operands of a product of matrices of terms, which 32 lanes at a time compute.
 pub(super) struct Factors<'t> {
