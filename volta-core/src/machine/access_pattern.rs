@@ -7,12 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cta::Cta;
-use super::exec::locate;
-use super::objects::Backing;
-use super::warp::Warp;
 use crate::base::lane::LaneMask;
-use crate::program::{Address, InstId, Space};
+use crate::program::InstId;
 
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
@@ -74,7 +70,7 @@ fn worse(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
 }
 
 /// The passes over the banks that lanes take for some bytes each, at offsets in one array.
-fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
+pub(super) fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let words = u64::from(bytes).div_ceil(BANK_BYTES).min(BANKS);
     let together = (32 / words) as usize;
     let parts = (0..32).step_by(together).filter_map(|first| {
@@ -94,7 +90,7 @@ fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
 }
 
 /// The sectors that lanes touch with some bytes each, at offsets in one array that begins with a sector.
-fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
+pub(super) fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let sector_range =
         |offset: u64| offset / SECTOR_BYTES..(offset + u64::from(bytes)).div_ceil(SECTOR_BYTES);
     let mut touched: Vec<u64> = mask.iter().flat_map(|lane| sector_range(offsets[lane])).collect();
@@ -125,12 +121,12 @@ impl AccessPatterns {
         self.ends.iter().map(|(param, end)| (*param, *end))
     }
 
-    fn reach(&mut self, param: usize, end: u64) {
+    pub(super) fn reach(&mut self, param: usize, end: u64) {
         let known = self.ends.entry(param).or_default();
         *known = end.max(*known);
     }
 
-    fn add(&mut self, inst: InstId, traffic: Traffic, pattern: AccessPattern) {
+    pub(super) fn add(&mut self, inst: InstId, traffic: Traffic, pattern: AccessPattern) {
         let all = self.patterns.entry((inst, traffic)).or_default();
         *all = all.and(pattern);
     }
@@ -138,64 +134,6 @@ impl AccessPatterns {
     pub(super) fn merge(&mut self, other: &AccessPatterns) {
         other.iter().for_each(|(inst, traffic, pattern)| self.add(inst, traffic, pattern));
         other.ends().for_each(|(param, end)| self.reach(param, end));
-    }
-}
-
-impl Cta<'_> {
-    /// Notes an access by some lanes of a warp, if that was asked for.
-    #[inline]
-    pub(super) fn observe(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        place: (Space, Address),
-        bytes: u32,
-    ) {
-        if self.patterns.is_some() {
-            self.observe_access(warp, mask, pc, place, bytes);
-        }
-    }
-
-    #[cold]
-    fn observe_access(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (space, address): (Space, Address),
-        bytes: u32,
-    ) {
-        // Where arrays lie beside one another is not known: each is looked at by itself.
-        let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
-        for lane in mask {
-            let Some(base) = self.bits(warp, address.base, lane) else { continue };
-            let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
-            let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
-            let traffic = match self.launch.objects.get(number).space {
-                Space::Shared | Space::Cluster => Traffic::Banks,
-                Space::Global => Traffic::Sectors,
-                Space::Local | Space::Const | Space::Param | Space::Generic | Space::Tensor => continue,
-            };
-            let Ok(offset) = u64::try_from(offset) else { continue };
-            let (offsets, mask) = arrays.entry((number, traffic)).or_default();
-            offsets[lane] = offset;
-            *mask |= LaneMask::of(lane);
-        }
-        let Some(patterns) = &mut self.patterns else { return };
-        for ((number, traffic), (offsets, mask)) in arrays {
-            let last = mask.iter().map(|lane| offsets[lane]).max().unwrap_or(0);
-            if let Backing::Tensor(tensor) = self.launch.objects.get(number).backing
-                && let Some(param) = self.launch.tensors[tensor as usize].param
-            {
-                patterns.reach(param, last + u64::from(bytes));
-            }
-            let pattern = match traffic {
-                Traffic::Banks => passes(&offsets, mask, bytes),
-                Traffic::Sectors => sectors(&offsets, mask, bytes),
-            };
-            patterns.add(pc, traffic, pattern);
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
+use super::barriers::{Arrival, COUNT, Count, State};
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
@@ -9,63 +10,6 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Barrier, Bool2, InstId, Op, PredSrc, Src};
 use crate::verdict::FaultKind;
 use std::ops::Range;
-
-/// How many threads a barrier waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Count {
-    /// All of the CTA that have not returned.
-    All,
-    /// That many, by whole warps.
-    Threads(u32),
-}
-
-/// A warp that arrived and what it does here.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    warp: usize,
-    pc: InstId,
-    waits: bool,
-    reduces: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-struct State {
-    expected: Option<Count>,
-    arrivals: Vec<Arrival>,
-    /// What the arrivals knew, by the exact clocks.
-    joined: Joined,
-    /// Who was released by the last completion, and from which stamp on.
-    released: Vec<(u32, u32)>,
-    completed: bool,
-}
-
-/// The barriers of a CTA.
-const COUNT: usize = 16;
-
-/// The barriers of each CTA of a cluster.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Barriers {
-    states: Vec<[State; COUNT]>,
-}
-
-impl Barriers {
-    pub(super) fn new(ranks: u32) -> Barriers {
-        Barriers { states: (0..ranks).map(|_| Default::default()).collect() }
-    }
-
-    fn of(&self, rank: u32, id: usize) -> &State {
-        &self.states[rank as usize][id]
-    }
-
-    /// How many warps have come to a barrier, and wait there or have gone on.
-    pub(super) fn arrived(&self, rank: u32, id: u64) -> usize {
-        self.states[rank as usize].get(id as usize).map_or(0, |state| state.arrivals.len())
-    }
-
-    fn of_mut(&mut self, rank: u32, id: usize) -> &mut State {
-        &mut self.states[rank as usize][id]
-    }
-}
 
 impl Cta<'_> {
     /// Counts a warp whose live lanes all stand at one barrier; true if it may go on at once.

@@ -2,7 +2,6 @@
 
 use super::fits;
 use super::globals::{self, Given};
-use super::grid::Outputs;
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
@@ -156,6 +155,16 @@ impl Clusters {
             Clusters::Chosen(list) => list[start as usize..end as usize].to_vec(),
         }
     }
+}
+
+/// What becomes of the outputs of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outputs {
+    /// They are compared: each must be known.
+    #[default]
+    Compared,
+    /// Nothing is said of their values: those that instructions compute which are not supported are left out (rule S2).
+    Written,
 }
 
 /// A launch, ready to run.

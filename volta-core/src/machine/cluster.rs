@@ -3,7 +3,7 @@
 
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
-use super::exec::locate;
+use super::objects::locate;
 use super::objects::{Object, to_generic};
 use super::warp::Warp;
 use crate::base::index::number_of;

@@ -6,7 +6,7 @@
 //! instruction, which brings diverged lanes together again.
 
 use super::access_pattern::AccessPatterns;
-use super::barrier::Barriers;
+use super::barriers::Barriers;
 use super::bind::{BindError, Launch};
 use super::cluster::Cluster;
 use super::endless::{Endless, Watch};

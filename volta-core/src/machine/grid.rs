@@ -8,10 +8,11 @@ use rayon::prelude::*;
 
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
-use super::bind::{BindError, Launch, Tensor};
+use super::bind::{BindError, Launch, Outputs, Tensor};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::{Merged, is_output};
+use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
@@ -20,7 +21,6 @@ use super::packed::{Cell, PackedValues};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
-use super::survey;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
@@ -116,16 +116,6 @@ impl From<BindError> for RunError {
     }
 }
 
-/// What becomes of the outputs of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outputs {
-    /// They are compared: each must be known.
-    #[default]
-    Compared,
-    /// Nothing is said of their values: those that instructions compute which are not supported are left out (rule S2).
-    Written,
-}
-
 impl Outputs {
     /// Whether an output of which this is wrong is none of the outcome.
     pub(super) fn leaves_out(self, (.., origin): &WrongOutput) -> bool {
@@ -205,7 +195,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             relied.merge(run.relied);
             let ran = match run.done {
                 Err(Stop::Fault(fault)) => {
-                    let also = survey::further(launch, options, at, alone, (&fault, run.raced));
+                    let also = further(launch, options, at, alone, (&fault, run.raced));
                     return Err(RunError::Fault(fault, also));
                 }
                 done => done.map_err(RunError::from_stop)?,

@@ -84,10 +84,15 @@ pub(super) fn slice(
     PackedValues::slice(&parts, start, length)
 }
 
+/// The term of an integer.
+pub(super) fn whole(store: &mut Store, value: i128) -> TermId {
+    exactly(store, Rational::from_i128(value))
+}
+
 impl IntTerms<'_> {
     /// The term of an integer.
     pub(super) fn whole(&mut self, value: i128) -> TermId {
-        exactly(self.store, Rational::from_i128(value))
+        whole(self.store, value)
     }
 
     /// An operation on terms. Constants fold, and what adds or multiplies nothing is left out.

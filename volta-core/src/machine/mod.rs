@@ -10,8 +10,10 @@
 
 mod access_pattern;
 mod advice;
+mod agent;
 mod arguments;
 mod barrier;
+mod barriers;
 mod bind;
 mod clock;
 mod cluster;
@@ -22,6 +24,7 @@ mod exec;
 mod fits;
 mod footprint;
 mod fragment;
+mod further;
 mod globals;
 mod grid;
 mod int_terms;
@@ -50,8 +53,8 @@ mod warp;
 
 pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use arguments::parameter_element;
-pub use bind::{BindError, signature};
+pub use bind::{BindError, Outputs, signature};
 pub use endless::{Endless, Repeats};
 pub use globals::{has_variable, names_variable};
-pub use grid::{Execution, Output, OutputValue, Outputs, RunError, initial_value, integer_constant, run};
+pub use grid::{Execution, Output, OutputValue, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

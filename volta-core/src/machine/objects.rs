@@ -288,6 +288,36 @@ pub(super) fn from_generic(address: u64) -> (Space, u64) {
     }
 }
 
+/// A space and an address in it, from an address as the instruction has it.
+#[inline]
+pub(super) fn locate(space: Space, address: u64) -> (Space, u64) {
+    match if space == Space::Generic { from_generic(address) } else { return (space, address) } {
+        // It may be that of another CTA of the cluster.
+        (Space::Shared, inner) => (Space::Cluster, inner),
+        located => located,
+    }
+}
+
+/// The variable's own name: `s` for `_ZZ6kernelE1s`.
+pub(super) fn pretty_name(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("_ZZ") else { return name };
+    let mut at = rest.len();
+    // The last source name is `<length><characters>` at the end, perhaps with a discriminator behind it.
+    let bytes = rest.as_bytes();
+    while at > 0 {
+        at -= 1;
+        if bytes[at] == b'E'
+            && let digits = rest[at + 1..].chars().take_while(char::is_ascii_digit).count()
+            && digits > 0
+            && let Ok(length) = rest[at + 1..at + 1 + digits].parse::<usize>()
+            && let Some(own) = rest.get(at + 1 + digits..at + 1 + digits + length)
+        {
+            return own;
+        }
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bind::Launch;
-use super::exec::pretty_name;
 use super::masks::Masks;
+use super::objects::pretty_name;
 use super::returned::Returned;
 use crate::base::assumption::Assumption;
 use crate::case::Rules;

@@ -8,34 +8,17 @@
 
 use std::collections::BTreeSet;
 
-use super::bind::Launch;
-use super::cta::{Beside, Cta, Detector, Mode, Stop};
-use super::footprint::is_output;
-use super::grid::{element_value, output_fault, output_value, sites_of, written_elements};
-use super::int_terms::IntTerms;
-use super::memory::PAGE;
 use super::race::Conflict;
 use super::value::Origin;
-use crate::base::budget::Limit;
-use crate::case::Options;
 use crate::program::InstId;
-use crate::verdict::{CudaPlace, Fault, FaultKind, MOST_FINDINGS};
-
-/// Warp instructions that looking for more findings may take, in all CTAs together.
-const MOST_INSTRUCTIONS: u64 = 1 << 15;
-
-/// What running a CTA counts at least: to set one up is work as well.
-const LEAST_INSTRUCTIONS: u64 = 1 << 10;
-
-/// Times that a CTA is run until no read from before a race is relied on.
-const MOST_RUNS: usize = 4;
+use crate::verdict::{CudaPlace, Fault, FaultKind};
 
 /// What makes two findings one: their kind, and the instructions that they are about, as the source has them: copies of
 /// an unrolled loop are one.
-type Key = (&'static str, BTreeSet<SiteKey>);
+pub(super) type Key = (&'static str, BTreeSet<SiteKey>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SiteKey {
+pub(super) enum SiteKey {
     Cuda(CudaPlace),
     Ptx(u32, u32),
     Nowhere(String),
@@ -44,7 +27,7 @@ enum SiteKey {
 /// What a CTA that goes on behind its faults has found.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    found: Vec<Fault>,
+    pub(super) found: Vec<Fault>,
     /// Those of other CTAs, and the first fault of all, as well.
     told: BTreeSet<Key>,
     /// Instructions of which it is known that they race.
@@ -52,9 +35,9 @@ pub(super) struct Survey {
     /// Objects in which threads race, or that a store was to change that was not made. All that they hold is in doubt, at
     /// any time: what was read before the race was met might as well have been something else, and where the same race
     /// is not met any more since the run ends, it is one.
-    objects: BTreeSet<u32>,
+    pub(super) objects: BTreeSet<u32>,
     /// Some of these were not known when this run began.
-    objects_are_new: bool,
+    pub(super) objects_are_new: bool,
     /// A store went nowhere: where nothing is written, it may have been meant to write.
     lacks_stores: bool,
     /// Some value is in doubt.
@@ -62,6 +45,12 @@ pub(super) struct Survey {
 }
 
 impl Survey {
+    /// Before a run, in which nothing that is told is found again, and of some objects it is known that what they hold is
+    /// in doubt.
+    pub(super) fn new(told: BTreeSet<Key>, objects: BTreeSet<u32>) -> Survey {
+        Survey { told, objects, ..Survey::default() }
+    }
+
     /// Notes a finding, if it is not known already.
     pub(super) fn note(&mut self, fault: Fault) {
         if self.told.insert(key(&fault)) {
@@ -112,7 +101,7 @@ impl Survey {
 
     /// Whether a fault at which the run ends is no consequence of a finding. Those that come from what values are, and
     /// not from where threads are and what they wait for, may be, as soon as some value is in doubt.
-    fn stands(&self, fault: &Fault) -> bool {
+    pub(super) fn stands(&self, fault: &Fault) -> bool {
         match fault.kind {
             FaultKind::Race
             | FaultKind::ProxyRace
@@ -137,7 +126,7 @@ impl Survey {
     }
 }
 
-fn key(fault: &Fault) -> Key {
+pub(super) fn key(fault: &Fault) -> Key {
     let site = |site: &crate::verdict::Site| match &site.place {
         Some(place) => match &place.cuda {
             Some(cuda) => SiteKey::Cuda(cuda.clone()),
@@ -146,116 +135,4 @@ fn key(fault: &Fault) -> Key {
         None => SiteKey::Nowhere(site.action.clone()),
     };
     (fault.kind.name(), fault.sites.iter().map(site).collect())
-}
-
-/// What else is found behind `first`, the fault of a CTA, in that CTA and in those after it: in their order, and in the
-/// order of its run. `from` is the CTA's place among those of the launch. If `first` is a race, `raced` is the object, of
-/// which no run need find out that it is in doubt.
-pub(super) fn further(
-    launch: &Launch<'_>,
-    options: &Options,
-    from: u64,
-    beside: Beside<'_>,
-    (first, mut raced): (&Fault, Option<u32>),
-) -> Vec<Fault> {
-    let mut found = Vec::new();
-    if options.first_fault_only {
-        return found;
-    }
-    let mut told = BTreeSet::from([key(first)]);
-    let most =
-        beside.instructions.saturating_add(MOST_INSTRUCTIONS).min(options.budgets[Limit::Instructions]);
-    let mut beside = Beside { pool: None, ..beside };
-    let mut next = from;
-    while found.len() + 1 < MOST_FINDINGS && beside.instructions < most {
-        let Some(cta) = launch.clusters.window(next, 1).first().copied() else { break };
-        next += 1;
-        let objects = raced.take().into_iter().collect();
-        let here = of_cta(launch, options, cta, (&mut beside, most), (&told, objects));
-        told.extend(here.iter().map(key));
-        found.extend(here);
-    }
-    found.truncate(MOST_FINDINGS - 1);
-    found
-}
-
-/// What is found in one CTA, beyond what is told. Of some objects it is known that what they hold is in doubt.
-fn of_cta(
-    launch: &Launch<'_>,
-    options: &Options,
-    linear: u64,
-    (beside, most): (&mut Beside<'_>, u64),
-    (told, mut objects): (&BTreeSet<Key>, BTreeSet<u32>),
-) -> Vec<Fault> {
-    let mut options = options.clone();
-    for _ in 0..MOST_RUNS {
-        // Half of what is left, so that something is for the next run.
-        options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
-        let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
-        cta.beside = *beside;
-        cta.survey = Some(Box::new(Survey { told: told.clone(), objects, ..Survey::default() }));
-        let done = cta.run().and_then(|()| cta.check_budgets());
-        beside.instructions += cta.taken().instructions.max(LEAST_INSTRUCTIONS);
-        let mut survey = match done {
-            Ok(()) => outputs(cta, linear),
-            Err(stop) => {
-                let mut survey = cta.survey.take().map(|survey| *survey).unwrap_or_default();
-                match stop {
-                    Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
-                    // It is not known how it goes on.
-                    Stop::Fault(_)
-                    | Stop::Doubtful
-                    | Stop::Exhausted(_)
-                    | Stop::Missing(_)
-                    | Stop::Endless(_)
-                    | Stop::Defect(_)
-                    | Stop::NeedVectorClocks => {}
-                }
-                survey
-            }
-        };
-        if !survey.objects_are_new {
-            return std::mem::take(&mut survey.found);
-        }
-        objects = survey.objects;
-    }
-    Vec::new()
-}
-
-/// The outputs of a CTA that ran to its end are looked at as well: one finding for each store.
-fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
-    let Cta {
-        launch, mut store, mut packed, mut ranges, mut relied, memory, order, unwritten, survey, ..
-    } = cta;
-    let mut survey = survey.map(|survey| *survey).unwrap_or_default();
-    let Detector::VectorClock(exact) = &order else { return survey };
-    let (pages, _) = memory.into_parts();
-    for ((number, page), content) in &pages {
-        let tensor = &launch.tensors[*number as usize];
-        let Some(object) = launch.objects.of_tensor(*number).filter(|_| is_output(tensor)) else { continue };
-        if survey.looks_at(object) {
-            continue;
-        }
-        for (at, first) in written_elements(tensor, *page, content) {
-            let value = element_value(at.tensor, content, first, &mut packed, &mut store);
-            if packed.undefined_part(value).is_some_and(|origin| survey.is_in_doubt(origin)) {
-                continue;
-            }
-            let (packed, store, ranges) = (&mut packed, &mut store, &mut ranges);
-            let mut residues = IntTerms { packed, store, ranges, pc: InstId(0) };
-            let Err(wrong) = output_value(at.tensor, value, &mut residues, &mut relied.masks) else {
-                continue;
-            };
-            if launch.outputs.leaves_out(&wrong) {
-                continue;
-            }
-            let cell = (*number, page * PAGE as u64 + first as u64 / 4);
-            let sites = sites_of(launch, linear, cell, (exact, &unwritten), wrong.3);
-            let fault = output_fault(launch, at, wrong, sites);
-            if survey.stands(&fault) {
-                survey.note(fault);
-            }
-        }
-    }
-    survey
 }

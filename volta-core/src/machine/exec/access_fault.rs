@@ -1,12 +1,14 @@
 //! What is said of an access that is a fault: a race (Y1), one outside of objects or of a wrong alignment (M1).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
+use super::super::objects::{locate, pretty_name};
 use super::super::packed::Cell;
-use super::super::race::{self, Agent, Conflict};
+use super::super::race::{self, Conflict};
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::memory::{WarpAccess, locate};
+use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
@@ -435,24 +437,4 @@ impl Cta<'_> {
             _ => format!("bytes {offset}–{} of `{name}`{whose}", offset + u64::from(bytes) - 1),
         }
     }
-}
-
-/// The variable's own name: `s` for `_ZZ6kernelE1s`.
-pub(in super::super) fn pretty_name(name: &str) -> &str {
-    let Some(rest) = name.strip_prefix("_ZZ") else { return name };
-    let mut at = rest.len();
-    // The last source name is `<length><characters>` at the end, perhaps with a discriminator behind it.
-    let bytes = rest.as_bytes();
-    while at > 0 {
-        at -= 1;
-        if bytes[at] == b'E'
-            && let digits = rest[at + 1..].chars().take_while(char::is_ascii_digit).count()
-            && digits > 0
-            && let Ok(length) = rest[at + 1..at + 1 + digits].parse::<usize>()
-            && let Some(own) = rest.get(at + 1 + digits..at + 1 + digits + length)
-        {
-            return own;
-        }
-    }
-    name
 }

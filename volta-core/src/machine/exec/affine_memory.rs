@@ -3,6 +3,7 @@
 //! lanes that access the same word are one access.
 
 use super::super::cta::{Cta, Detector, Stop};
+use super::super::objects::locate;
 use super::super::objects::{Backing, Object};
 use super::super::packed::Cell;
 use super::super::race::EpochShadow;
@@ -10,7 +11,6 @@ use super::super::register::Affine;
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::locate;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
 use smallvec::SmallVec;

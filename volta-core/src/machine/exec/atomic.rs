@@ -1,14 +1,15 @@
 //! Atomics (rule Y7): what a location holds afterwards, as if they were executed in the order of this run. Races and
 //! what does not commute are found where they touch memory; what one CTA contributes is kept for the merge of all (S5).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
-use super::super::race::Agent;
+use super::super::objects::pretty_name;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
-use super::float::Shape;
 use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
+use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
@@ -95,7 +96,7 @@ impl Cta<'_> {
                 Err(self.fault(FaultKind::Unsupported, "S5", message, warp, lane, at.pc))
             }
             Backing::Tensor(_) | Backing::Local(_) => {
-                let name = super::access_fault::pretty_name(&at.object.name);
+                let name = pretty_name(&at.object.name);
                 let message = format!("an atomic operation does not access the state space of `{name}`");
                 Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
             }

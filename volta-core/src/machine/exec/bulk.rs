@@ -2,15 +2,16 @@
 //!
 //! As with other copies, contents change at once: whoever looks before the copy is over races.
 
+use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::Backing;
+use super::super::objects::locate;
 use super::super::packed::Cell;
-use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::memory::{LaneAccess, locate};
+use super::memory::LaneAccess;
 use super::tile::Tile;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;

@@ -4,8 +4,8 @@
 use super::super::cta::{Cta, Stop};
 use super::super::value::{Origin, Truth, Value};
 use super::super::warp::Warp;
-use super::float::Shape;
 use super::integer::Integer;
+use super::shape::Shape;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;

@@ -5,81 +5,22 @@
 
 use super::super::advice::declared_otherwise;
 use super::super::cta::{Cta, Stop};
+use super::super::int_terms::whole;
 use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
-use super::idiom;
 use super::int::CompareTargets;
 use super::known::Undecided;
+use super::shape::{Shape, is_constant};
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
-use crate::number::format::{Decoded, Format, Rounding, decode, round};
+use crate::number::format::{Decoded, Format, decode};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{Clamp, Compare, Float1, Float2, FloatCompare, InstId, Precision, RegId, Src};
+use crate::program::{Clamp, Compare, FloatCompare, InstId, RegId, Src};
 use crate::term::{Constant, Kind, Results, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
-use smallvec::{SmallVec, smallvec};
-
-/// What a float instruction computes, apart from its operands.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Shape {
-    pub(in super::super) op: TermOp,
-    pub(in super::super) format: Format,
-    pub(in super::super) precision: Precision,
-    pub(in super::super) clamp: Clamp,
-}
-
-impl Shape {
-    /// Of an operation on one float, and its operands.
-    pub(in super::super) fn of_one(
-        op: Float1,
-        format: Format,
-        precision: Precision,
-        a: Src,
-    ) -> (Shape, SmallVec<[Src; 2]>) {
-        let (op, sources) = match op {
-            Float1::Neg => (TermOp::Neg, smallvec![a]),
-            Float1::Abs => (TermOp::Abs, smallvec![a]),
-            Float1::Ex2 => (TermOp::Exp2, smallvec![a]),
-            Float1::Lg2 => (TermOp::Log2, smallvec![a]),
-            Float1::Sqrt => (TermOp::Sqrt, smallvec![a]),
-            Float1::Rsqrt => (TermOp::Rsqrt, smallvec![a]),
-            Float1::Sin => (TermOp::Sin, smallvec![a]),
-            Float1::Cos => (TermOp::Cos, smallvec![a]),
-            Float1::Tanh => (TermOp::Tanh, smallvec![a]),
-            Float1::Rcp => {
-                let one = round(&Rational::ONE, format, Rounding::Nearest);
-                (TermOp::Div, smallvec![Src::Imm(one), a])
-            }
-        };
-        (Shape { op, format, precision, clamp: Clamp::None }, sources)
-    }
-
-    /// Of an operation on two floats.
-    pub(in super::super) fn of_two(op: Float2, format: Format, precision: Precision, clamp: Clamp) -> Shape {
-        let op = match op {
-            Float2::Add => TermOp::Add,
-            Float2::Sub => TermOp::Sub,
-            Float2::Mul => TermOp::Mul,
-            Float2::Div => TermOp::Div,
-            Float2::Min => TermOp::Min,
-            Float2::Max => TermOp::Max,
-            Float2::CopySign => TermOp::CopySign,
-        };
-        Shape { op, format, precision, clamp }
-    }
-
-    /// Of `fma`.
-    pub(in super::super) fn of_fma(format: Format, precision: Precision, clamp: Clamp) -> Shape {
-        Shape { op: TermOp::Fma, format, precision, clamp }
-    }
-
-    /// Whether this may be a step of an idiom, which is recognised lane by lane: to round down.
-    pub(in super::super) fn rounds_down(self) -> bool {
-        self.precision.rounding == Rounding::Down
-    }
-}
+use smallvec::SmallVec;
 
 /// An operand as terms: raw ids, and the lanes whose term is known.
 #[derive(Default)]
@@ -96,10 +37,6 @@ const LOW: u64 = Sym::PAYLOAD;
 
 /// The id's own tag has its lowest bit set for constants only.
 const CONSTANT: u64 = 1 << 54;
-
-pub(in super::super) fn is_constant(raw: u64) -> bool {
-    matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
-}
 
 /// Whether the lanes of `mask` hold reals in a format, none of them a constant.
 #[inline]
@@ -345,7 +282,7 @@ impl Cta<'_> {
             Clamp::None => None,
             Clamp::Saturate => Some(self.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
             Clamp::Relu => {
-                let zero = [idiom::whole(&mut self.store, 0).raw(); 32];
+                let zero = [whole(&mut self.store, 0).raw(); 32];
                 Some(self.store.push_shared(TermOp::Max, mask, &[ids, &zero], pc))
             }
         }

@@ -5,13 +5,14 @@
 //! not hold, lanes do the operation each.
 
 use super::super::cta::{Cta, Stop};
+use super::super::int_terms::whole;
 use super::super::register::{Affine, Held};
 use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::affine_memory::Places;
-use super::float::{Shape, raw_reals};
-use super::idiom::whole;
+use super::float::raw_reals;
+use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Address, Clamp, Inst, InstId, Op, PredId, RegId, Space, Src, Width};

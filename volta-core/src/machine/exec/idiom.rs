@@ -6,22 +6,16 @@
 //! its value ranges, whatever the constants, and wherever the compiler moved the rest of the function.
 
 use super::super::cta::Cta;
+use super::super::int_terms::whole;
 use super::super::register::Register;
 use super::super::value::{Sym, SymKind, Value};
-use super::float::Shape;
 use super::known::{Exact, Known};
-use super::packed_int::PackedInts;
+use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
-use crate::program::{Clamp, InstId, Width};
-use crate::term::{Constant, NodeId, Results, Store, TermId, TermKind, TermOp, View};
-
-/// A constant term of a whole number.
-pub(super) fn whole(store: &mut Store, value: i64) -> TermId {
-    let exact = Extended::Finite(Rational::from_integer(value));
-    store.intern(Constant { exact, literal: None, rounded: None })
-}
+use crate::program::{Clamp, InstId};
+use crate::term::{Results, Store, TermId, TermKind, TermOp, View};
 
 fn finite(store: &Store, term: TermId) -> Option<Rational> {
     match store.view(term) {
@@ -148,33 +142,8 @@ impl Cta<'_> {
             return None;
         }
         let ids: [u64; 32] = words.map(|word| word & Sym::PAYLOAD);
-        let bias = [whole(&mut self.store, bias).raw(); 32];
+        let bias = [whole(&mut self.store, bias.into()).raw(); 32];
         let exponent = self.store.push_shared(TermOp::Sub, mask, &[&ids, &bias], pc);
         Some(self.store.push_shared(TermOp::Exp2, mask, &[&exponent.all()], pc))
     }
-}
-
-/// `bits(m) << 23` for an `m` that [`Cta::floor_step`] made: the f32 `2^(m − bias)`.
-pub(super) fn exponent_field(
-    table: &mut PackedInts<'_>,
-    sym: Sym,
-    width: Width,
-    amount: u64,
-) -> Option<Value> {
-    let SymKind::Real(Format::F32, term) = sym.kind() else { return None };
-    let TermKind::Lane(node, _) = term.kind() else { return None };
-    if width != Width::W32 || amount != 23 {
-        return None;
-    }
-    let bias = *table.reductions.get::<NodeId>(&node)?;
-    let offset = whole(table.store, bias);
-    let exponent = table.store.apply(TermOp::Sub, &[term, offset], table.pc);
-    let power = table.store.apply(TermOp::Exp2, &[exponent], table.pc);
-    if let Some(known) = table.known.of(table.store, term) {
-        let exact = known.exact.power_of_two_less(bias);
-        let shifted = |bits: u64| bits << 23 & u64::from(u32::MAX);
-        let rounded = known.rounded.and_then(|held| held.map(Format::F32, shifted));
-        table.known.insert(power, Known { exact, rounded });
-    }
-    Some(Value::Sym(Sym::real(Format::F32, power)))
 }

@@ -8,10 +8,10 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::super::int_terms::whole;
 use super::super::value::{Origin, Sym, Value};
 use super::errors;
-use super::float::{Shape, is_constant};
-use super::idiom::whole;
+use super::shape::{Shape, is_constant};
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::interval::{Enclosure, Wide};
 use crate::number::value::Value as Enclosed;

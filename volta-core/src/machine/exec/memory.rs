@@ -1,12 +1,14 @@
 //! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
 
+use super::super::agent::Agent;
 use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::int_terms;
 use super::super::memory::PAGE;
-use super::super::objects::{Backing, Object, from_generic};
+use super::super::objects::locate;
+use super::super::objects::{Backing, Object};
 use super::super::packed::{Cell, PackedPart, PackedParts};
-use super::super::race::{Agent, EpochShadow, Now};
+use super::super::race::{EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -778,16 +780,6 @@ fn epoch_write(
         Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane, update),
         Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
         Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane),
-    }
-}
-
-/// A space and an address in it, from an address as the instruction has it.
-#[inline]
-pub(in super::super) fn locate(space: Space, address: u64) -> (Space, u64) {
-    match if space == Space::Generic { from_generic(address) } else { return (space, address) } {
-        // It may be that of another CTA of the cluster.
-        (Space::Shared, inner) => (Space::Cluster, inner),
-        located => located,
     }
 }
 

@@ -12,6 +12,7 @@ mod convert;
 mod copy;
 mod errors;
 pub(super) mod float;
+mod fragments;
 pub(super) mod group;
 mod hammock;
 mod idiom;
@@ -23,12 +24,15 @@ mod matrix;
 mod matrix_element;
 mod mbarrier;
 mod memory;
+mod observe;
 mod packed_int;
 mod piecewise;
+mod products;
 mod read_only_load;
 mod repeat;
 mod select;
 mod select_load;
+mod shape;
 mod shared_matrix;
 mod sign;
 mod store;
@@ -41,12 +45,10 @@ mod unevaluated;
 mod warpgroup;
 mod wmma;
 
-pub(super) use access_fault::pretty_name;
 pub(super) use copy::Copies;
+pub(super) use fragments::Fragments;
 pub(super) use known::Knowns;
-pub(super) use memory::locate;
-pub(super) use warpgroup::Products;
-pub(super) use wmma::Fragments;
+pub(super) use products::Products;
 
 use group::{OneThread, WholeWarp};
 use integer::Integer;
@@ -149,15 +151,15 @@ impl Cta<'_> {
                 self.setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
             }
             Op::Float1 { op, format, precision, d, a } => {
-                let (shape, sources) = float::Shape::of_one(*op, *format, *precision, *a);
+                let (shape, sources) = shape::Shape::of_one(*op, *format, *precision, *a);
                 self.float(warp, mask, pc, shape, *d, &sources)
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let shape = float::Shape::of_two(*op, *format, *precision, *clamp);
+                let shape = shape::Shape::of_two(*op, *format, *precision, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b])
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let shape = float::Shape::of_fma(*format, *precision, *clamp);
+                let shape = shape::Shape::of_fma(*format, *precision, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),

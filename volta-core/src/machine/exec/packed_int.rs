@@ -2,21 +2,23 @@
 //! integers, and arithmetic on integers that depend on the input.
 
 use super::super::cta::{Cta, Stop};
+use super::super::int_terms::whole;
 use super::super::int_terms::{self, IntTerms};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
-use super::float::Shape;
-use super::idiom;
 use super::int::CompareTargets;
 use super::int::{compare, selector_of};
 use super::integer::Integer;
+use super::known::Known;
 use super::known::Knowns;
+use super::shape::Shape;
 use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
-use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
+use crate::term::{NodeId, TermKind};
+use crate::term::{Ranges, Store, TermId, TermOp};
 use crate::verdict::FaultKind;
 
 /// What an integer operation on values may use.
@@ -104,7 +106,7 @@ impl PackedInts<'_> {
         let (a, b) = (words[0], words[1]);
         match (op, a, b) {
             (Int2::Shl, Value::Sym(sym), Value::Bits(amount)) => {
-                if let Some(power) = idiom::exponent_field(self, sym, width, amount) {
+                if let Some(power) = exponent_field(self, sym, width, amount) {
                     return Some(power);
                 }
                 let shift =
@@ -517,4 +519,24 @@ fn choose_truth(
             apply(TermOp::Or, &[left, right])
         }
     })
+}
+
+/// `bits(m) << 23` for an `m` that [`Cta::floor_step`] made: the f32 `2^(m − bias)`.
+fn exponent_field(table: &mut PackedInts<'_>, sym: Sym, width: Width, amount: u64) -> Option<Value> {
+    let SymKind::Real(Format::F32, term) = sym.kind() else { return None };
+    let TermKind::Lane(node, _) = term.kind() else { return None };
+    if width != Width::W32 || amount != 23 {
+        return None;
+    }
+    let bias = *table.reductions.get::<NodeId>(&node)?;
+    let offset = whole(table.store, bias.into());
+    let exponent = table.store.apply(TermOp::Sub, &[term, offset], table.pc);
+    let power = table.store.apply(TermOp::Exp2, &[exponent], table.pc);
+    if let Some(known) = table.known.of(table.store, term) {
+        let exact = known.exact.power_of_two_less(bias);
+        let shifted = |bits: u64| bits << 23 & u64::from(u32::MAX);
+        let rounded = known.rounded.and_then(|held| held.map(Format::F32, shifted));
+        table.known.insert(power, Known { exact, rounded });
+    }
+    Some(Value::Sym(Sym::real(Format::F32, power)))
 }

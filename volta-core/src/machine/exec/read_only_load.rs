@@ -3,10 +3,11 @@
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
+use super::super::objects::locate;
 use super::super::objects::{Backing, Object};
 use super::super::value::Sym;
 use super::super::warp::Warp;
-use super::memory::{WarpAccess, locate};
+use super::memory::WarpAccess;
 use crate::base::lane::LaneMask;
 use crate::case::Element;
 use crate::program::{InstId, Op, RegId, Space, Width};

@@ -2,13 +2,14 @@
 //! it, who choose the pointer and load once, and elements of an array by an index of which few values are possible. What
 //! is loaded is the choice between what lies there.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
+use super::super::int_terms::whole;
 use super::super::objects::Backing;
-use super::super::race::Agent;
+use super::super::objects::locate;
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
-use super::idiom::whole;
-use super::memory::{LaneAccess, locate};
+use super::memory::LaneAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, Space, Src, Width};
 use crate::term::{Kind, Product, Store, Sum, TermId, TermOp, View};
@@ -132,7 +133,7 @@ impl Cta<'_> {
         let at = |index: i128| scale.checked_mul(index)?.checked_add(offset).map(|at| Places::At(at as u64));
         let mut places = at(*last)?;
         for value in before.iter().rev() {
-            let number = whole(&mut self.store, i64::try_from(*value).ok()?);
+            let number = whole(&mut self.store, i64::try_from(*value).ok()?.into());
             let is_this = self.store.apply(TermOp::Equal, &[index, number], pc);
             places = Places::Choice(is_this, Box::new([at(*value)?, places]));
         }

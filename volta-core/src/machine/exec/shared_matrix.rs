@@ -1,8 +1,9 @@
 //! Matrices in shared memory that descriptors tell of (rules Y12, Y14): where their elements lie, and what they are.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
-use super::super::race::Agent;
+use super::super::objects::pretty_name;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -169,7 +170,7 @@ impl Cta<'_> {
         let Backing::Shared(_) = at.object.backing else { return Ok(()) };
         let pattern = 8 * swizzle.span();
         if at.object.align < pattern {
-            let name = super::access_fault::pretty_name(&at.object.name);
+            let name = pretty_name(&at.object.name);
             let message = format!(
                 "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
                 at.object.declared

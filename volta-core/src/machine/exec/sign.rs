@@ -1,9 +1,9 @@
 //! Operations on encodings that read a real's sign, and no other part of it (rules V5, V7): the sign of that very term,
 //! as `copysign` reads it, that of a zero as well.
 
+use super::super::int_terms::whole;
 use super::super::packed::PackedValues;
 use super::super::value::{Sym, SymKind, Value};
-use super::idiom::whole;
 use super::known::Knowns;
 use super::packed_int::{PackedInts, sign_bit};
 use crate::number::Rational;

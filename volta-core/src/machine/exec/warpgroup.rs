@@ -4,16 +4,17 @@
 //! As with copies, results are there at once: whoever touches the registers of a product, or writes what it reads, before
 //! the product is over is at fault.
 
+use super::super::agent::Agent;
 use super::super::clock::{AsyncSpace, Joined};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
 use super::super::packed::PackedPart;
-use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, real_or_undefined};
+use super::products::{Done, Part, Products, Running, Use};
 use super::shared_matrix::{FactorRead, Layout};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -21,7 +22,6 @@ use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
-use std::collections::VecDeque;
 
 /// Warps that compute a product together.
 const WARPS: usize = 4;
@@ -30,76 +30,10 @@ const ROWS: usize = 16;
 /// What the message calls it.
 pub(super) const DESCRIPTOR: &str = "a matrix descriptor";
 
-/// A product under way.
-#[derive(Clone, Debug)]
-struct Running {
-    number: u32,
-    registers: Vec<RegId>,
-}
-
-/// How products use a register.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    /// By so many that are under way, and the last of them.
-    running: u32,
-    last: InstId,
-    /// It holds a result of products of this shape, or else a part of a left factor.
-    result: Option<MatrixShape>,
-    /// Where a thread read or wrote it since `wgmma.fence`.
-    touched: Option<InstId>,
-}
-
-/// The products of one warp.
-#[derive(Clone, Debug, Default)]
-pub(in super::super) struct Products {
-    uses: Vec<Use>,
-    open: Vec<Running>,
-    groups: VecDeque<Vec<Running>>,
-    /// There has been a `wgmma.fence`.
-    fenced: bool,
-    /// What of this it executed, in order: all warps of a group do the same.
-    done: Vec<Done>,
-    /// Its parts of the products that it started, in order.
-    parts: Vec<Part>,
-    /// Of these, so many are over.
-    over: usize,
-}
-
-/// What one warp computes of a product.
-#[derive(Clone, Debug)]
-struct Part {
-    number: u32,
-    /// What had happened when the warp started it.
-    past: Joined,
-}
-
-/// An operation on products that a warp executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Done {
-    pc: InstId,
-    /// Of a product: matrix descriptors, and whether it is added to what its result held.
-    operands: [u64; 3],
-}
-
 /// The other warps of a warp's group.
 fn others(warp: &Warp) -> impl Iterator<Item = usize> {
     let (first, own) = (warp.index - warp.number % WARPS, warp.index);
     (first..first + WARPS).filter(move |other| *other != own)
-}
-
-impl Products {
-    pub(in super::super) fn new(registers: u32) -> Products {
-        Products { uses: vec![Use::default(); registers as usize], ..Products::default() }
-    }
-
-    pub(in super::super) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.groups.is_empty()
-    }
-
-    pub(in super::super) fn bytes(&self) -> u64 {
-        (self.uses.len() * size_of::<Use>() + self.done.len() * size_of::<Done>() + 2048 * self.parts.len())
-            as u64
-    }
 }
 
 impl Cta<'_> {

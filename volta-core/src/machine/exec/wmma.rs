@@ -9,28 +9,28 @@
 //! Where a case says how they lie (`wmma_layout`), and that is known of a fragment, its registers hold its elements,
 //! as those of `mma` do.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment::of_wide_c;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
-use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Sym, SymKind, Value};
 use super::super::warp::Warp;
-use super::float::Shape;
+use super::fragments::{Matrix, Operand};
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, sum_of_products, undefined};
 use super::memory::{LaneAccess, WarpAccess};
+use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::WmmaLayout;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
-use crate::program::{Address, Clamp, InstId, RegId, Space, Src};
-use crate::term::{Store, TermId, TermKind, TermOp};
+use crate::program::{Address, InstId, RegId, Space, Src};
+use crate::term::{Store, TermId, TermKind};
 use crate::verdict::FaultKind;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The fragment of which it is known how it lies on sm_80, in [`LAID_OUT_REGISTERS`] registers.
@@ -40,39 +40,6 @@ const LAID_OUT: Fragment = Fragment {
     element: MatrixElement::Float(Format::F32),
 };
 const LAID_OUT_REGISTERS: usize = 8;
-
-/// A matrix that some warp holds. Its elements are terms: of integers of 8 bits their numbers, of those of 32 bits
-/// what is congruent to them.
-struct Matrix {
-    fragment: Fragment,
-    /// Whether a factor was loaded by columns; nobody asks of those that were not loaded, nor of accumulators.
-    column_major: Option<bool>,
-    registers: usize,
-    terms: Rc<Terms>,
-}
-
-/// An operand of arithmetic on fragments.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Operand {
-    Matrix(u32),
-    Term(u64),
-}
-
-/// All matrices of a CTA.
-#[derive(Default)]
-pub(in super::super) struct Fragments {
-    matrices: Vec<Matrix>,
-    /// What arithmetic made of matrices: the first register that does it makes the matrix, the others find it.
-    derived: FxHashMap<(TermOp, Clamp, [Operand; 3]), u32>,
-}
-
-impl Fragments {
-    /// Bytes that they hold.
-    pub(in super::super) fn bytes(&self) -> u64 {
-        let terms: usize = self.matrices.iter().map(|matrix| 8 * matrix.terms.raw.len() + 96).sum();
-        terms as u64
-    }
-}
 
 impl Cta<'_> {
     /// `wmma.load`

@@ -84,7 +84,7 @@ fn factor(holders: &Holders, wanted: impl Fn(Lane) -> (usize, usize)) -> Option<
     let follows = |lane: Lane| {
         let set = (0..LANE_BITS).filter(|bit| lane.number() >> bit & 1 == 1).filter_map(|bit| bits[bit]);
         let expected = set.fold(first.number(), |lane, bit| lane + (1 << bit));
-        holder(lane) == Some((Lane::new(expected), at))
+        holder(lane).is_some_and(|(holder, number)| (holder.number(), number) == (expected, at))
     };
     Lane::all().all(follows).then_some(Factor { at, lane: first, bits })
 }

@@ -1,0 +1,61 @@
+//! The barriers of the CTAs of a cluster, and who has come to them.
+
+use super::clock::Joined;
+use crate::program::InstId;
+
+/// How many threads a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    /// All of the CTA that have not returned.
+    All,
+    /// That many, by whole warps.
+    Threads(u32),
+}
+
+/// A warp that arrived and what it does here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) warp: usize,
+    pub(super) pc: InstId,
+    pub(super) waits: bool,
+    pub(super) reduces: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) expected: Option<Count>,
+    pub(super) arrivals: Vec<Arrival>,
+    /// What the arrivals knew, by the exact clocks.
+    pub(super) joined: Joined,
+    /// Who was released by the last completion, and from which stamp on.
+    pub(super) released: Vec<(u32, u32)>,
+    pub(super) completed: bool,
+}
+
+/// The barriers of a CTA.
+pub(super) const COUNT: usize = 16;
+
+/// The barriers of each CTA of a cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Barriers {
+    pub(super) states: Vec<[State; COUNT]>,
+}
+
+impl Barriers {
+    pub(super) fn new(ranks: u32) -> Barriers {
+        Barriers { states: (0..ranks).map(|_| Default::default()).collect() }
+    }
+
+    pub(super) fn of(&self, rank: u32, id: usize) -> &State {
+        &self.states[rank as usize][id]
+    }
+
+    /// How many warps have come to a barrier, and wait there or have gone on.
+    pub(super) fn arrived(&self, rank: u32, id: u64) -> usize {
+        self.states[rank as usize].get(id as usize).map_or(0, |state| state.arrivals.len())
+    }
+
+    pub(super) fn of_mut(&mut self, rank: u32, id: usize) -> &mut State {
+        &mut self.states[rank as usize][id]
+    }
+}

@@ -1,0 +1,67 @@
+//! Notes what accesses of warps cost, if that was asked for.
+
+use super::super::access_pattern::{Traffic, passes, sectors};
+use super::super::cta::Cta;
+use super::super::objects::{Backing, locate};
+use super::super::warp::Warp;
+use crate::base::lane::LaneMask;
+use crate::program::{Address, InstId, Space};
+use std::collections::BTreeMap;
+
+impl Cta<'_> {
+    /// Notes an access by some lanes of a warp, if that was asked for.
+    #[inline]
+    pub(super) fn observe(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        place: (Space, Address),
+        bytes: u32,
+    ) {
+        if self.patterns.is_some() {
+            self.observe_access(warp, mask, pc, place, bytes);
+        }
+    }
+
+    #[cold]
+    fn observe_access(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (space, address): (Space, Address),
+        bytes: u32,
+    ) {
+        // Where arrays lie beside one another is not known: each is looked at by itself.
+        let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
+        for lane in mask {
+            let Some(base) = self.bits(warp, address.base, lane) else { continue };
+            let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
+            let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
+            let traffic = match self.launch.objects.get(number).space {
+                Space::Shared | Space::Cluster => Traffic::Banks,
+                Space::Global => Traffic::Sectors,
+                Space::Local | Space::Const | Space::Param | Space::Generic | Space::Tensor => continue,
+            };
+            let Ok(offset) = u64::try_from(offset) else { continue };
+            let (offsets, mask) = arrays.entry((number, traffic)).or_default();
+            offsets[lane] = offset;
+            *mask |= LaneMask::of(lane);
+        }
+        let Some(patterns) = &mut self.patterns else { return };
+        for ((number, traffic), (offsets, mask)) in arrays {
+            let last = mask.iter().map(|lane| offsets[lane]).max().unwrap_or(0);
+            if let Backing::Tensor(tensor) = self.launch.objects.get(number).backing
+                && let Some(param) = self.launch.tensors[tensor as usize].param
+            {
+                patterns.reach(param, last + u64::from(bytes));
+            }
+            let pattern = match traffic {
+                Traffic::Banks => passes(&offsets, mask, bytes),
+                Traffic::Sectors => sectors(&offsets, mask, bytes),
+            };
+            patterns.add(pc, traffic, pattern);
+        }
+    }
+}
