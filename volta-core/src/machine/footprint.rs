@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::agent::Manner;
 use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
 use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
-use super::race::{Access, Manner};
+use super::race::Access;
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Options, Role};

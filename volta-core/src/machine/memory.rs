@@ -7,10 +7,11 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::agent::Manner;
 use super::bind::{Initial, Tensor};
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
-use super::race::{EpochShadow, Manner};
+use super::race::EpochShadow;
 use super::shadow::ByteShadow;
 use super::structs::ElementAt;
 use super::value::{Origin, Value};

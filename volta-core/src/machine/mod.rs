@@ -10,6 +10,7 @@
 
 mod access_pattern;
 mod advice;
+mod agent;
 mod arguments;
 mod barrier;
 mod barriers;

@@ -16,7 +16,8 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::clock::{AsyncSpace, Clocks};
+use super::agent::{Agent, Manner};
+use super::clock::Clocks;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
@@ -238,97 +239,6 @@ pub(super) struct Now {
     /// Synchronisations of the whole warp so far.
     pub(super) sync: u32,
     pub(super) warp: u16,
-}
-
-/// Who makes an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agent {
-    /// The thread itself.
-    Thread,
-    /// Some lane, nobody knows which: each is recorded as if it were the one, and they do not race with each other.
-    AnyOf {
-        /// The number of the operation.
-        operation: u32,
-        /// Of the thread's warp.
-        lanes: LaneMask,
-    },
-    /// The thread itself, atomically (rule Y7).
-    Atomic {
-        /// In which way.
-        update: Update,
-        /// Among whom.
-        scope: Scope,
-    },
-    /// The asynchronous copy of that number, which the thread started (rule Y6); one that accesses memory by the async
-    /// proxy says in which space (rule Y10). It may update atomically, in some way and among some threads.
-    Copy { number: u32, proxy: Option<AsyncSpace>, update: Option<(Update, Scope)> },
-    /// The thread itself, which makes a barrier in memory or ends one (rule Y9).
-    Maker,
-    /// The thread itself, of a barrier in memory: that is what these operations are for.
-    Barrier,
-}
-
-/// A way in which a location is updated atomically.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
-    pub(super) update: Update,
-    /// Among whom it is one operation.
-    pub(super) scope: Scope,
-    /// Operations of different proxies are not atomic for one another (ISA, Morally strong operations).
-    proxy: Option<AsyncSpace>,
-}
-
-impl Manner {
-    /// Whether operations of CTAs of a launch that do not run together commute.
-    pub(super) fn goes_with(self, other: Manner) -> bool {
-        self == other && self.scope == Scope::Launch
-    }
-
-    /// Whether two operations are atomic for one another, and do different things.
-    pub(super) fn differs(self, other: Manner) -> bool {
-        self.update != other.update
-            && self.update.bytes() == other.update.bytes()
-            && self.proxy == other.proxy
-    }
-}
-
-impl Agent {
-    /// Whether accesses by the two do not race with each other, within a CTA: parts of one operation, or atomics that
-    /// commute. Atomics of one width that overlap are of one address, since they are aligned.
-    fn goes_with(self, other: Agent) -> bool {
-        match (self, other) {
-            (Agent::Thread | Agent::Maker, _) => false,
-            (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
-            _ => match (self.manner(), other.manner()) {
-                (Some(one), Some(other)) => one.update == other.update && one.proxy == other.proxy,
-                (None, Some(_)) | (Some(_), None) => false,
-                (None, None) => self == other,
-            },
-        }
-    }
-
-    /// How it updates what it accesses atomically, if it does.
-    pub(super) fn manner(self) -> Option<Manner> {
-        match self {
-            Agent::Atomic { update, scope } => Some(Manner { update, scope, proxy: None }),
-            Agent::Copy { proxy, update: Some((update, scope)), .. } => Some(Manner { update, scope, proxy }),
-            Agent::Thread
-            | Agent::AnyOf { .. }
-            | Agent::Copy { update: None, .. }
-            | Agent::Maker
-            | Agent::Barrier => None,
-        }
-    }
-
-    /// Whether it accesses memory as ordinary instructions do.
-    fn is_generic(self) -> bool {
-        match self {
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
-                true
-            }
-            Agent::Copy { proxy, .. } => proxy.is_none(),
-        }
-    }
 }
 
 /// An access that the vector-clock detector remembers.
@@ -810,7 +720,7 @@ fn is_done_before(copies: &[Copied], pipeline: Pipeline, later: &Access) -> bool
 
 #[cfg(test)]
 mod tests {
-    use super::super::clock::Joined;
+    use super::super::clock::{AsyncSpace, Joined};
     use super::*;
 
     fn lane(number: u32) -> Lane {

@@ -123,7 +123,8 @@ impl ByteShadow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::race::{Agent, VectorClockDetector};
+    use super::super::agent::Agent;
+    use super::super::race::VectorClockDetector;
     use super::*;
     use crate::number::format::Format;
     use crate::program::{InstId, Int, Int2, Scope, Width};

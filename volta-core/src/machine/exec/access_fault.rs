@@ -1,10 +1,11 @@
 //! What is said of an access that is a fault: a race (Y1), one outside of objects or of a wrong alignment (M1).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
 use super::super::objects::{locate, pretty_name};
 use super::super::packed::Cell;
-use super::super::race::{self, Agent, Conflict};
+use super::super::race::{self, Conflict};
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;

@@ -1,10 +1,10 @@
 //! Atomics (rule Y7): what a location holds afterwards, as if they were executed in the order of this run. Races and
 //! what does not commute are found where they touch memory; what one CTA contributes is kept for the merge of all (S5).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::objects::pretty_name;
-use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::integer::Integer;

@@ -2,13 +2,12 @@
 //!
 //! As with other copies, contents change at once: whoever looks before the copy is over races.
 
+use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
-use super::super::objects::Backing;
-use super::super::objects::locate;
+use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
-use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::copies::Stored;

@@ -3,12 +3,12 @@
 //!
 //! Contents change at once: whoever looks before the wait races, so nobody can tell.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::int_terms;
 use super::super::memory::initial_cell;
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
-use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::copies::{Copies, Copy};

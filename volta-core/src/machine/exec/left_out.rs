@@ -1,10 +1,10 @@
 //! Going on behind a fault (rule R2): an access that is at fault is noted and not made, and what a load would have
 //! brought is in doubt. Only where a CTA runs for that; else the fault ends the run.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
-use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;

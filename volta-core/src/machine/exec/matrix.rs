@@ -1,13 +1,13 @@
 //! Matrices in registers: `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix` (rule Y4: they need the whole warp and
 //! order no memory).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::int_terms;
 use super::super::objects::Backing;
 use super::super::objects::pretty_name;
 use super::super::packed::PackedPart;
-use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};

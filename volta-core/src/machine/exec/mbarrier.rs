@@ -1,12 +1,12 @@
 //! Operations on barriers in shared memory (rule Y9), for the lanes of a warp.
 
+use super::super::agent::Agent;
 use super::super::clock::Clocks;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::{Asked, Event, Mbarrier, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::phase_history::{Step, StepKind};
-use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Truth, Value};
 use super::super::warp::Warp;

@@ -1,5 +1,6 @@
 //! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
 
+use super::super::agent::Agent;
 use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::int_terms;
@@ -7,7 +8,7 @@ use super::super::memory::PAGE;
 use super::super::objects::locate;
 use super::super::objects::{Backing, Object};
 use super::super::packed::{Cell, PackedPart, PackedParts};
-use super::super::race::{Agent, EpochShadow, Now};
+use super::super::race::{EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::Value;
 use super::super::warp::Warp;

@@ -2,11 +2,11 @@
 //! it, who choose the pointer and load once, and elements of an array by an index of which few values are possible. What
 //! is loaded is the choice between what lies there.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
 use super::super::objects::Backing;
 use super::super::objects::locate;
-use super::super::race::Agent;
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::memory::LaneAccess;

@@ -1,9 +1,9 @@
 //! Matrices in shared memory that descriptors tell of (rules Y12, Y14): where their elements lie, and what they are.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::objects::pretty_name;
-use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;

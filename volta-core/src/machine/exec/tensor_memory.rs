@@ -2,10 +2,11 @@
 //!
 //! As with other asynchronous operations, contents change at once: whoever touches what is not over races.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
-use super::super::race::{Agent, VectorClockDetector};
+use super::super::race::VectorClockDetector;
 use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;

@@ -1,10 +1,10 @@
 //! Products into tensor memory (`tcgen05.mma`, rule Y14), which one thread starts.
 
+use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::packed::{Cell, PackedPart};
-use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::matrix::{Factors, Places};

@@ -1,8 +1,8 @@
 //! Copies of boxes of tensor maps (rule Y11).
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, from_generic};
-use super::super::race::Agent;
 use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;

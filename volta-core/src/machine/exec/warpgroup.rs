@@ -4,12 +4,12 @@
 //! As with copies, results are there at once: whoever touches the registers of a product, or writes what it reads, before
 //! the product is over is at fault.
 
+use super::super::agent::Agent;
 use super::super::clock::{AsyncSpace, Joined};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
 use super::super::packed::PackedPart;
-use super::super::race::Agent;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::float::set_reals;

@@ -9,11 +9,11 @@
 //! Where a case says how they lie (`wmma_layout`), and that is known of a fragment, its registers hold its elements,
 //! as those of `mma` do.
 
+use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment::of_wide_c;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
-use super::super::race::Agent;
 use super::super::register::Register;
 use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
