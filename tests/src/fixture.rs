@@ -14,7 +14,8 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 22] = [
+const LARGE: [&str; 25] = [
+    "cluster::gemm",
     "cluster::pair",
     "cute_dsl::",
     "matmul::tiled",
@@ -30,6 +31,8 @@ const LARGE: [&str; 22] = [
     "tilelang::blackwell_",
     "tilelang::hopper_",
     "tilelang::tile_32x32",
+    "pipeline::gemm",
+    "pipeline::tcgen05",
     "pipeline::triton_",
     "pipeline::wgmma",
     "hopper::",
