@@ -58,6 +58,21 @@ pub(super) fn chain_by_magnitude(terms: &mut Terms, n: u64) -> TermId {
     row[1..].iter().fold(row[0], |all, next| by_magnitude(terms, all, *next))
 }
 
+/// Near miss: in the middle the smaller one is raised.
+pub(super) fn chain_of_a_minimum(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    let middle = row[row.len() / 2];
+    row[1..].iter().fold(row[0], |all, next| {
+        let step = by_magnitude(terms, all, *next);
+        if *next != middle {
+            return step;
+        }
+        let (larger, smaller) = (terms.max(all, *next), terms.op(TermOp::Min, &[all, *next]));
+        let lowered = terms.sub(step, larger);
+        terms.add(lowered, smaller)
+    })
+}
+
 /// Near miss: the magnitude is not turned.
 pub(super) fn tree_grows(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);

@@ -102,7 +102,7 @@ const FAMILIES: &[Family] = &[
             ("tree_by_magnitude", logarithm::tree_by_magnitude),
             ("chain_by_magnitude", logarithm::chain_by_magnitude),
         ],
-        different: &[("grows", logarithm::tree_grows)],
+        different: &[("grows", logarithm::tree_grows), ("chain_of_a_minimum", logarithm::chain_of_a_minimum)],
     },
     Family {
         name: "softplus",

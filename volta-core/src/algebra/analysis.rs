@@ -84,6 +84,40 @@ impl Analysis {
         }
     }
 
+    /// Whether a term may be an infinity, or have no value for reasons of infinities.
+    pub fn may_be_infinite(&self, term: TermId) -> bool {
+        self.flags(term) & INFINITE != 0
+    }
+
+    /// The constants that are read as log₂ e in exponents, and as ln 2 beside logarithms.
+    pub fn natural(&self) -> Option<[ConstantId; 2]> {
+        let whole = |role| matches!(role, Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E));
+        let reciprocal = |role| matches!(role, Role::Reciprocal(Irrational::Log2E));
+        Some([self.first_read(whole)?, self.first_read(reciprocal)?])
+    }
+
+    /// The first constant that is a literal of a role, and no multiple of one.
+    fn first_read(&self, fits: fn(Role) -> bool) -> Option<ConstantId> {
+        let fits = |reading: &Option<(Rational, IrrationalLiteral)>| {
+            reading.as_ref().is_some_and(|(factor, literal)| {
+                let is_folded = matches!(literal, IrrationalLiteral::Folded { .. });
+                factor.is_one() && !is_folded && fits(literal.role())
+            })
+        };
+        self.readings.iter().position(fits).map(ConstantId::from_index)
+    }
+
+    /// Whether a term is a literal that is read as a multiple of ln 2 beside logarithms.
+    pub fn is_natural_reciprocal(&self, term: TermId) -> bool {
+        match term.kind() {
+            TermKind::Constant(id) => {
+                let role = self.reading(id).map(|(_, literal)| literal.role());
+                role == Some(Role::Reciprocal(Irrational::Log2E))
+            }
+            TermKind::Lane(..) | TermKind::Input { .. } => false,
+        }
+    }
+
     /// Reads a whole store.
     pub(super) fn of_all(store: &Store) -> Analysis {
         Analysis::of_reached(store, Reached::all(store))

@@ -27,6 +27,8 @@ use crate::number::value::Value;
 use crate::term::{Imported, InputId, Reads, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+mod joined;
+
 /// Terms of a side that are looked at.
 const MAX_TERMS: usize = 1 << 17;
 /// The points of the sequence at which candidates agree.
@@ -160,6 +162,9 @@ impl<'s, 'a> Sweep<'s, 'a> {
         ration: &'a Rc<Ration>,
     ) -> Option<BTreeSet<Reading>> {
         let mut sweep = Sweep::new(element, analysis, inputs, options, ration)?;
+        if sweep.equal_when_joined().is_some() {
+            return Some(sweep.readings);
+        }
         for [reference, opt] in sweep.candidates(inputs)? {
             sweep.name(reference, opt);
         }
@@ -201,11 +206,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
     fn values(&self, side: usize, inputs: &[InputInfo]) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
         let (store, root) = self.sides[side];
         let mut terms = Vec::new();
-        let mut constants = Vec::new();
         let mut described = true;
         let complete = walk(store, &[root], MAX_TERMS, |term| match term.kind() {
             TermKind::Lane(..) => terms.push(term),
-            TermKind::Constant(_) => constants.push(term),
+            TermKind::Constant(_) => {}
             // What is not described might be taken for a name.
             TermKind::Input { input, .. } => described &= input.index() < inputs.len(),
         });
@@ -214,22 +218,12 @@ impl<'s, 'a> Sweep<'s, 'a> {
         }
         self.ration.take(terms.len() as u64 * POINTS.len() as u64);
         terms.sort_unstable();
-        let analysis = self.analysis[side];
-        let mut open: FxHashSet<TermId> =
-            constants.into_iter().filter(|constant| analysis.is_read(*constant)).collect();
+        let open = self.open(side, &terms);
         let mut sizes: FxHashMap<TermId, u32> = FxHashMap::default();
         let mut signs = FxHashSet::default();
         for term in &terms {
             let View::Apply(op, operands) = store.view(*term) else { continue };
             let operands = &operands[..op.arity()];
-            let is_open = match op.reads() {
-                Reads::Exponent => false,
-                Reads::Logarithm => true,
-                Reads::Nothing => operands.iter().any(|operand| open.contains(operand)),
-            };
-            if is_open {
-                open.insert(*term);
-            }
             if op == TermOp::CopySign {
                 signs.insert(copied_sign(store, operands[0]));
             }
@@ -255,6 +249,28 @@ impl<'s, 'a> Sweep<'s, 'a> {
             }
         }
         Some(found)
+    }
+
+    /// Those of some terms, operands first, in which a literal that may be read, or a logarithm beside which one may be,
+    /// can be seen from outside.
+    fn open(&self, side: usize, terms: &[TermId]) -> FxHashSet<TermId> {
+        let (store, _) = self.sides[side];
+        let analysis = self.analysis[side];
+        let mut open = FxHashSet::default();
+        for term in terms {
+            let View::Apply(op, operands) = store.view(*term) else { continue };
+            let is_open = match op.reads() {
+                Reads::Exponent => false,
+                Reads::Logarithm => true,
+                Reads::Nothing => operands[..op.arity()]
+                    .iter()
+                    .any(|operand| open.contains(operand) || analysis.is_read(*operand)),
+            };
+            if is_open {
+                open.insert(*term);
+            }
+        }
+        open
     }
 
     /// Gives two terms one name if they are proved equal, and tells whether they are.
@@ -326,6 +342,17 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// A term with names, but for those that were taken back.
     fn part(&self, at: Located, taken_back: &FxHashSet<TermId>) -> Part {
         let (from, _) = self.sides[at.side];
+        let mut store = self.store_for(at.side);
+        let names =
+            self.names[at.side].iter().filter(|(term, name)| **term != at.term && !taken_back.contains(name));
+        let mut known: Imported = names.map(|(term, name)| (*term, *name)).collect();
+        let root = store.import(from, at.term, &mut known);
+        Part { store, root }
+    }
+
+    /// A store for terms of a side.
+    fn store_for(&self, side: usize) -> Store {
+        let (from, _) = self.sides[side];
         let mut store = Store::new();
         let mut integers = from.all_integers().to_vec();
         integers.resize(self.inputs.len(), None);
@@ -334,11 +361,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         for constant in from.constants() {
             store.intern(constant.clone());
         }
-        let names =
-            self.names[at.side].iter().filter(|(term, name)| **term != at.term && !taken_back.contains(name));
-        let mut known: Imported = names.map(|(term, name)| (*term, *name)).collect();
-        let root = store.import(from, at.term, &mut known);
-        Part { store, root }
+        store
     }
 
     /// The names that a part uses.
