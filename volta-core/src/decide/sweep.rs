@@ -165,6 +165,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         if sweep.equal_when_joined().is_some() {
             return Some(sweep.readings);
         }
+        // What steps were proved with is nothing that another proof relies on.
+        sweep.readings.clear();
         for [reference, opt] in sweep.candidates(inputs)? {
             sweep.name(reference, opt);
         }
