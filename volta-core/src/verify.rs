@@ -347,22 +347,14 @@ impl<'c> Verification<'c> {
         let all = |extent: [u32; 3]| extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
         let (ctas, threads) = (all(launch.grid), all(launch.block));
         let ctas = if ctas == 1 { "1 block".into() } else { format!("{ctas} blocks") };
-        Verdict::Fault(Fault {
-            side: Which::Opt,
-            kind: FaultKind::Uninitialised,
-            rule: "S3",
-            message: format!(
-                "{count} elements of the output `{}` are written by nobody, {name} first",
-                param.name
-            ),
-            sites: Vec::new(),
-            timeline: None,
-            phases: Vec::new(),
-            help: Some(format!(
-                "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
-                 `partial = true` if the case is not about all of the output"
-            )),
-        })
+        let message =
+            format!("{count} elements of the output `{}` are written by nobody, {name} first", param.name);
+        let help = format!(
+            "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
+             `partial = true` if the case is not about all of the output"
+        );
+        let kind = FaultKind::Uninitialised;
+        Verdict::Fault(Fault::new(Which::Opt, kind, "S3", message, Vec::new(), Some(help)))
     }
 
     fn must_be_written(&self, param: &Param) -> bool {
@@ -617,16 +609,8 @@ fn first_gap(written: &[u64], elements: u64) -> u64 {
 }
 
 fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
-    Verdict::Fault(Fault {
-        side,
-        kind: FaultKind::Undefined,
-        rule: "V6",
-        message: format!("the output {name} is undefined for every input: {reason}"),
-        sites: Vec::new(),
-        timeline: None,
-        phases: Vec::new(),
-        help: None,
-    })
+    let message = format!("the output {name} is undefined for every input: {reason}");
+    Verdict::Fault(Fault::new(side, FaultKind::Undefined, "V6", message, Vec::new(), None))
 }
 
 fn difference(param: &Param, element: u64, how: How) -> Verdict {

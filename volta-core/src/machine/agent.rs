@@ -32,9 +32,9 @@ pub(super) enum Agent {
     Barrier,
 }
 
-/// A way in which a location is updated atomically.
+/// How a location is updated atomically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
+pub(super) struct AtomicUpdate {
     pub(super) update: Update,
     /// Among whom it is one operation.
     pub(super) scope: Scope,
@@ -42,14 +42,14 @@ pub(super) struct Manner {
     proxy: Option<AsyncSpace>,
 }
 
-impl Manner {
+impl AtomicUpdate {
     /// Whether operations of CTAs of a launch that do not run together commute.
-    pub(super) fn goes_with(self, other: Manner) -> bool {
+    pub(super) fn goes_with(self, other: AtomicUpdate) -> bool {
         self == other && self.scope == Scope::Launch
     }
 
     /// Whether two operations are atomic for one another, and do different things.
-    pub(super) fn differs(self, other: Manner) -> bool {
+    pub(super) fn differs(self, other: AtomicUpdate) -> bool {
         self.update != other.update
             && self.update.bytes() == other.update.bytes()
             && self.proxy == other.proxy
@@ -63,7 +63,7 @@ impl Agent {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
-            _ => match (self.manner(), other.manner()) {
+            _ => match (self.atomic_update(), other.atomic_update()) {
                 (Some(one), Some(other)) => one.update == other.update && one.proxy == other.proxy,
                 (None, Some(_)) | (Some(_), None) => false,
                 (None, None) => self == other,
@@ -72,10 +72,12 @@ impl Agent {
     }
 
     /// How it updates what it accesses atomically, if it does.
-    pub(super) fn manner(self) -> Option<Manner> {
+    pub(super) fn atomic_update(self) -> Option<AtomicUpdate> {
         match self {
-            Agent::Atomic { update, scope } => Some(Manner { update, scope, proxy: None }),
-            Agent::Copy { proxy, update: Some((update, scope)), .. } => Some(Manner { update, scope, proxy }),
+            Agent::Atomic { update, scope } => Some(AtomicUpdate { update, scope, proxy: None }),
+            Agent::Copy { proxy, update: Some((update, scope)), .. } => {
+                Some(AtomicUpdate { update, scope, proxy })
+            }
             Agent::Thread
             | Agent::AnyOf { .. }
             | Agent::Copy { update: None, .. }

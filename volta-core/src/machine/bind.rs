@@ -15,9 +15,9 @@ use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
 use crate::case::{
-    Binding, Contents, Element, Options, Param, ParamKind, Region, Role, ScalarValue, Side, Which,
+    Binding, Contents, Element, Options, Param, ParamKind, Region, Role, ScalarValue, Side, Which, bits_of,
+    has_iota, number_bits,
 };
-use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
 use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable, is_table_of_library};
 use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};

@@ -3,8 +3,7 @@
 
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
-use super::objects::locate;
-use super::objects::{Object, to_generic};
+use super::objects::{Object, locate, to_generic};
 use super::warp::Warp;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};

@@ -585,17 +585,7 @@ impl<'l> Cta<'l> {
         sites: Vec<Site>,
         help: Option<String>,
     ) -> Stop {
-        let side = self.launch.which;
-        Stop::Fault(Box::new(Fault {
-            side,
-            kind,
-            rule,
-            message,
-            sites,
-            timeline: None,
-            phases: Vec::new(),
-            help,
-        }))
+        Stop::Fault(Box::new(Fault::new(self.launch.which, kind, rule, message, sites, help)))
     }
 
     pub(super) fn site(&self, action: String, warp: &Warp, lane: Lane, pc: InstId) -> Site {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::agent::Manner;
+use super::agent::AtomicUpdate;
 use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
 use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
@@ -33,7 +33,7 @@ pub(super) struct Merged {
 
 /// A location that CTAs updated atomically. If they are several, then all in one way.
 struct Location {
-    kinds: SmallVec<[Manner; 1]>,
+    kinds: SmallVec<[AtomicUpdate; 1]>,
     /// The CTA that was first.
     cta: u64,
     /// What each CTA contributed, if it is of an output: the number of its store, and a value of it.
@@ -191,27 +191,15 @@ impl Merged {
         for ((number, offset), location) in shared {
             let at = launch.tensors[*number as usize].element_at(*offset);
             let whole = at.and_then(|at| Some((at, at.tensor.param?, launch.spell(at)?)));
-            let (Some((ElementAt { tensor, element, .. }, param, place)), [Manner { update, .. }]) =
+            let (Some((ElementAt { tensor, element, .. }, param, place)), [AtomicUpdate { update, .. }]) =
                 (whole, location.kinds.as_slice())
             else {
                 return Err(RunError::Defect("atomics of several CTAs are not of one kind".into()));
             };
             let size = tensor.element.bytes();
             let fault = |kind, rule, message| {
-                let (side, sites, help) = (launch.which, Vec::new(), None);
-                RunError::Fault(
-                    Box::new(Fault {
-                        side,
-                        kind,
-                        rule,
-                        message,
-                        sites,
-                        timeline: None,
-                        phases: Vec::new(),
-                        help,
-                    }),
-                    Vec::new(),
-                )
+                let fault = Fault::new(launch.which, kind, rule, message, Vec::new(), None);
+                RunError::Fault(Box::new(fault), Vec::new())
             };
             if update.bytes() != size {
                 let message = format!(
@@ -329,28 +317,11 @@ fn race_between_ctas(
     let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
     if kind == FaultKind::Nondeterministic {
         let message = format!("{message}: what it holds depends on the schedule");
-        let (side, rule, help) = (launch.which, "Y7", None);
-        return Stop::Fault(Box::new(Fault {
-            side,
-            kind,
-            rule,
-            message,
-            sites,
-            timeline: None,
-            phases: Vec::new(),
-            help,
-        }));
+        return Stop::Fault(Box::new(Fault::new(launch.which, kind, "Y7", message, sites, None)));
     }
-    Stop::Fault(Box::new(Fault {
-        side: launch.which,
-        kind: FaultKind::Race,
-        rule: if uncached { "M4" } else { "Y1" },
-        message,
-        sites,
-        timeline: None,
-        phases: Vec::new(),
-        help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
-    }))
+    let rule = if uncached { "M4" } else { "Y1" };
+    let help = "let each CTA write elements of its own, or combine them in a second launch".to_owned();
+    Stop::Fault(Box::new(Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help))))
 }
 
 /// Whether accesses of two CTAs to the same bytes conflict, and how; each with whether it writes.
@@ -358,7 +329,7 @@ fn conflict_of_ctas([(one, one_writes), (other, other_writes)]: [(Access, bool);
     if !one_writes && !other_writes {
         return None;
     }
-    match (one.agent.manner(), other.agent.manner()) {
+    match (one.agent.atomic_update(), other.agent.atomic_update()) {
         (Some(one), Some(other)) if one.goes_with(other) => None,
         (Some(one), Some(other)) if one.differs(other) && [one.scope, other.scope] == [Scope::Launch; 2] => {
             Some(FaultKind::Nondeterministic)

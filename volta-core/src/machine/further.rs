@@ -1,4 +1,10 @@
-//! Finds what else is wrong behind the first fault of a CTA (rule R2).
+//! What else is wrong behind the first fault of a CTA (rule R2): it runs once more, one warp after the other and with
+//! vector clocks, and goes on where that is sound. Nothing of this costs a run that has no fault.
+//!
+//! Each finding is true in itself: it is what a run of the kernel comes to in which the faulty accesses before it are not
+//! made. What such a run would hold where a finding was made is not known, and is *in doubt*
+//! ([`Origin::Doubtful`](super::value::Origin)): that spreads as undefined values do, no finding is about it, and where it
+//! decides what is executed the run ends.
 
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};

@@ -444,7 +444,7 @@ pub(super) fn output_fault(
     let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
     let message = format!("the output {place} {what}");
     let help = undefined_help(kind).map(str::to_owned);
-    Fault { side: launch.which, kind, rule, message, sites, timeline: None, phases: Vec::new(), help }
+    Fault::new(launch.which, kind, rule, message, sites, help)
 }
 
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.

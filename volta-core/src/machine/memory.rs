@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::agent::Manner;
+use super::agent::AtomicUpdate;
 use super::bind::{Initial, Tensor};
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
@@ -62,7 +62,7 @@ pub(super) type Placed<T> = ((u32, u64), T);
 #[derive(Clone, Debug)]
 pub(super) struct Contribution {
     /// The ways in which it was updated, each once.
-    pub(super) kinds: SmallVec<[Manner; 1]>,
+    pub(super) kinds: SmallVec<[AtomicUpdate; 1]>,
     /// All operands together, if there is one way: bits, an integer, a real or undefined.
     pub(super) sum: Value,
 }
@@ -141,7 +141,7 @@ impl Memory {
     }
 
     /// One more atomic on a location of a tensor, and what all operands make together now.
-    pub(super) fn contribute(&mut self, place: (u32, u64), kind: Manner, sum: Value) {
+    pub(super) fn contribute(&mut self, place: (u32, u64), kind: AtomicUpdate, sum: Value) {
         let new = || Contribution { kinds: SmallVec::new(), sum };
         let contribution = self.contributions.entry(place).or_insert_with(new);
         contribution.sum = sum;

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::agent::{Agent, Manner};
+use super::agent::{Agent, AtomicUpdate};
 use super::clock::Clocks;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
@@ -258,7 +258,7 @@ pub(super) struct Access {
 impl Access {
     /// What it does, in words.
     pub(super) fn verb(&self, writes: bool) -> String {
-        if let Some(Manner { update, .. }) = self.agent.manner() {
+        if let Some(AtomicUpdate { update, .. }) = self.agent.atomic_update() {
             return format!("atomically updates (`{update}`)");
         }
         match self.agent {
@@ -304,13 +304,13 @@ pub(super) struct Conflict {
 impl Conflict {
     /// Whether both write, and not atomically.
     pub(super) fn is_of_writes(&self) -> bool {
-        let is_atomic = |access: &Access| access.agent.manner().is_some();
+        let is_atomic = |access: &Access| access.agent.atomic_update().is_some();
         self.earlier_writes && self.later_writes && ![self.earlier, self.later].iter().any(is_atomic)
     }
 
     /// Whether it is between atomics of one location that do not commute: no race, and no less a fault.
     pub(super) fn is_of_operations(&self) -> bool {
-        match (self.earlier.agent.manner(), self.later.agent.manner()) {
+        match (self.earlier.agent.atomic_update(), self.later.agent.atomic_update()) {
             (Some(one), Some(other)) => one.differs(other),
             (None, _) | (_, None) => false,
         }
@@ -586,7 +586,7 @@ impl VectorClockDetector {
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
         let is_of_cta =
-            |access: &Access| access.agent.manner().is_some_and(|manner| manner.scope == Scope::Cta);
+            |access: &Access| access.agent.atomic_update().is_some_and(|own| own.scope == Scope::Cta);
         let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
         later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
@@ -618,7 +618,7 @@ impl VectorClockDetector {
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
         // something else may be an atomic that goes with this one.
-        let is_atomic = agent.manner().is_some() || agent == Agent::Barrier;
+        let is_atomic = agent.atomic_update().is_some() || agent == Agent::Barrier;
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)

@@ -128,6 +128,12 @@ impl TermId {
         }
     }
 
+    /// Whether it names a constant.
+    #[inline]
+    pub fn is_constant(self) -> bool {
+        self.0 >> TAG_SHIFT == TAG_CONSTANT
+    }
+
     /// The id in `bits` bits and one above them, if it is of a lane, or of one of the first elements of the first
     /// inputs.
     #[inline]

@@ -102,6 +102,20 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
+impl Fault {
+    /// One of which there is nothing more to tell.
+    pub fn new(
+        side: Which,
+        kind: FaultKind,
+        rule: Rule,
+        message: String,
+        sites: Vec<Site>,
+        help: Option<String>,
+    ) -> Fault {
+        Fault { side, kind, rule, message, sites, timeline: None, phases: Vec::new(), help }
+    }
+}
+
 /// What happened at a barrier in memory, phase by phase (rule Y9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

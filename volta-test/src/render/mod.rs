@@ -216,12 +216,8 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Unknown(found) => unknown::render(case, &run.texts, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
-    if let Verdict::Fault(found) = &report.verdict
-        && let Some(timeline) = &found.timeline
-    {
-        text.push_str(&timeline::text(timeline));
-    }
     if let Verdict::Fault(found) = &report.verdict {
+        text.push_str(&found.timeline.as_deref().map(timeline::text).unwrap_or_default());
         let (kernel, ptx) = (case.side(found.side), run.texts.of(found.side));
         text.push_str(&phases::text(case, kernel, ptx, &found.phases));
     }

@@ -205,7 +205,7 @@ impl Sweep<'_, '_> {
                             return false;
                         }
                         open.push((of, Around::Plain));
-                    } else if around == Around::Exponent || [a, b].iter().any(|factor| is_constant(*factor)) {
+                    } else if around == Around::Exponent || a.is_constant() || b.is_constant() {
                         open.extend([(a, around), (b, around)]);
                     } else {
                         return false;
@@ -360,14 +360,6 @@ impl Sweep<'_, '_> {
         tops.sort_unstable();
         tops.dedup();
         Some(tops)
-    }
-}
-
-/// Whether a term is a number.
-fn is_constant(term: TermId) -> bool {
-    match term.kind() {
-        TermKind::Constant(_) => true,
-        TermKind::Lane(..) | TermKind::Input { .. } => false,
     }
 }
 

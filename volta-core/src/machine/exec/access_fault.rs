@@ -2,8 +2,7 @@
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::{Backing, Object};
-use super::super::objects::{locate, pretty_name};
+use super::super::objects::{Backing, Object, locate, pretty_name};
 use super::super::packed::Cell;
 use super::super::race::{self, Conflict};
 use super::super::value::{Origin, Value};

@@ -3,8 +3,7 @@
 //! lanes that access the same word are one access.
 
 use super::super::cta::{Cta, Detector, Stop};
-use super::super::objects::locate;
-use super::super::objects::{Backing, Object};
+use super::super::objects::{Backing, Object, locate};
 use super::super::packed::Cell;
 use super::super::race::EpochShadow;
 use super::super::register::Affine;

@@ -3,8 +3,7 @@
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::Backing;
-use super::super::objects::pretty_name;
+use super::super::objects::{Backing, pretty_name};
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use super::integer::Integer;
@@ -32,8 +31,8 @@ impl Cta<'_> {
         for lane in mask {
             let mut offsets = [0; 32];
             let place = (space, addresses[lane]);
-            let one = LaneAccess { place, bytes, alignment, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access = LaneAccess { place, bytes, alignment, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let by = self.value(warp, a, lane);
@@ -56,10 +55,10 @@ impl Cta<'_> {
         offset: u64,
         by: Value,
     ) -> Result<(), Stop> {
-        let Some(manner) = at.agent.manner() else {
+        let Some(own) = at.agent.atomic_update() else {
             return Err(Stop::Defect("an update by somebody who does not update atomically"));
         };
-        let (update, pc) = (manner.update, at.pc);
+        let (update, pc) = (own.update, at.pc);
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
             this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
@@ -77,7 +76,7 @@ impl Cta<'_> {
                 Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
                 None => by,
             };
-            self.memory.contribute(place, manner, sum);
+            self.memory.contribute(place, own, sum);
         }
         Ok(())
     }

@@ -148,8 +148,8 @@ impl Cta<'_> {
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None, update };
             let mut offsets = [0; 32];
-            let one = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let (is_there, where_to) = match (at.object.backing, barrier) {
                 (Backing::Shared(_), Some(_)) => (true, ""),
                 (Backing::Tensor(_), None) => (at.object.space == Space::Global, "global"),
@@ -321,10 +321,10 @@ impl Cta<'_> {
             return Ok(0);
         }
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
-        let one = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
-        let read = self.locate_lane(warp, lane, pc, one, &mut sources)?;
-        let one = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
-        let write = self.locate_lane(warp, lane, pc, one, &mut targets)?;
+        let access = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
+        let read = self.locate_lane(warp, lane, pc, access, &mut sources)?;
+        let access = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
+        let write = self.locate_lane(warp, lane, pc, access, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);
@@ -337,9 +337,9 @@ impl Cta<'_> {
         }
         self.writable(warp, &write, bytes)?;
         self.looked_at += u64::from(bytes / 8);
-        if let Some(manner) = writer.manner() {
+        if let Some(own) = writer.atomic_update() {
             self.holds_atomics(warp, lane, &write)?;
-            let each = manner.update.bytes();
+            let each = own.update.bytes();
             for at in (0..bytes).step_by(each as usize).map(u64::from) {
                 let value = self.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
                 self.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
@@ -390,8 +390,8 @@ impl Cta<'_> {
                     let place = self.address_of(warp, lane, pc, *at)?;
                     let bytes = self.size_of_copy(warp, lane, pc, *count)?;
                     let agent = Agent::Thread;
-                    let one = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
-                    self.locate_lane(warp, lane, pc, one, &mut [0; 32])?;
+                    let access = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
+                    self.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
                 }
                 Far::Tile { map, at } => {
                     self.tile(warp, lane, pc, *map, at)?;
@@ -426,8 +426,8 @@ impl Cta<'_> {
             let place = self.address_of(warp, lane, pc, to)?;
             let mut offsets = [0; 32];
             let (bytes, alignment) = (bytes as u32, CLEARED as u32);
-            let one = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
-            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let bytes = u64::from(bytes);
             let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
             if !is_own {

@@ -131,8 +131,8 @@ impl Cta<'_> {
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
-            let one = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -171,8 +171,8 @@ impl Cta<'_> {
         let mut pieces: Vec<PackedPart> = Vec::new();
         if let Some(source) = source {
             let (place, mut offsets) = ((Space::Global, source), [0; 32]);
-            let one = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
-            let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.launch.tensors[number as usize].is_read_only()

@@ -12,7 +12,7 @@ use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::int::CompareTargets;
 use super::known::Undecided;
-use super::shape::{Shape, is_constant};
+use super::shape::Shape;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Decoded, Format, decode};
@@ -520,7 +520,7 @@ impl Cta<'_> {
 
     /// An operation on two terms.
     pub(super) fn float_value(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
-        if ids.iter().all(|id| is_constant(id.raw())) {
+        if ids.iter().all(|id| id.is_constant()) {
             return self.fold_float(shape, ids, pc);
         }
         Value::Sym(Sym::real(shape.format, self.store.apply(shape.op, ids, pc)))

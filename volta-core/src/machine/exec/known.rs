@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::super::int_terms::whole;
 use super::super::value::{Origin, Sym, Value};
 use super::errors;
-use super::shape::{Shape, is_constant};
+use super::shape::Shape;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::interval::{Enclosure, Wide};
 use crate::number::value::Value as Enclosed;
@@ -132,7 +132,8 @@ impl Knowns {
     /// Whether a term, raw, is known.
     #[inline]
     pub(in super::super) fn contains(&self, raw: u64) -> bool {
-        is_constant(raw) || !self.is_empty() && self.values.contains_key(&TermId::from_raw(raw))
+        let term = TermId::from_raw(raw);
+        term.is_constant() || !self.is_empty() && self.values.contains_key(&term)
     }
 
     /// Whether a term between two, raw, may be known: those of lanes that are affine, or one of all lanes.

@@ -5,8 +5,7 @@ use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::int_terms;
-use super::super::objects::Backing;
-use super::super::objects::pretty_name;
+use super::super::objects::{Backing, pretty_name};
 use super::super::packed::PackedPart;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
@@ -472,8 +471,9 @@ impl Cta<'_> {
             for (row, cells) in cells.iter_mut().enumerate() {
                 let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
-                let at = self.locate_lane(warp, owner, pc, one, &mut offsets)?;
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
+                let at = self.locate_lane(warp, owner, pc, access, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
@@ -523,8 +523,9 @@ impl Cta<'_> {
             for (row, offsets) in offsets.iter_mut().enumerate() {
                 let owner = Lane::at(8 * number + row);
                 let place = (space, addresses[owner]);
-                let one = LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
-                let at = self.locate_lane(warp, owner, pc, one, offsets)?;
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
+                let at = self.locate_lane(warp, owner, pc, access, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }

@@ -290,8 +290,8 @@ impl Cta<'_> {
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
         let agent = if plain { Agent::Maker } else { Agent::Barrier };
         let mut offsets = [0; 32];
-        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: true };
-        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        let access = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: true };
+        let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
         let is_remote = at.object.rank != warp.rank;
         let wrong = match action {
             BarrierAction::Init { .. } | BarrierAction::Invalidate | BarrierAction::Test { .. } => Some(

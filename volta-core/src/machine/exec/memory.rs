@@ -5,8 +5,7 @@ use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::int_terms;
 use super::super::memory::PAGE;
-use super::super::objects::locate;
-use super::super::objects::{Backing, Object};
+use super::super::objects::{Backing, Object, locate};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::race::{EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
@@ -93,8 +92,8 @@ impl<'l> Cta<'l> {
         {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
-            let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
-            match self.locate_lane(warp, lane, pc, one, &mut offsets) {
+            let access = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
+            match self.locate_lane(warp, lane, pc, access, &mut offsets) {
                 Ok(at) => return self.perform(warp, at, inst),
                 Err(stop) if self.survey.is_none() => return Err(stop),
                 Err(_) => {}
@@ -188,13 +187,13 @@ impl<'l> Cta<'l> {
         warp: &Warp,
         lane: Lane,
         pc: InstId,
-        one: LaneAccess,
+        access: LaneAccess,
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
         'l: 'o,
     {
-        let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = one;
+        let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = access;
         let launch: &'l Launch<'l> = self.launch;
         let (own, inner) = locate(space, address);
         let outside = || self.outside(warp, lane, pc, (own, inner), bytes, writes);
@@ -702,7 +701,7 @@ impl<'l> Cta<'l> {
                     return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
-                if at.agent.manner().is_some() {
+                if at.agent.atomic_update().is_some() {
                     page.updated[slot] |= touched;
                 } else {
                     page.written[slot] |= touched;

@@ -2,23 +2,19 @@
 //! integers, and arithmetic on integers that depend on the input.
 
 use super::super::cta::{Cta, Stop};
-use super::super::int_terms::whole;
-use super::super::int_terms::{self, IntTerms};
+use super::super::int_terms::{self, IntTerms, whole};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
-use super::int::CompareTargets;
-use super::int::{compare, selector_of};
+use super::int::{CompareTargets, compare, selector_of};
 use super::integer::Integer;
-use super::known::Known;
-use super::known::Knowns;
+use super::known::{Known, Knowns};
 use super::shape::Shape;
 use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
-use crate::term::{NodeId, TermKind};
-use crate::term::{Ranges, Store, TermId, TermOp};
+use crate::term::{NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 
 /// What an integer operation on values may use.

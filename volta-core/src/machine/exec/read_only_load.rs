@@ -3,8 +3,7 @@
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::locate;
-use super::super::objects::{Backing, Object};
+use super::super::objects::{Backing, Object, locate};
 use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;

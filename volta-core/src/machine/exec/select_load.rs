@@ -5,8 +5,7 @@
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
-use super::super::objects::Backing;
-use super::super::objects::locate;
+use super::super::objects::{Backing, locate};
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::memory::LaneAccess;
@@ -210,8 +209,9 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (wanted.space, address);
-        let one = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes: false };
-        let located = self.locate_lane(warp, lane, wanted.pc, one, &mut offsets);
+        let access =
+            LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes: false };
+        let located = self.locate_lane(warp, lane, wanted.pc, access, &mut offsets);
         // An address that is never taken need not be valid: that this one may be taken is not known.
         let Ok(at) = located else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);

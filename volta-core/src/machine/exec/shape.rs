@@ -3,7 +3,7 @@
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, round};
 use crate::program::{Clamp, Float1, Float2, Precision, Src};
-use crate::term::{TermId, TermKind, TermOp};
+use crate::term::TermOp;
 use smallvec::{SmallVec, smallvec};
 
 /// What a float instruction computes, apart from its operands.
@@ -64,9 +64,4 @@ impl Shape {
     pub(in super::super) fn rounds_down(self) -> bool {
         self.precision.rounding == Rounding::Down
     }
-}
-
-/// Whether a term, raw, is a constant.
-pub(in super::super) fn is_constant(raw: u64) -> bool {
-    matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
 }

@@ -2,8 +2,7 @@
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::Backing;
-use super::super::objects::pretty_name;
+use super::super::objects::{Backing, pretty_name};
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -123,8 +122,8 @@ impl Cta<'_> {
                 let mut offsets = [0; 32];
                 let place = (space, address);
                 let piece = PIECE as u32;
-                let one = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
-                let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+                let access = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
+                let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 self.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for number in 0..inside {

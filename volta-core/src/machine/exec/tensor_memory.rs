@@ -172,8 +172,8 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
-        let one = LaneAccess { place, bytes: 4, alignment: 4, agent, writes: true };
-        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut offsets)?;
+        let access = LaneAccess { place, bytes: 4, alignment: 4, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));

@@ -83,7 +83,7 @@ impl<'l> Cta<'l> {
         let mut offsets = [0; 32];
         let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
-        let updates = writer.manner().is_some();
+        let updates = writer.atomic_update().is_some();
         if updates {
             self.holds_atomics(warp, lane, &far)?;
         } else if !loads {
@@ -93,8 +93,9 @@ impl<'l> Cta<'l> {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
             let (place, piece) = ((near.0, address), PIECE as u32);
-            let one = LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
-            let near = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+            let access =
+                LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
+            let near = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box that is not between global and shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
@@ -189,8 +190,8 @@ impl<'l> Cta<'l> {
             return Err(Stop::Defect("a tensor map of a tensor that has no place"));
         };
         let place = (Space::Global, objects.get(object).base);
-        let one = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
-        let far = self.locate_lane(warp, lane, pc, one, offsets)?;
+        let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
+        let far = self.locate_lane(warp, lane, pc, access, offsets)?;
         if writes {
             self.writable(warp, &far, tile.map.element as u32)?;
         }

@@ -57,8 +57,8 @@ impl Cta<'_> {
         let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
-        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
-        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
+        let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
@@ -128,8 +128,8 @@ impl Cta<'_> {
         let agent = self.any_of(LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
-        let one = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
-        let at = self.locate_lane(warp, Lane::FIRST, pc, one, &mut own)?;
+        let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
+        let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
