@@ -9,7 +9,7 @@ use super::bind::Launch;
 use super::value::Origin;
 use crate::case::{Argument, Element, Param, ParamKind, ScalarValue};
 use crate::number::format::Format;
-use crate::program::{Float1, Float2, InstId, Op, Parameter};
+use crate::program::{Async, Float1, Float2, InstId, Op, Parameter};
 use crate::term::{Store, TermId, TermKind, View};
 use crate::verdict::{FaultKind, Site};
 
@@ -32,6 +32,10 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
 pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
     match launch.program.insts.get(inst.index()).map(|inst| &inst.op) {
         Some(Op::Unevaluated { reason, .. }) => reason.clone(),
+        Some(Op::Async(Async::Tensor(_))) => {
+            "products of factors of 6 or 4 bits, or that are scaled by blocks, are not evaluated yet"
+                .to_owned()
+        }
         _ => "what this computes is not supported".to_owned(),
     }
 }

@@ -324,6 +324,8 @@ type CopyEnds = SmallVec<[(u32, u32); 1]>;
 /// Operations that are done in the order in which they are started (rule Y14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipeline {
+    /// Copies from shared memory: products come after them.
+    Copies,
     /// Products into an accumulator of a shape, by a number for both.
     Products(u32),
 }
@@ -333,6 +335,8 @@ impl Pipeline {
     fn is_before(self, later: Pipeline) -> bool {
         match (self, later) {
             (Pipeline::Products(one), Pipeline::Products(other)) => one == other,
+            (Pipeline::Copies, Pipeline::Products(_)) => true,
+            (Pipeline::Copies | Pipeline::Products(_), Pipeline::Copies) => false,
         }
     }
 }

@@ -311,6 +311,7 @@ impl Async {
                 | TensorMemoryOp::Store { .. }
                 | TensorMemoryOp::Wait { .. }
                 | TensorMemoryOp::Fence { .. }
+                | TensorMemoryOp::Copy { .. }
                 | TensorMemoryOp::Multiply(_),
             )
             | Async::Multiply(_)

@@ -163,8 +163,8 @@ pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
     for inst in insts {
         let factors: Vec<&mut Factor> = if let Op::Async(Async::Multiply(product)) = &mut inst.op {
             vec![&mut product.a, &mut product.b]
-        } else if let Op::Async(Async::Tensor(TensorMemoryOp::Multiply(product))) = &mut inst.op {
-            product.shared_factors_mut().collect()
+        } else if let Op::Async(Async::Tensor(operation)) = &mut inst.op {
+            operation.shared_matrices_mut()
         } else {
             continue;
         };

@@ -54,7 +54,8 @@ pub use op::*;
 pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
 pub use tensor_memory::{
-    LeftFactor, Moved, MovedShape, ProductKind, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp, TensorProduct,
+    CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TENSOR_COLUMNS, TENSOR_LANES,
+    TensorMemoryOp, TensorProduct,
 };
 pub use update::{Scope, Update};
 pub use variables::{is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};

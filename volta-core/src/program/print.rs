@@ -20,7 +20,9 @@ use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Reduction,
     Space, Src, ToIntegral, Width,
 };
-use super::tensor_memory::{LeftFactor, Moved, MovedShape, TensorMemoryOp, TensorProduct};
+use super::tensor_memory::{
+    CopiedShape, LeftFactor, Moved, MovedShape, Scales, TensorMemoryOp, TensorProduct,
+};
 use crate::number::format::{Format, Rounding};
 
 impl Display for Program {
@@ -578,6 +580,9 @@ impl Display for TensorMemoryOp {
             TensorMemoryOp::Fence { before } => {
                 write!(out, "tensor.fence.{}", if *before { "before" } else { "after" })
             }
+            TensorMemoryOp::Copy { to, from, shape: CopiedShape { lanes, columns } } => {
+                write!(out, "tensor.copy.{lanes}x{columns} {to}, {from}")
+            }
             TensorMemoryOp::Multiply(product) => write!(out, "{product}"),
         }
     }
@@ -599,13 +604,16 @@ impl Display for Moved {
 
 impl Display for TensorProduct {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let TensorProduct { kind, pair, d, a, b, descriptor, left_out, adds } = self;
+        let TensorProduct { kind, pair, d, a, b, descriptor, scales, left_out, adds } = self;
         write!(out, "tensor.mma.{}{} {d}, ", name(kind), of_pair(*pair))?;
         match a {
             LeftFactor::Shared(factor) => write!(out, "{factor}")?,
             LeftFactor::Tensor(address) => write!(out, "{address}")?,
         }
         write!(out, ", {b}, {descriptor}")?;
+        if let Some(Scales { a, b, blocks }) = scales {
+            write!(out, ", scaled.{blocks} {a} {b}")?;
+        }
         if !left_out.is_empty() {
             write!(out, ", but {}", list(left_out))?;
         }

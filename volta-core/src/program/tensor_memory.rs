@@ -80,6 +80,31 @@ pub enum ProductKind {
     Narrow,
     /// `.kind::i8`
     Integer,
+    /// `.kind::mxf8f6f4`
+    ScaledNarrow,
+    /// `.kind::mxf4`, `.kind::mxf4nvf4`
+    ScaledFour,
+}
+
+/// The scales of blocks of both factors, in tensor memory (ISA, Block Scaling): in each quarter of the lanes, a row's scales lie
+/// in the lane of its number modulo 32, and in the column of its number divided by 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scales {
+    /// Of the rows of A.
+    pub a: Address,
+    /// Of the columns of B.
+    pub b: Address,
+    /// Scales of a row, a byte each.
+    pub blocks: u32,
+}
+
+/// What `tcgen05.cp` copies from shared memory: 32-bit columns of so many lanes, to each group of as many lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopiedShape {
+    /// 128, or 32 for `.warpx4`.
+    pub lanes: u32,
+    /// 4 or 8.
+    pub columns: u32,
 }
 
 /// The left factor of a product.
@@ -106,6 +131,8 @@ pub struct TensorProduct {
     pub b: Factor,
     /// The instruction descriptor: shape, elements and signs.
     pub descriptor: Src,
+    /// What blocks of the factors are multiplied by.
+    pub scales: Option<Scales>,
     /// Lanes of the result that are left as they are: four words of bits, of a pair of CTAs eight, or none.
     pub left_out: Vec<Src>,
     /// Whether what `d` holds is added.
@@ -114,29 +141,12 @@ pub struct TensorProduct {
 
 impl TensorProduct {
     /// The factors in shared memory.
-    pub fn shared_factors(&self) -> impl Iterator<Item = &Factor> {
+    fn shared_factors(&self) -> impl Iterator<Item = &Factor> {
         let left = match &self.a {
             LeftFactor::Shared(factor) => Some(factor),
             LeftFactor::Tensor(_) => None,
         };
         left.into_iter().chain([&self.b])
-    }
-
-    /// The same, to be changed.
-    pub(super) fn shared_factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
-        let left = match &mut self.a {
-            LeftFactor::Shared(factor) => Some(factor),
-            LeftFactor::Tensor(_) => None,
-        };
-        left.into_iter().chain([&mut self.b])
-    }
-
-    /// Whether a source is a matrix descriptor.
-    pub fn is_descriptor(&self, source: Src) -> bool {
-        self.shared_factors().any(|factor| match factor {
-            Factor::Registers(_) => false,
-            Factor::Shared { descriptor, .. } => *descriptor == source,
-        })
     }
 }
 
@@ -159,11 +169,62 @@ pub enum TensorMemoryOp {
     Wait { loads: bool },
     /// `tcgen05.fence::before_thread_sync` (`before`), `tcgen05.fence::after_thread_sync`
     Fence { before: bool },
+    /// `tcgen05.cp`: a matrix in shared memory
+    Copy { to: Address, from: Factor, shape: CopiedShape },
     /// `tcgen05.mma`
     Multiply(Box<TensorProduct>),
 }
 
 impl TensorMemoryOp {
+    /// The matrices in shared memory that it reads.
+    pub(crate) fn shared_matrices(&self) -> Vec<&Factor> {
+        match self {
+            TensorMemoryOp::Multiply(product) => product.shared_factors().collect(),
+            TensorMemoryOp::Copy { from, .. } => vec![from],
+            TensorMemoryOp::Allocate { .. }
+            | TensorMemoryOp::Free { .. }
+            | TensorMemoryOp::Relinquish { .. }
+            | TensorMemoryOp::Load { .. }
+            | TensorMemoryOp::Store { .. }
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. } => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn shared_matrices_mut(&mut self) -> Vec<&mut Factor> {
+        match self {
+            TensorMemoryOp::Multiply(product) => {
+                let TensorProduct { a, b, .. } = &mut **product;
+                match a {
+                    LeftFactor::Shared(a) => vec![a, b],
+                    LeftFactor::Tensor(_) => vec![b],
+                }
+            }
+            TensorMemoryOp::Copy { from, .. } => vec![from],
+            TensorMemoryOp::Allocate { .. }
+            | TensorMemoryOp::Free { .. }
+            | TensorMemoryOp::Relinquish { .. }
+            | TensorMemoryOp::Load { .. }
+            | TensorMemoryOp::Store { .. }
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. } => Vec::new(),
+        }
+    }
+
+    /// Their descriptors.
+    fn descriptors(&self) -> impl Iterator<Item = Src> {
+        self.shared_matrices().into_iter().filter_map(|factor| match factor {
+            Factor::Registers(_) => None,
+            Factor::Shared { descriptor, .. } => Some(*descriptor),
+        })
+    }
+
+    /// Whether a source is a matrix descriptor.
+    pub(crate) fn is_descriptor(&self, source: Src) -> bool {
+        self.descriptors().any(|descriptor| descriptor == source)
+    }
+
     pub(super) fn effect(&self) -> Effect<'_> {
         match self {
             TensorMemoryOp::Allocate { .. }
@@ -172,7 +233,9 @@ impl TensorMemoryOp {
             | TensorMemoryOp::Load { .. }
             | TensorMemoryOp::Store { .. }
             | TensorMemoryOp::Wait { .. } => Effect::Collective(Members::All),
-            TensorMemoryOp::Fence { .. } | TensorMemoryOp::Multiply(_) => Effect::Context,
+            TensorMemoryOp::Fence { .. } | TensorMemoryOp::Copy { .. } | TensorMemoryOp::Multiply(_) => {
+                Effect::Context
+            }
         }
     }
 
@@ -186,6 +249,7 @@ impl TensorMemoryOp {
             | TensorMemoryOp::Store { .. }
             | TensorMemoryOp::Wait { .. }
             | TensorMemoryOp::Fence { .. }
+            | TensorMemoryOp::Copy { .. }
             | TensorMemoryOp::Multiply(_) => false,
         }
     }
@@ -197,11 +261,13 @@ impl TensorMemoryOp {
             TensorMemoryOp::Load { from: moved, .. } | TensorMemoryOp::Store { to: moved, .. } => {
                 vec![moved.address]
             }
+            TensorMemoryOp::Copy { to, .. } => vec![*to],
             TensorMemoryOp::Multiply(product) => {
                 let mut list = vec![product.d];
                 if let LeftFactor::Tensor(address) = product.a {
                     list.push(address);
                 }
+                list.extend(product.scales.into_iter().flat_map(|scales| [scales.a, scales.b]));
                 list
             }
             TensorMemoryOp::Allocate { .. }
@@ -216,12 +282,10 @@ impl TensorMemoryOp {
         match self {
             TensorMemoryOp::Allocate { columns, .. } | TensorMemoryOp::Free { columns, .. } => vec![*columns],
             TensorMemoryOp::Store { a, .. } => a.clone(),
+            TensorMemoryOp::Copy { .. } => self.descriptors().collect(),
             TensorMemoryOp::Multiply(product) => {
-                let descriptors = product.shared_factors().filter_map(|factor| match factor {
-                    Factor::Registers(_) => None,
-                    Factor::Shared { descriptor, .. } => Some(*descriptor),
-                });
-                descriptors.chain([product.descriptor]).chain(product.left_out.iter().copied()).collect()
+                let others = [product.descriptor].into_iter().chain(product.left_out.iter().copied());
+                self.descriptors().chain(others).collect()
             }
             TensorMemoryOp::Relinquish { .. }
             | TensorMemoryOp::Load { .. }

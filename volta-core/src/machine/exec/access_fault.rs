@@ -150,6 +150,11 @@ impl Cta<'_> {
                  (`tcgen05.commit`), and is over for those threads that wait for that; only products into one accumulator \
                  and of one shape follow one another by themselves, if one thread starts them or `tcgen05.fence` lies between"
             }
+            TensorMemoryOp::Copy { .. } => {
+                "a copy to tensor memory is under way until the phase is over of a barrier that its thread has committed it \
+                 to (`tcgen05.commit`), and is over for those threads that wait for that; only products follow it by \
+                 themselves, if one thread starts them or `tcgen05.fence` lies between"
+            }
             TensorMemoryOp::Load { .. } => {
                 "a load from tensor memory is under way until its warp has waited for it (`tcgen05.wait::ld`), and other \
                  threads know of that behind a barrier"

@@ -39,6 +39,7 @@ mod shared_matrix;
 mod sign;
 mod store;
 mod symbolic_int;
+mod tensor_copy;
 mod tensor_memory;
 mod tensor_pair;
 mod tensor_product;

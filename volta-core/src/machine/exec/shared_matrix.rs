@@ -85,19 +85,47 @@ pub(super) struct FactorRead {
     pub(super) agent: Agent,
 }
 
+/// A matrix in the shared memory of a CTA of the cluster: how it lies there, in which variable, and of which CTA.
+#[derive(Clone, Copy)]
+pub(super) struct SharedMatrix<'m> {
+    pub(super) layout: &'m Layout,
+    pub(super) of: Option<VariableId>,
+    pub(super) rank: u32,
+}
+
+/// What is done with each element of a matrix, by its place.
+pub(super) type Take<'t> = dyn FnMut(&mut Cta<'_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
+
 impl Cta<'_> {
-    /// Reads a matrix that lies in the shared memory of a CTA of the cluster, and hands on its
-    /// elements as terms. `readers` are lanes, of which what all of them know the reader knows.
+    /// Reads the elements of a matrix as terms. `readers` are lanes, of which what all of them know the reader knows.
     pub(super) fn read_factor(
         &mut self,
         warp: &mut Warp,
         readers: &[Lane],
         pc: InstId,
-        (layout, of, rank): (&Layout, Option<VariableId>, u32),
+        matrix: SharedMatrix<'_>,
         read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let FactorRead { element, extent: (rows, k), agent } = read;
+        let FactorRead { element, extent, agent } = read;
+        let lane = readers.first().copied().unwrap_or_default();
+        let read = (element.bytes(), extent, agent);
+        self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |cta, warp, place, value| {
+            take(place, cta.raw_element(warp, pc, element, value, lane)?);
+            Ok(())
+        })
+    }
+
+    /// Reads the elements of a matrix, of so many bytes each, as values.
+    pub(super) fn read_shared_matrix(
+        &mut self,
+        warp: &mut Warp,
+        readers: &[Lane],
+        pc: InstId,
+        SharedMatrix { layout, of, rank }: SharedMatrix<'_>,
+        (bytes, (rows, k), agent): (u32, (usize, usize), Agent),
+        take: &mut Take<'_>,
+    ) -> Result<(), Stop> {
         let lane = readers.first().copied().unwrap_or_default();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
@@ -113,8 +141,7 @@ impl Cta<'_> {
         };
         let window = self.launch.objects.address(of, rank) & !ADDRESS;
         let space = if rank == warp.rank { Space::Shared } else { Space::Cluster };
-        let bytes = element.bytes() as usize;
-        let inside = PIECE as usize / bytes;
+        let inside = (PIECE / u64::from(bytes)) as usize;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
         for row in 0..outer {
             for step in 0..steps {
@@ -127,13 +154,12 @@ impl Cta<'_> {
                 self.holds_matrices(warp, &at, false)?;
                 self.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for number in 0..inside {
-                    let offset = at.offsets[lane] + (number * bytes) as u64;
-                    let value = self.matrix_element(warp, &at, offset, bytes as u32, readers)?;
-                    let raw = self.raw_element(warp, pc, element, value, lane)?;
+                    let offset = at.offsets[lane] + number as u64 * u64::from(bytes);
+                    let value = self.matrix_element(warp, &at, offset, bytes, readers)?;
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {
-                        take(place, raw);
+                        take(self, warp, place, value)?;
                     }
                 }
             }

@@ -69,6 +69,9 @@ impl Cta<'_> {
                 }
                 Ok(())
             }
+            TensorMemoryOp::Copy { to, from, shape } => {
+                mask.iter().try_for_each(|lane| self.copy_to_tensor(warp, lane, pc, (*to, from, *shape)))
+            }
             TensorMemoryOp::Multiply(product) => {
                 mask.iter().try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
             }

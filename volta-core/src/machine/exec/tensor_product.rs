@@ -9,7 +9,7 @@ use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::matrix::{Factors, Places};
 use super::matrix_terms::Terms;
-use super::shared_matrix::{FactorRead, Layout};
+use super::shared_matrix::{FactorRead, Layout, SharedMatrix};
 use super::tensor_memory::{Spot, split};
 use super::warpgroup::DESCRIPTOR;
 use crate::base::index::number_of;
@@ -17,13 +17,19 @@ use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
-use crate::program::{Address, Adds, Factor, InstId, LeftFactor, ProductKind, TENSOR_LANES, TensorProduct};
+use crate::program::{
+    Address, Adds, Async, Factor, InstId, LeftFactor, Op, ProductKind, TENSOR_LANES, TensorMemoryOp,
+    TensorProduct, VariableId,
+};
 use crate::verdict::FaultKind;
 
 const F16: MatrixElement = MatrixElement::Float(Format::F16);
 
 /// Bytes of a row of a factor.
 const ROW_BYTES: u32 = 32;
+
+/// Groups of lanes, of which each has the scales of all rows.
+const QUARTERS: u32 = 4;
 
 /// What an instruction descriptor says (ISA, Instruction descriptor).
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +39,11 @@ struct Shape {
     k: usize,
     /// Each of two CTAs has half of the rows of A, of the columns of B, and of the rows of the result.
     pair: bool,
-    /// Of A, of B and of the result.
-    elements: [MatrixElement; 3],
+    /// Of A and of B; `None` where products of such elements are not evaluated.
+    factors: Option<[MatrixElement; 2]>,
+    result: MatrixElement,
+    /// Which byte of a column has the first scale, of A and of B.
+    scales: [u32; 2],
     /// Sums of integers are cut to their range.
     saturate: bool,
     /// Of A and of B.
@@ -42,8 +51,8 @@ struct Shape {
     transposed: [bool; 2],
 }
 
-/// Why an instruction descriptor means nothing here.
-enum Refused {
+/// Why a descriptor means nothing here.
+pub(super) enum Refused {
     /// By the ISA.
     Wrong(String),
     /// By us, so far.
@@ -51,37 +60,51 @@ enum Refused {
 }
 
 impl Shape {
-    fn of(kind: ProductKind, pair: bool, bits: u32) -> Result<Shape, Refused> {
+    fn of(kind: ProductKind, pair: bool, blocks: Option<u32>, bits: u32) -> Result<Shape, Refused> {
         let field = |low: u32, width: u32| bits >> low & ((1 << width) - 1);
         if field(2, 1) == 1 {
             return Err(Refused::NotYet("sparse factors are not done yet"));
         }
+        if pair && blocks.is_some() {
+            return Err(Refused::NotYet("factors of two CTAs that are scaled by blocks are not done yet"));
+        }
         let integers = kind == ProductKind::Integer;
         // Integers saturate, and are not negated; all others are the other way round.
-        let others = if integers { (13, 2) } else { (3, 1) };
-        let reserved = [(0, 2), others, (6, 1), (23, 1), (29, 1), (30, 2)];
-        if let Some((low, _)) = reserved.into_iter().find(|(low, width)| field(*low, *width) != 0) {
+        let reserved: &[(u32, u32)] = match kind {
+            ProductKind::Integer => &[(0, 2), (13, 2), (6, 1), (23, 1), (29, 1), (30, 2)],
+            ProductKind::Half | ProductKind::Tf32 | ProductKind::Narrow => {
+                &[(0, 2), (3, 1), (6, 1), (23, 1), (29, 1), (30, 2)]
+            }
+            ProductKind::ScaledNarrow => &[(0, 2), (3, 1), (6, 1), (24, 3), (31, 1)],
+            ProductKind::ScaledFour => &[(0, 2), (3, 1), (6, 1), (12, 1), (15, 2), (24, 3)],
+        };
+        if let Some((low, _)) = reserved.iter().find(|(low, width)| field(*low, *width) != 0) {
             return Err(Refused::Wrong(format!(
                 "bit {low} of its instruction descriptor is not 0, or one above it"
             )));
         }
+        if kind == ProductKind::ScaledFour && field(31, 1) == 1 {
+            return Err(Refused::NotYet("products of 96 elements in k are not done yet"));
+        }
+        let scales = Shape::scales(kind, blocks, [field(29, 2), field(4, 2)], field(23, 1))?;
         let element = |low: u32, of: &str| {
             let code = field(low, 3);
-            Ok(MatrixElement::Float(match (kind, code) {
-                (ProductKind::Integer, 0 | 1) => return Ok(MatrixElement::Int8 { signed: code == 1 }),
+            Ok(Some(MatrixElement::Float(match (kind, code) {
+                (ProductKind::Integer, 0 | 1) => return Ok(Some(MatrixElement::Int8 { signed: code == 1 })),
                 (ProductKind::Half, 0) => Format::F16,
                 (ProductKind::Half, 1) => Format::Bf16,
                 (ProductKind::Tf32, 2) => Format::Tf32,
                 (ProductKind::Narrow, 0) => Format::E4m3,
                 (ProductKind::Narrow, 1) => Format::E5m2,
-                (ProductKind::Narrow, 3..=5) => {
-                    return Err(Refused::NotYet("factors of 6 or 4 bits are not done yet"));
-                }
+                (ProductKind::Narrow, 3..=5)
+                | (ProductKind::ScaledNarrow, 0 | 1 | 3..=5)
+                | (ProductKind::ScaledFour, 1) => return Ok(None),
                 _ => return Err(Refused::Wrong(format!("type {code} of {of} is none of this kind"))),
-            }))
+            })))
         };
         let (a, b) = (element(7, "A")?, element(10, "B")?);
         let d = match (kind, field(4, 2)) {
+            (ProductKind::ScaledNarrow | ProductKind::ScaledFour, _) => MatrixElement::Float(Format::F32),
             (ProductKind::Integer, 2) => MatrixElement::Int32,
             (ProductKind::Half | ProductKind::Tf32 | ProductKind::Narrow, 1) => {
                 MatrixElement::Float(Format::F32)
@@ -91,12 +114,13 @@ impl Shape {
                 return Err(Refused::Wrong(format!("type {code} of the result is none of this kind")));
             }
         };
-        if kind == ProductKind::Half && (a != b || d == F16 && a != F16) {
+        if kind == ProductKind::Half && (a != b || d == F16 && a != Some(F16)) {
             return Err(Refused::Wrong(
                 "its instruction descriptor has types that do not go together".into(),
             ));
         }
-        let (rows, columns) = (16 * field(24, 5) as usize, 8 * field(17, 6) as usize);
+        let rows = if blocks.is_some() { 128 * field(27, 2) } else { 16 * field(24, 5) } as usize;
+        let columns = 8 * field(17, 6) as usize;
         let ctas = if pair { 2 } else { 1 };
         // Integers have fewer shapes.
         let step = match (integers, pair) {
@@ -104,7 +128,7 @@ impl Shape {
             (true, false) if columns > 32 => 16,
             _ => 8 * ctas,
         };
-        let is_shape = (rows == 64 * ctas || rows == 128 * ctas)
+        let is_shape = (rows == 64 * ctas && blocks.is_none() || rows == 128 * ctas)
             && (8 * ctas..=256).contains(&columns)
             && columns.is_multiple_of(step);
         if !is_shape {
@@ -120,16 +144,40 @@ impl Shape {
         if transposed.contains(&true) && kind == ProductKind::Tf32 {
             return Err(Refused::NotYet("factors of 32 bits that are transposed are not done yet"));
         }
-        if transposed[1] && b.bytes() == 1 && !columns.is_multiple_of(16 * ctas) {
+        if transposed[1] && b.is_none_or(|b| b.bytes() == 1) && !columns.is_multiple_of(16 * ctas) {
             return Err(Refused::Wrong(format!(
                 "B is transposed, of bytes, and has {columns} columns, which is no multiple of {}",
                 16 * ctas
             )));
         }
-        let k = (ROW_BYTES / a.bytes()) as usize;
-        let (elements, negated) = ([a, b, d], [flag(13), flag(14)]);
+        let k = (ROW_BYTES / a.map_or(1, MatrixElement::bytes)) as usize;
+        let (factors, negated) = (a.zip(b).map(<[_; 2]>::from), [flag(13), flag(14)]);
         let saturate = integers && flag(3);
-        Ok(Shape { rows, columns, k, pair, elements, saturate, negated, transposed })
+        Ok(Shape { rows, columns, k, pair, factors, result: d, scales, saturate, negated, transposed })
+    }
+
+    /// Which byte of a column has the first of so many scales of a row, of A and of B.
+    fn scales(
+        kind: ProductKind,
+        blocks: Option<u32>,
+        first: [u32; 2],
+        is_power: u32,
+    ) -> Result<[u32; 2], Refused> {
+        let Some(blocks) = blocks else { return Ok([0; 2]) };
+        if is_power == 0 && (kind == ProductKind::ScaledNarrow || blocks != 4) {
+            return Err(Refused::Wrong(
+                "bit 23 of its instruction descriptor is 0, and only with four scales in a row they can be other numbers \
+                 than powers of two"
+                    .into(),
+            ));
+        }
+        if first.iter().any(|first| !first.is_multiple_of(blocks)) {
+            return Err(Refused::Wrong(format!(
+                "its instruction descriptor has the scales begin at bytes {} and {}, where each row has {blocks} of them",
+                first[0], first[1]
+            )));
+        }
+        Ok(first)
     }
 
     /// CTAs that have a part of it.
@@ -152,9 +200,42 @@ impl Shape {
     }
 }
 
+/// A product that a thread has started.
+struct Multiplied<'p> {
+    product: &'p TensorProduct,
+    shape: Shape,
+    /// The CTAs that have a part of it.
+    ctas: Vec<u32>,
+    left_out: [u32; 8],
+    adds: bool,
+    accumulator: u64,
+    number: u32,
+    lane: Lane,
+    pc: InstId,
+}
+
+impl Multiplied<'_> {
+    /// Who reads shared memory.
+    fn reader(&self) -> Agent {
+        Agent::Copy { number: self.number, proxy: Some(AsyncSpace::Shared), update: None }
+    }
+
+    /// Who accesses tensor memory.
+    fn by(&self) -> (InstId, Agent) {
+        (self.pc, Agent::Copy { number: self.number, proxy: None, update: None })
+    }
+
+    /// Where an element of the result is.
+    fn result(&self, row: usize, column: usize) -> Spot {
+        let (first, start) = split(self.accumulator);
+        let (cta, down, across) = self.shape.place(row, column);
+        Spot { rank: self.ctas[cta], lane: first + down, column: start + across }
+    }
+}
+
 impl Layout {
     /// What a matrix descriptor of tensor cores of this generation says (ISA, Shared memory descriptor).
-    fn of_tensor(bits: u64, k_major: bool) -> Result<Layout, Refused> {
+    pub(super) fn of_tensor(bits: u64, k_major: bool) -> Result<Layout, Refused> {
         if bits >> 46 & 7 != 1 || bits >> 53 & 0xff != 0 {
             return Err(Refused::Wrong(
                 "bits 46 to 48 of its matrix descriptor are not 1, or bits 53 to 60 not 0".into(),
@@ -189,10 +270,13 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
+    pub(super) fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         match refused {
             Refused::Wrong(why) => {
-                let message = format!("a product means nothing: {why}");
+                let op = &self.launch.program.insts[pc.index()].op;
+                let copies = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Copy { .. })));
+                let what = if copies { "a copy to tensor memory" } else { "a product" };
+                let message = format!("{what} means nothing: {why}");
                 let sites = vec![self.site("starts it".into(), warp, lane, pc)];
                 self.fault_at(FaultKind::Undefined, "Y14", message, sites, None)
             }
@@ -210,9 +294,9 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let bits = self.concrete(warp, product.descriptor, lane, pc, "an instruction descriptor")? as u32;
         self.is_of_one_kind(warp, lane, pc, product.pair)?;
-        let shape = Shape::of(product.kind, product.pair, bits);
+        let blocks = product.scales.map(|scales| scales.blocks);
+        let shape = Shape::of(product.kind, product.pair, blocks, bits);
         let shape = shape.map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        let [a, b, d] = shape.elements;
         let mut ctas = vec![warp.rank];
         if shape.pair {
             ctas.push(self.peer(warp, lane, pc)?);
@@ -231,46 +315,62 @@ impl Cta<'_> {
             Adds::If(predicate) => self.known_truth(warp, predicate, lane, pc)?,
         };
         let accumulator = self.tensor_address(warp, lane, pc, product.d)?;
-        let pipeline =
-            self.tensor_memory.pipeline(ctas[0], accumulator, [shape.rows, shape.columns, shape.k], d);
+        let extent = [shape.rows, shape.columns, shape.k];
+        let pipeline = self.tensor_memory.pipeline(ctas[0], accumulator, extent, shape.result);
         let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
-        let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
-        let by = (pc, Agent::Copy { number, proxy: None, update: None });
+        self.aligned(warp, lane, pc, &shape, split(accumulator).0)?;
+        let started = Multiplied { product, shape, ctas, left_out, adds, accumulator, number, lane, pc };
+        match shape.factors {
+            Some(factors) => self.evaluate_product(warp, &started, factors)?,
+            None => self.touch_product(warp, &started)?,
+        }
+        self.start_tensor_operation(warp.thread(lane), pc, number, &started.ctas)
+    }
 
+    /// An operation has been started that its thread commits, and that reads the shared memory of some CTAs.
+    pub(super) fn start_tensor_operation(
+        &mut self,
+        thread: u32,
+        pc: InstId,
+        number: u32,
+        ctas: &[u32],
+    ) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
+        for rank in ctas {
+            self.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });
+        }
+        self.check_budgets()
+    }
+
+    /// A product whose values are known.
+    fn evaluate_product(
+        &mut self,
+        warp: &mut Warp,
+        started: &Multiplied<'_>,
+        [a, b]: [MatrixElement; 2],
+    ) -> Result<(), Stop> {
+        let Multiplied { product, shape, ref ctas, adds, lane, pc, .. } = *started;
+        let (d, by, reader) = (shape.result, started.by(), started.reader());
         let mut left = Terms::new(shape.rows, shape.k);
         match &product.a {
             LeftFactor::Shared(factor) => {
                 let extent = (shape.rows / ctas.len(), shape.k);
+                let read = FactorRead { element: a, extent, agent: reader };
+                let (layout, of) = self.described(warp, lane, pc, factor, !shape.transposed[0])?;
                 for (half, rank) in ctas.iter().enumerate() {
-                    let place = (factor, !shape.transposed[0], *rank);
-                    self.read_described(
-                        warp,
-                        lane,
-                        pc,
-                        place,
-                        FactorRead { element: a, extent, agent: reader },
-                        &mut |(row, at), raw| {
-                            left.set((half * extent.0 + row, at), raw);
-                        },
-                    )?;
+                    let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
+                    self.read_factor(warp, &[lane], pc, matrix, read, &mut |(row, at), raw| {
+                        left.set((half * extent.0 + row, at), raw);
+                    })?;
                 }
             }
-            LeftFactor::Tensor(_) if shape.pair && shape.rows == 128 => {
-                let why = "left factors of 128 rows in the tensor memory of two CTAs are not done yet";
-                return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
-            }
             LeftFactor::Tensor(address) => {
-                let (first, column) = split(self.tensor_address(warp, lane, pc, *address)?);
-                self.aligned(warp, lane, pc, &shape, first)?;
                 let inside = 4 / a.bytes() as usize;
                 for row in 0..shape.rows {
                     for at in 0..shape.k {
-                        let (cta, down, _) = shape.place(row, 0);
-                        let place = Spot {
-                            rank: ctas[cta],
-                            lane: first + down,
-                            column: column + (at / inside) as u32,
-                        };
+                        let place =
+                            self.left_in_tensor_memory(warp, started, *address, (row, at / inside))?;
                         let part = ((at % inside) as u32 * a.bytes(), a.bytes());
                         let value = self.read_tensor(warp, &[lane], by, place, part)?;
                         let raw = self.raw_element(warp, pc, a, value, lane)?;
@@ -281,29 +381,23 @@ impl Cta<'_> {
         }
         let mut right = Terms::new(shape.k, shape.columns);
         let extent = (shape.columns / ctas.len(), shape.k);
+        let (layout, of) = self.described(warp, lane, pc, &product.b, !shape.transposed[1])?;
         for (half, rank) in ctas.iter().enumerate() {
-            let place = (&product.b, !shape.transposed[1], *rank);
+            let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
             let read = FactorRead { element: b, extent, agent: reader };
-            self.read_described(warp, lane, pc, place, read, &mut |(column, at), raw| {
+            self.read_factor(warp, &[lane], pc, matrix, read, &mut |(column, at), raw| {
                 right.set((at, half * extent.0 + column), raw);
             })?;
         }
         if shape.negated[0] != shape.negated[1] {
             self.negate(&mut left, pc);
         }
-        let (first, column) = split(accumulator);
-        self.aligned(warp, lane, pc, &shape, first)?;
-        let is_kept = |row: u32| {
-            let row = first + row;
-            left_out.get((row / 32) as usize).is_some_and(|word| word >> (row % 32) & 1 == 1)
-        };
         let mut sum = Terms::new(shape.rows, shape.columns);
         if adds {
             for row in 0..shape.rows {
                 for at in 0..shape.columns {
-                    let (cta, down, across) = shape.place(row, at);
-                    let place = Spot { rank: ctas[cta], lane: first + down, column: column + across };
-                    let value = self.read_tensor(warp, &[lane], by, place, (0, d.bytes()))?;
+                    let value =
+                        self.read_tensor(warp, &[lane], by, started.result(row, at), (0, d.bytes()))?;
                     let raw = self.raw_element(warp, pc, d, value, lane)?;
                     sum.set((row, at), raw);
                 }
@@ -326,35 +420,128 @@ impl Cta<'_> {
                     results = self.saturated_sums(pc, &results);
                 }
                 for (down, raw) in results.into_iter().enumerate() {
-                    let (cta, down, across) = shape.place(row + down, at);
-                    if is_kept(down) {
-                        continue;
-                    }
                     let value = self.element_value(d, raw, pc);
-                    let content = if d.bytes() == 4 {
-                        Cell::of(value)
-                    } else {
-                        // The upper half belongs to nobody.
-                        let nothing = Value::Undefined(Origin::Unwritten(pc));
-                        let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
-                        Cell::from_pieces(&pieces, &mut self.packed)
-                    };
-                    let place = Spot { rank: ctas[cta], lane: first + down, column: column + across };
-                    self.write_tensor(warp, &[lane], by, place, content)?;
+                    self.write_element(warp, started, (row + down, at), value)?;
                 }
             }
         }
-        let thread = warp.thread(lane);
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
-        // It reads the shared memory of each of them.
-        for rank in ctas {
-            self.mbarriers.copies.push(Started { copy: number, thread, pc, rank });
-        }
-        self.check_budgets()
+        Ok(())
     }
 
-    fn tensor_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: Address) -> Result<u64, Stop> {
+    /// A product whose values are not known (rule S2): what it reads is read, and nothing is said of what it writes.
+    fn touch_product(&mut self, warp: &mut Warp, started: &Multiplied<'_>) -> Result<(), Stop> {
+        let Multiplied { product, shape, ref ctas, adds, lane, pc, .. } = *started;
+        self.relied.on_unevaluated(pc);
+        let (by, reader) = (started.by(), started.reader());
+        let columns = (ROW_BYTES / 4) as usize;
+        let of_cta = |count: usize| (count / ctas.len(), ROW_BYTES as usize);
+        let shared = match &product.a {
+            LeftFactor::Shared(factor) => Some((factor, shape.transposed[0], of_cta(shape.rows))),
+            LeftFactor::Tensor(address) => {
+                for row in 0..shape.rows {
+                    for at in 0..columns {
+                        let place = self.left_in_tensor_memory(warp, started, *address, (row, at))?;
+                        self.read_tensor(warp, &[lane], by, place, (0, 4))?;
+                    }
+                }
+                None
+            }
+        };
+        let right = (&product.b, shape.transposed[1], of_cta(shape.columns));
+        for (factor, transposed, extent) in shared.into_iter().chain([right]) {
+            let (layout, of) = self.described(warp, lane, pc, factor, !transposed)?;
+            for rank in ctas {
+                let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
+                self.read_shared_matrix(
+                    warp,
+                    &[lane],
+                    pc,
+                    matrix,
+                    (1, extent, reader),
+                    &mut |_, _, _, _| Ok(()),
+                )?;
+            }
+        }
+        if let Some(scales) = product.scales {
+            let of = [(scales.a, shape.rows, shape.scales[0]), (scales.b, shape.columns, shape.scales[1])];
+            for (address, rows, byte) in of {
+                let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
+                if first != 0 {
+                    let why = "scales of blocks that do not begin at lane 0 are not done yet";
+                    return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+                }
+                for row in 0..rows as u32 {
+                    for quarter in 0..QUARTERS {
+                        let down = quarter * TENSOR_LANES / QUARTERS + row % 32;
+                        let place = Spot { rank: warp.rank, lane: down, column: column + row / 32 };
+                        self.read_tensor(warp, &[lane], by, place, (byte, scales.blocks))?;
+                    }
+                }
+            }
+        }
+        for row in 0..shape.rows {
+            for at in 0..shape.columns {
+                if adds {
+                    let bytes = shape.result.bytes();
+                    self.read_tensor(warp, &[lane], by, started.result(row, at), (0, bytes))?;
+                }
+                let nothing = Value::Undefined(Origin::Unevaluated(pc));
+                self.write_element(warp, started, (row, at), nothing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an element of the result, if its lane is not left out.
+    fn write_element(
+        &mut self,
+        warp: &mut Warp,
+        started: &Multiplied<'_>,
+        (row, column): (usize, usize),
+        value: Value,
+    ) -> Result<(), Stop> {
+        let (place, pc) = (started.result(row, column), started.pc);
+        let is_left_out = |word: &u32| word >> (place.lane % 32) & 1 == 1;
+        if started.left_out.get((place.lane / 32) as usize).is_some_and(is_left_out) {
+            return Ok(());
+        }
+        let content = if started.shape.result.bytes() == 4 {
+            Cell::of(value)
+        } else {
+            // The upper half belongs to nobody.
+            let nothing = Value::Undefined(Origin::Unwritten(pc));
+            let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
+            Cell::from_pieces(&pieces, &mut self.packed)
+        };
+        self.write_tensor(warp, &[started.lane], started.by(), place, content)
+    }
+
+    /// Where so many columns of a row of a left factor in tensor memory are.
+    fn left_in_tensor_memory(
+        &self,
+        warp: &Warp,
+        started: &Multiplied<'_>,
+        address: Address,
+        (row, at): (usize, usize),
+    ) -> Result<Spot, Stop> {
+        let Multiplied { shape, ref ctas, lane, pc, .. } = *started;
+        if shape.pair && shape.rows == 128 {
+            let why = "left factors of 128 rows in the tensor memory of two CTAs are not done yet";
+            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+        }
+        let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
+        self.aligned(warp, lane, pc, &shape, first)?;
+        let (cta, down, _) = shape.place(row, 0);
+        Ok(Spot { rank: ctas[cta], lane: first + down, column: column + at as u32 })
+    }
+
+    pub(super) fn tensor_address(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        address: Address,
+    ) -> Result<u64, Stop> {
         let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
@@ -373,23 +560,22 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::Misaligned, "Y14", message, sites, None))
     }
 
-    /// Reads a factor in the shared memory of a CTA.
-    fn read_described(
-        &mut self,
-        warp: &mut Warp,
+    /// How a matrix in shared memory lies, and in which variable.
+    pub(super) fn described(
+        &self,
+        warp: &Warp,
         lane: Lane,
         pc: InstId,
-        (factor, k_major, rank): (&Factor, bool, u32),
-        read: FactorRead,
-        take: &mut dyn FnMut((usize, usize), u64),
-    ) -> Result<(), Stop> {
+        factor: &Factor,
+        k_major: bool,
+    ) -> Result<(Layout, Option<VariableId>), Stop> {
         let Factor::Shared { descriptor, of, .. } = factor else {
             return Err(Stop::Defect("a factor of a product into tensor memory in registers"));
         };
         let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
         let layout =
             Layout::of_tensor(bits, k_major).map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), read, take)
+        Ok((layout, *of))
     }
 }
 
@@ -401,7 +587,7 @@ mod tests {
     fn shape(rows: usize, columns: usize, pair: bool) -> Shape {
         let of = |at: u32, value: usize| (value as u32) << at;
         let bits = 1 << 4 | of(17, columns / 8) | of(24, rows / 16);
-        let shape = Shape::of(ProductKind::Half, pair, bits);
+        let shape = Shape::of(ProductKind::Half, pair, None, bits);
         shape.unwrap_or_else(|_| panic!("{rows} × {columns}"))
     }
 
@@ -447,7 +633,7 @@ mod tests {
     fn shapes_are_those_of_the_isa() {
         let is_shape = |kind, pair, rows: u32, columns: u32| {
             let types = if kind == Integer { 2 << 4 } else { 1 << 4 };
-            Shape::of(kind, pair, types | ((columns / 8) << 17) | ((rows / 16) << 24)).is_ok()
+            Shape::of(kind, pair, None, types | ((columns / 8) << 17) | ((rows / 16) << 24)).is_ok()
         };
         use ProductKind::{Half, Integer};
         let facts = [

@@ -16,7 +16,7 @@ use super::float::set_reals;
 use super::matrix::{Factors, Places, real_or_undefined};
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use super::products::{Done, Part, Products, Running, Use};
-use super::shared_matrix::{FactorRead, Layout};
+use super::shared_matrix::{FactorRead, Layout, SharedMatrix};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
@@ -226,7 +226,7 @@ impl Cta<'_> {
                     warp,
                     &readers,
                     pc,
-                    (&layout, *of, warp.rank),
+                    SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
                     FactorRead { element: kind.a, extent, agent },
                     &mut |(row, at), raw| {
                         if own.contains(&row) {
@@ -249,7 +249,7 @@ impl Cta<'_> {
             warp,
             &readers,
             pc,
-            (&layout, *of, warp.rank),
+            SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
             FactorRead { element: kind.b, extent: (n, k), agent },
             &mut |(column, at), raw| {
                 right.set((at, column), raw);

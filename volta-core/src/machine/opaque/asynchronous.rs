@@ -59,16 +59,16 @@ impl Analysis<'_> {
                 if !addresses.all(|address| self.is_of_tensor_memory(state, address)) {
                     return Some(COLUMNS);
                 }
-                matches!(operation, TensorMemoryOp::Multiply(_)).then_some((Space::Shared, anywhere, 16))
+                let reads_shared = !operation.shared_matrices().is_empty();
+                reads_shared.then_some((Space::Shared, anywhere, 16))
             }
         };
         let mut number = operation.values().all(|value| {
             let form = self.form(state, value);
             let is_descriptor = match operation {
                 Async::Multiply(product) => product.is_descriptor(value),
-                Async::Tensor(TensorMemoryOp::Multiply(product)) => product.is_descriptor(value),
-                Async::Tensor(_)
-                | Async::Copy { .. }
+                Async::Tensor(operation) => operation.is_descriptor(value),
+                Async::Copy { .. }
                 | Async::BulkLoad { .. }
                 | Async::BulkStore { .. }
                 | Async::Prefetch { .. }

@@ -7,7 +7,7 @@ use crate::program::asynchronous::{Adds, Async, BarrierAction, Factor};
 use crate::program::op::{Address, Int, Op, Space, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::tensor_memory::{
-    LeftFactor, Moved, MovedShape, ProductKind, TensorMemoryOp, TensorProduct,
+    CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TensorMemoryOp, TensorProduct,
 };
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
@@ -17,8 +17,7 @@ const B32: Type = Type::Bits(Width::W32);
 const B64: Type = Type::Bits(Width::W64);
 
 /// What is named and not done.
-const NOT_YET: [(&str, &str); 5] = [
-    ("cp", "copies from shared to tensor memory are not done yet"),
+const NOT_YET: [(&str, &str); 4] = [
     ("shift", "shifts of tensor memory are not done yet"),
     ("sp", "sparse factors are not done yet"),
     ("ws", "products with a stationary right factor are not done yet"),
@@ -41,6 +40,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
         Wait { loads: bool },
         Fence { before: bool },
         Commit,
+        Copy,
         Multiply,
     }
     let kind = x.require(&[
@@ -54,6 +54,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
         ("fence::before_thread_sync", Kind::Fence { before: true }),
         ("fence::after_thread_sync", Kind::Fence { before: false }),
         ("commit", Kind::Commit),
+        ("cp", Kind::Copy),
         ("mma", Kind::Multiply),
     ])?;
     let operation = match kind {
@@ -90,6 +91,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
         Kind::Load => moved(x, true)?,
         Kind::Store => moved(x, false)?,
         Kind::Commit => return commit(x),
+        Kind::Copy => copy(x)?,
         Kind::Multiply => product(x)?,
     };
     x.push(Op::Async(Async::Tensor(operation)));
@@ -154,22 +156,27 @@ fn commit(x: &mut Operation<'_, '_>) -> Lowered {
 /// `tcgen05.mma.cta_group.kind{.collector::a::op} [d], a, b-desc, idesc{, {lanes}}, enable-input-d{, scale-input-d}`
 fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     let pair = is_of_pair(x)?;
-    for (modifier, why) in [
-        ("kind::mxf8f6f4", "factors that are scaled by blocks are not done yet"),
-        ("kind::mxf4", "factors that are scaled by blocks are not done yet"),
-        ("kind::mxf4nvf4", "factors that are scaled by blocks are not done yet"),
-        ("ashift", "left factors that are shifted are not done yet"),
-    ] {
-        if x.flag(modifier) {
-            return Err(x.unsupported(why));
-        }
+    if x.flag("ashift") {
+        return Err(x.unsupported("left factors that are shifted are not done yet"));
     }
-    let kind = x.require(&[
-        ("kind::f16", ProductKind::Half),
-        ("kind::tf32", ProductKind::Tf32),
-        ("kind::f8f6f4", ProductKind::Narrow),
-        ("kind::i8", ProductKind::Integer),
+    let (kind, needs_size) = x.require(&[
+        ("kind::f16", (ProductKind::Half, false)),
+        ("kind::tf32", (ProductKind::Tf32, false)),
+        ("kind::f8f6f4", (ProductKind::Narrow, false)),
+        ("kind::i8", (ProductKind::Integer, false)),
+        ("kind::mxf8f6f4", (ProductKind::ScaledNarrow, false)),
+        ("kind::mxf4", (ProductKind::ScaledFour, false)),
+        ("kind::mxf4nvf4", (ProductKind::ScaledFour, true)),
     ])?;
+    let blocks = match kind {
+        ProductKind::Half | ProductKind::Tf32 | ProductKind::Narrow | ProductKind::Integer => None,
+        ProductKind::ScaledNarrow => Some(blocks(x, &[("scale_vec::1X", 1), ("block32", 1)], Some(1))?),
+        ProductKind::ScaledFour if needs_size => {
+            let sizes = [("scale_vec::2X", 2), ("block32", 2), ("scale_vec::4X", 4), ("block16", 4)];
+            Some(blocks(x, &sizes, None)?)
+        }
+        ProductKind::ScaledFour => Some(blocks(x, &[("scale_vec::2X", 2), ("block32", 2)], Some(2))?),
+    };
     // What may be kept of A between products does not change what they are of: A must not change until they are over.
     x.choose(&[
         ("collector::a::fill", ()),
@@ -177,7 +184,12 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         ("collector::a::lastuse", ()),
         ("collector::a::discard", ()),
     ]);
-    let operands = x.done_within(5, 7)?;
+    let operands = if blocks.is_some() {
+        x.done(7)?;
+        7
+    } else {
+        x.done_within(5, 7)?
+    };
     let d = tensor_address(x, 0)?;
     let a = if let Operand::Address { .. } = x.operand(1)? {
         LeftFactor::Tensor(tensor_address(x, 1)?)
@@ -186,13 +198,55 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     };
     let b = Factor::Shared { descriptor: x.source(2, B64)?, k_major: true, of: None };
     let descriptor = x.source(3, B32)?;
-    let masked = operands > 5 && x.is_vector(4)?;
-    let words = if pair { 8 } else { 4 };
-    let left_out = if masked { sources(x, 4, Width::W32, Some(words))? } else { Vec::new() };
-    let at = if masked { 5 } else { 4 };
+    let (scales, left_out, at) = if let Some(blocks) = blocks {
+        let scales = Scales { a: tensor_address(x, 4)?, b: tensor_address(x, 5)?, blocks };
+        (Some(scales), Vec::new(), 6)
+    } else if operands > 5 && x.is_vector(4)? {
+        let words = if pair { 8 } else { 4 };
+        (None, sources(x, 4, Width::W32, Some(words))?, 5)
+    } else {
+        (None, Vec::new(), 4)
+    };
     if operands > at + 1 {
         return Err(x.unsupported("accumulators that are scaled are not done yet"));
     }
     let adds = Adds::If(x.predicate(at)?);
-    Ok(TensorMemoryOp::Multiply(Box::new(TensorProduct { kind, pair, d, a, b, descriptor, left_out, adds })))
+    let product = TensorProduct { kind, pair, d, a, b, descriptor, scales, left_out, adds };
+    Ok(TensorMemoryOp::Multiply(Box::new(product)))
+}
+
+/// `.block_scale{.scale_vectorsize}`: how many scales a row has.
+fn blocks(x: &mut Operation<'_, '_>, sizes: &[(&'static str, u32)], default: Option<u32>) -> Lowered<u32> {
+    x.require(&[("block_scale", ())])?;
+    match (x.choose(sizes), default) {
+        (Some(blocks), _) | (None, Some(blocks)) => Ok(blocks),
+        (None, None) => x.require(sizes),
+    }
+}
+
+/// `tcgen05.cp.cta_group.shape{.multicast}{.dst_fmt.src_fmt} [taddr], s-desc`
+fn copy(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
+    for (modifier, why) in [
+        ("4x256b", "copies to four lanes are not done yet"),
+        ("64x128b", "copies to pairs of warps are not done yet"),
+        ("b8x16", "copies that unpack elements are not done yet"),
+    ] {
+        if x.flag(modifier) {
+            return Err(x.unsupported(why));
+        }
+    }
+    if is_of_pair(x)? {
+        return Err(x.unsupported("copies to the tensor memory of two CTAs are not done yet"));
+    }
+    let shape = x.require(&[
+        ("128x256b", CopiedShape { lanes: 128, columns: 8 }),
+        ("128x128b", CopiedShape { lanes: 128, columns: 4 }),
+        ("32x128b", CopiedShape { lanes: 32, columns: 4 }),
+    ])?;
+    if shape.lanes == 32 {
+        x.require(&[("warpx4", ())])?;
+    }
+    x.done(2)?;
+    let from = Factor::Shared { descriptor: x.source(1, B64)?, k_major: true, of: None };
+    Ok(TensorMemoryOp::Copy { to: tensor_address(x, 0)?, from, shape })
 }

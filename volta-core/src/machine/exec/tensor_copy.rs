@@ -1,0 +1,57 @@
+//! Copies from shared to tensor memory (`tcgen05.cp`, rule Y14), which one thread starts.
+
+use super::super::agent::Agent;
+use super::super::clock::AsyncSpace;
+use super::super::cta::{Cta, Stop};
+use super::super::packed::Cell;
+use super::super::race::Pipeline;
+use super::super::warp::Warp;
+use super::shared_matrix::SharedMatrix;
+use super::tensor_memory::{Spot, split};
+use super::tensor_product::Refused;
+use crate::base::lane::Lane;
+use crate::program::{Address, CopiedShape, Factor, InstId, TENSOR_LANES};
+
+impl Cta<'_> {
+    /// `tcgen05.cp` of one lane.
+    pub(super) fn copy_to_tensor(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        (to, from, shape): (Address, &Factor, CopiedShape),
+    ) -> Result<(), Stop> {
+        self.is_of_one_kind(warp, lane, pc, false)?;
+        let (first, column) = split(self.tensor_address(warp, lane, pc, to)?);
+        if first != 0 {
+            let why = "copies to tensor memory that do not begin at lane 0 are not done yet";
+            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+        }
+        let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
+        let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
+        let by = (pc, Agent::Copy { number, proxy: None, update: None });
+        let (layout, of) = self.described(warp, lane, pc, from, true)?;
+        let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };
+        let mut words = Vec::new();
+        let extent = (shape.lanes as usize, shape.columns as usize);
+        self.read_shared_matrix(
+            warp,
+            &[lane],
+            pc,
+            matrix,
+            (4, extent, reader),
+            &mut |cta, _, (down, across), word| {
+                let pieces = cta.packed.split(word, 4);
+                words.push((down as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.packed)));
+                Ok(())
+            },
+        )?;
+        for group in (0..TENSOR_LANES).step_by(shape.lanes as usize) {
+            for (down, across, content) in &words {
+                let place = Spot { rank: warp.rank, lane: group + down, column: column + across };
+                self.write_tensor(warp, &[lane], by, place, *content)?;
+            }
+        }
+        self.start_tensor_operation(warp.thread(lane), pc, number, &[warp.rank])
+    }
+}
