@@ -97,13 +97,13 @@ pub use translation::{ClassPlace, SharedClasses, TranslationClasses};
 /// Why work on a term ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Something must be known first. Met inside the prover; callers never see it.
+    /// A result must be known first. Handled inside the prover; callers never see it.
     Missing,
     /// The budget is used up.
     Exhausted(Exhausted),
-    /// The term has no value, at any input (V6).
+    /// The term is undefined at every input (V6).
     Undefined(String),
-    /// The algebra does not reach this far, and where it stops.
+    /// The algebra does not support this; the reason.
     Unknown(String),
 }
 
