@@ -1,4 +1,4 @@
-//! Classes against what they stand for, spelled out.
+//! Classes compared with the terms that they stand for, spelled out.
 
 use super::*;
 use crate::base::index::InstId;
@@ -78,7 +78,7 @@ pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId
 }
 
 fn check(draws: &[Draw], mut store: Store) -> Result<(), TestCaseError> {
-    // Twice, so that what was applied before is applied again.
+    // Twice, so that operations are found in the cache.
     let nodes = append(&[draws, draws].concat(), &mut store);
     // All lanes of some nodes, and one of the last.
     let (rest, last) = nodes.split_at(nodes.len() - 1);
@@ -102,7 +102,7 @@ struct Classes {
 }
 
 impl Classes {
-    /// Terms have one class where they have one spelling, those of the stores before among them.
+    /// Terms have one class exactly if they have one spelling, across all stores checked so far.
     fn check(&mut self, store: &Store, roots: &[TermId]) -> Result<(), TestCaseError> {
         let places = TranslationClasses::places(store, roots, &self.shared);
         for (term, place) in roots.iter().zip(places) {
@@ -116,7 +116,7 @@ impl Classes {
     }
 }
 
-/// A row of an input: the element of lane 0, what separates lanes, and what warps and rounds of a loop add.
+/// A row of an input: the element of lane 0, and the strides over lanes, warps and iterations of a loop.
 type Row = [u64; 4];
 
 fn row((input, [base, stride, of_warp, of_round]): (u32, Row), warp: u64, round: u64) -> [u64; 32] {
@@ -130,8 +130,8 @@ fn through_node(store: &mut Store, op: TermOp, mask: LaneMask, operand: &[u64; 3
 }
 
 proptest! {
-    /// Warps that go round a loop, each some elements further on, but for one of them in one round, where another
-    /// element is multiplied or added, or another number; as whole warps and as threads alone.
+    /// Warps that run a loop over translated elements, except for one warp in one iteration, where another element
+    /// or number is multiplied or added; as whole warps and as single threads.
     #[test]
     fn what_is_done_again_is_known(
         rows in prop::array::uniform3([0u64..9, 0u64..3, 0u64..5, 0u64..5]),
@@ -179,14 +179,14 @@ proptest! {
 }
 
 proptest! {
-    /// Terms of one class are one another with their inputs moved, and the other way round, whatever lanes do.
+    /// Terms have one class exactly if they are translations of one another, whatever the lanes do.
     #[test]
     fn shapes_are_terms_up_to_moving_inputs(draws in draws()) {
         check(&draws, Store::new())?;
         check(&draws, Store::without_patterns())?;
     }
 
-    /// The same in several stores, in which classes are met in other orders.
+    /// The same holds across stores, in which classes are found in other orders.
     #[test]
     fn shapes_hold_across_stores(draws in draws(), others in draws()) {
         let mut classes = Classes::default();
