@@ -95,9 +95,6 @@ impl Table {
     ///
     /// Multiples of `r`, `⌊r/b₁⌋`, `⌊r/b₂⌋`, … are combined into multiples of the mixed-radix digits of `r`, each
     /// of which has bounds of its own.
-    ///
-    /// Multiples of `r`, `⌊r/b₁⌋`, `⌊r/b₂⌋`, … are taken together, as multiples of the digits of `r` between them, which
-    /// are bounded each by itself.
     pub(super) fn bounds_of(&self, terms: &[Term]) -> Option<(Rational, Rational)> {
         let mut bounds = (Rational::ZERO, Rational::ZERO);
         let widen = |bounds: &mut (Rational, Rational), weight: &Rational, (low, high): (i128, i128)| {

@@ -15,9 +15,6 @@ impl Shapes {
     ///
     /// If one step joins most of a list, the whole list is divided into its runs, some of which may have length 1;
     /// otherwise only runs of three or more are taken, and the rest is searched again.
-    ///
-    /// Where one step leads through most of a list, all of it is put together in runs, of which some may have length 1; else
-    /// what it leads through three places or more of, and the rest is looked at alone.
     pub(super) fn runs(&mut self, over: Over, list: Vec<Node>) -> Result<Vec<Node>, TooLarge> {
         let mut done = Vec::new();
         let mut open = vec![list];

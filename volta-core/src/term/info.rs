@@ -513,7 +513,7 @@ operations! {
     /// The integer that encodes `a` as an f32. It depends on rounding, so no output, branch or address may depend
     /// on it except through [recognized functions](super::Template)
     EncodeF32 = encoding("bits32({0})", Format::F32, 11);
-    /// The integer that spells `a` as an f64, likewise
+    /// The integer that encodes `a` as an f64, likewise
     EncodeF64 = encoding("bits64({0})", Format::F64, 12);
     /// The f32 that an integer encodes, likewise
     DecodeF32 = decoding("float32({0})", Format::F32, 13);
