@@ -1,4 +1,5 @@
-//! Assumptions of one case of a case split. All of them are dropped before the next case begins.
+//! The state of one case of a case split, which is dropped before the next case begins. Forms made in the case are in
+//! [`super::memo`].
 
 use super::id::AtomId;
 use super::polynomial::{PolynomialId, Term, negated};

@@ -229,7 +229,7 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, IrrationalLiteral)>
 }
 
 /// The exponents of the powers of two by which a literal may be multiplied: from `1/4096`, a scale of long rows, to
-/// 16. For short formats, in which short decimals and integers soon have the same bits, from 1/64 to 2.
+/// `16`. For short formats, in which short decimals and integers soon have the same bits, from 1/64 to 2.
 pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     match format {
         Format::F16 | Format::Bf16 => -6..=1,

@@ -52,8 +52,8 @@ pub struct Digests {
 impl Digests {
     /// The digest of the normal form of a term.
     ///
+    /// # Errors
     /// The reason why there is no digest.
-    /// Why it has none, or none was found.
     pub fn digest(&mut self, prover: &mut Prover<'_>, at: TermRef) -> Result<Digest, String> {
         let form = match prover.normal(at)? {
             Normal::Infinite(name) => {

@@ -4,8 +4,8 @@
 //! parts adds `(s/m − t/n)²`. Written as squares, most summands of one step cancel in the next one: a row of n
 //! elements has about n terms in each intermediate sum, and not n². Products of named sums
 //! ([`super::abbreviated_sums`]) of elements of one tensor are rewritten if the sums are disjoint or one contains
-//! the other, and so are products of a name and an element. Where many elements are multiplied by one name, they
-//! are kept: together they are a sum, or nearly.
+//! the other, and so are products of a name and an element. Where many elements are multiplied by one name, these
+//! products are kept: together the elements are a sum, or nearly.
 
 use super::Stop;
 use super::abbreviated_sums::FEW;

@@ -110,7 +110,7 @@ impl<'s> Prover<'s> {
         Ok(())
     }
 
-    /// Approximate memory of all forms in bytes.
+    /// Memory of the prover's tables in bytes, computed from sizes.
     fn bytes(&self) -> u64 {
         self.table.bytes()
             + self.terms.bytes()

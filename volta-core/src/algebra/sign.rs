@@ -12,8 +12,8 @@ use crate::term::{FunctionInfo, Kind, Piecewise, Product, Sum, TermOp, View};
 impl Terms<'_> {
     /// The signs that a term can have, from the operations that made it.
     ///
+    /// # Cost
     /// Visits each node once.
-    /// Each node once.
     pub(super) fn term_signs(&mut self, root: TermRef, account: &mut Account) -> Result<Signs, Stop> {
         let mut stack = vec![root];
         while let Some(&at) = stack.last() {

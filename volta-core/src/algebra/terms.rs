@@ -69,7 +69,7 @@ impl<'s> Terms<'s> {
         self.analysis(at.store).flags(at.term)
     }
 
-    /// The range of a term that is an integer.
+    /// The range of a term.
     pub(super) fn range(&mut self, at: TermRef) -> Range {
         let place = at.store as usize;
         self.ranges[place].of(self.stores[place].0, at.term)

@@ -40,7 +40,7 @@ pub(super) struct Worklist {
 }
 
 impl Worklist {
-    /// The need to be met next, which depends on no other in the list; `None` when the first walk is to be started.
+    /// The need to be met next, which depends on none that is waited for; `None` when the first walk is to be started.
     pub(super) fn next(&mut self) -> Option<Need> {
         self.needs.truncate(self.waiting);
         self.depth = 0;

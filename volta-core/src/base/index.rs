@@ -3,7 +3,7 @@
 /// The index of a table's entry as 32 bits.
 ///
 /// # Panics
-/// If the index does not fit: two entries would get the same number.
+/// If the table has 2³² entries or more: two of them would get the same number.
 pub fn number_of(at: usize) -> u32 {
     u32::try_from(at).expect("a table of fewer than 2^32 entries")
 }

@@ -309,7 +309,7 @@ fn of_two_formulas_what_is_not_the_same_is_marked() {
     assert!(other.ends_with(" i < 8\n  other = mean{i<8}(⟦x[i]^3⟧)"), "{other}");
     renamed.definitions[0].value = first.definitions[0].value.clone();
     assert!(texts(&first, &renamed).iter().all(|text| !text.contains('⟦')));
-    // Elements that the other kernel's formula has only within a longer range.
+    // A family that the other formula does not have with the same range.
     let mut longer = first.clone();
     longer.pieces[0].ranges[0].to = AffineIndex::constant(9);
     assert!(texts(&first, &longer).iter().all(|text| text.starts_with("y[i] = ⟦(x[i] - 3)")), "{longer}");

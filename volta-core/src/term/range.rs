@@ -515,7 +515,7 @@ impl Ranges {
     }
 }
 
-/// Whether a term depends on another, or may: the search ends after a few steps.
+/// Whether a term is known to depend on another: the search ends after a few steps.
 fn depends_on(store: &Store, of: TermId, on: TermId) -> bool {
     let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
     while let Some(term) = work.pop() {

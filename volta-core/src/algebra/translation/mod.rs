@@ -79,7 +79,7 @@ pub struct TranslationClasses<'c> {
 /// A term's class, and its base offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPlace {
-    /// The class's shared number: terms have the same one exactly if they have the same class, in whichever stores.
+    /// The class's shared number: terms have the same one exactly if they have the same class, in any stores.
     pub class: u32,
     /// The inputs that the term depends on, as bits.
     pub inputs: u32,

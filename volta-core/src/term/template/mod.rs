@@ -611,8 +611,8 @@ impl Store {
         self.explainer.is_some()
     }
 
-    /// Whether an instruction rounds as that of a node does. Without recognition of functions, always true:
-    /// otherwise results are equal over the reals only, and only one of them may match a template.
+    /// Whether an instruction rounds as that of a node does; always true while functions are not recognized. If it
+    /// does not, the results are equal over the reals only, and at most one of them matches a template.
     #[inline]
     pub(in crate::term) fn rounds_alike(&self, node: NodeId, site: InstId) -> bool {
         self.explainer.as_ref().is_none_or(|explainer| {

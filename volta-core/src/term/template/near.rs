@@ -26,7 +26,7 @@ pub struct Nearest<'t> {
 }
 
 impl Template {
-    /// The digests of its steps that digests cover.
+    /// The digests of its steps, where digests cover them.
     fn digests(&self) -> FxHashSet<u64> {
         let of = |piece: &Piece| match piece {
             Piece::Apply { digest, .. } => *digest,
