@@ -31,7 +31,7 @@ use crate::term::{InputId, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Cases looked at for one pair of terms.
+/// At most this many cases are examined for one pair of terms.
 const MAX_CASES: u64 = 8_192;
 
 /// Values of some input elements.
@@ -51,7 +51,7 @@ pub enum Split {
     },
 }
 
-/// What holds wherever a term has a value.
+/// Conditions that hold wherever a term is defined.
 #[derive(Debug, Default)]
 struct Domain {
     assumptions: Vec<Assumption>,
@@ -187,7 +187,7 @@ impl Prover<'_> {
         result
     }
 
-    /// What holds wherever a term is defined.
+    /// The conditions that hold wherever a term is defined.
     fn domain_of(&mut self, at: TermRef) -> Domain {
         let mut domain = Domain::default();
         for requirement in self.granted(at).unwrap_or_default() {
