@@ -27,7 +27,7 @@ fn spelled(store: &Store, term: TermId, place: &ClassPlace) -> String {
     }
 }
 
-/// A fingerprint of the lanes of an operand, from pseudo-random numbers.
+/// The raw terms of an operand in all lanes, from drawn numbers.
 fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64; 32] {
     let [what, base, stride, row] = draw;
     let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
@@ -51,14 +51,14 @@ fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64
 /// An operation, the lanes that it is applied in, and numbers for its operands.
 pub(in super::super) type Draw = (u8, LaneMask, [[u64; 4]; 3]);
 
-/// Some nodes at random.
+/// A random list of nodes.
 pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
     let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
     let mask = prop_oneof![3 => Just(LaneMask::ALL), 1 => (1u32..).prop_map(LaneMask::from_bits), 1 => Just(LaneMask::of(Lane::FIRST))];
     prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
 }
 
-/// Appends what was drawn to a store: the nodes, and their lanes.
+/// Appends drawn nodes to a store; returns the nodes and their lanes.
 pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, LaneMask)> {
     let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
     let constant = store.intern(crate::term::Constant {
