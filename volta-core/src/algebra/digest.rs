@@ -3,12 +3,13 @@
 //! Printed forms are cut where they become long; digests are not. Elements are counted relative to the first element of
 //! each input that a form contains, so that translated forms have the same content and differ in `first` only.
 //!
-//! A long sum may be spelled out in a form or named, whichever took fewer steps. Its value is the same: sums, products,
-//! quotients and powers of two follow their laws in a [`Tower`] of prime fields, two of which make about 120 bits.
-//! Roots do too: the root of a product is the product of the roots (so `√−a` is `−√a`, which has no meaning among
-//! reals). Sine and cosine of one argument lie on the circle; a maximum of shifted arms is shifted. Everything else has
-//! a value that is a hash of its operands' values: functions, choices, conditions, and powers of two that are nested
-//! deeper in exponents than a tower is high. A factor that the algebra takes out of them is hashed separately.
+//! A long sum may be spelled out in a form or named, whichever took fewer steps. Its value is the same: sums,
+//! products, quotients and powers of two follow their laws in a [`Tower`] of prime fields, two of which make about
+//! 120 bits. Roots do too: the root of a product is the product of the roots (so `√−a` is `−√a`, which has no
+//! meaning among reals). Sine and cosine of one argument lie on the circle; a maximum of shifted arms is shifted.
+//! Everything else has a value that is a hash of its operands' values: functions, choices, conditions, and powers
+//! of two that are nested deeper in exponents than a tower is high. They are hashed in the form that is left after
+//! the algebra has taken factors out of them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
