@@ -1,11 +1,12 @@
 //! Long sums under a name: with `s` the sum of n inputs, `(x₁ − s/n)²` has three terms and not n².
 //!
-//! A sum of inputs, or of products of two, is an atom of its own, [`Atom::Products`], unless the prover expands everything. So
-//! an exponent or a maximum of scores costs little, and so does a square of what a mean was subtracted from. Names are
-//! chosen by content, not by how a kernel added up: names under the same factors are joined, terms that all have one
-//! coefficient get a name, and if a few of them have another, the name is that of the whole and what differs stays
-//! beside it. One relation between a name and its terms is applied, `x₁·s = s² − (x₂ + …)·s` from left to right: it
-//! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves undecided, a prover that expands everything multiplies out.
+//! A sum of inputs, or of products of two inputs, becomes an atom of its own, [`Atom::Products`] (its *name*),
+//! unless the prover expands everything. So an exponent or a maximum of scores stays short, and so does the square
+//! of a value from which a mean was subtracted. Names are chosen by content, not by the order of additions: names
+//! with the same cofactor are joined; terms that share one coefficient get a name; if a few of them have another
+//! coefficient, the whole sum is named and the differences stay as single terms. One relation between a name and
+//! its terms is applied, `x₁·s = s² − (x₂ + …)·s` from left to right: it turns `(x₁ + … + xₙ)·s` into `s²`. All of
+//! this is exact. What it leaves undecided is multiplied out by a prover that expands everything.
 
 use super::Stop;
 use super::atom::Atom;
@@ -23,23 +24,24 @@ use crate::term::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// So many terms of a sum may differ from a named one.
+/// Up to this many terms of a sum may differ from a named one.
 pub(super) const FEW: usize = 8;
-/// Names with one another's terms can go in circles: then a form is left as it is.
+/// Rewriting names whose terms contain each other can cycle: after this many rounds the form is left as it is.
 const MAX_ROUNDS: u32 = 16;
 
-/// A name beside the first of its own terms, as a monomial; its terms; and the rest, which has the name as a factor.
+/// A name as a monomial; its terms, the first of which also divides the product; and the product without that first
+/// term, in which the name is still a factor.
 struct Beside {
     name: MonomialId,
     keys: Rc<[u128]>,
     rest: Key,
 }
 
-/// Terms with the same factors and coefficient beside a name: key, coefficient, and whether products of two are named.
+/// The cofactor and coefficient beside a name, and whether the name is a sum of products of two.
 type Group = (Key, Rational, bool);
 
 impl Prover<'_> {
-    /// All terms of a flat form, collected.
+    /// All terms of a linear sum, collected.
     pub(super) fn spread(&mut self, flat: &LinearSum) -> Result<Vec<Term>, Stop> {
         let mut terms = flat.terms.clone();
         if !flat.products.is_empty() {
@@ -65,7 +67,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// A sum whose terms name no sums of products, as far as they name one alone.
+    /// Spreads each term that contains named sums of power 1: the first such sum of a term is replaced by its terms.
     pub(super) fn without_named_products(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         for term in terms {
@@ -97,13 +99,14 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Gives names to the long parts of a sum, each of one coefficient, if little else is left. Whether it did.
+    /// Names the long parts of a sum, each part with one coefficient, if few other terms remain. Returns whether it
+    /// did.
     fn name_terms(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         if terms.len() < SHORT_LIST {
             return Ok(false);
         }
         self.charge(terms.len() as u64 / 8)?;
-        // Most sums have other terms.
+        // A cheap test first: most sums have too few inputs and products of two.
         if terms.iter().filter(|term| self.table.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST
         {
             return Ok(false);
@@ -135,7 +138,7 @@ impl Prover<'_> {
                 };
                 match usual.iter().position(|usual| *usual == term.coefficient) {
                     Some(at) => sums[at].push(key),
-                    // One sum absorbs what differs.
+                    // With one usual coefficient, terms with another join its name, and the difference stays beside it.
                     None if usual.len() == 1 => {
                         sums[0].push(key);
                         out.push(Term { key: term.key, coefficient: &term.coefficient - &usual[0] });
@@ -162,7 +165,7 @@ impl Prover<'_> {
         self.table.single(atom)
     }
 
-    /// Names what is long in a sum without lazy atoms, and puts names in order.
+    /// Names the long parts of a sum without opaque atoms, and normalizes its names.
     pub(super) fn fold(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if self.tactic.named != Named::Sums {
             return Ok(terms);
@@ -179,7 +182,7 @@ impl Prover<'_> {
             }
             let joined = self.join_names(&mut terms)?;
             match self.multiply_names(&terms)? {
-                // Else it was no whole sum that stood beside its name.
+                // A form that grows came from a name beside only some of its terms: it is dropped.
                 Some(multiplied) if multiplied.len() <= most => terms = multiplied,
                 Some(_) => break,
                 None if joined => {}
@@ -189,7 +192,7 @@ impl Prover<'_> {
         Ok(terms)
     }
 
-    /// Of named sums that stand alone and share terms, makes sums that share none, each of one coefficient.
+    /// Replaces named sums that stand alone and share terms by sums that share none, each with one coefficient.
     fn part_names(&mut self, terms: &mut Vec<Term>) -> Result<(), Stop> {
         let alone = |prover: &Self, term: &Term| match prover.table.monomials.factors(term.monomial()) {
             [(name, 1)] if term.exponent() == PolynomialId::ZERO => {
@@ -224,7 +227,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Names under the same factors become one, which absorbs single terms as well. Returns whether there were any.
+    /// Joins names with the same cofactor and coefficient, single terms included. Returns whether any were joined.
     fn join_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         let mut groups: FxHashMap<Group, Vec<AtomId>> = FxHashMap::default();
         let mut others = Vec::with_capacity(terms.len());
@@ -265,7 +268,7 @@ impl Prover<'_> {
         Ok(true)
     }
 
-    /// The sum of named sums and more inputs: its name as a monomial, and how often it is there.
+    /// The sum of named sums and more inputs: its name as a monomial, and the multiplicity that all its terms have.
     fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<Joined, Stop> {
         if more.is_empty()
             && let Some(known) = self.sums.joined.get(names)
@@ -286,7 +289,8 @@ impl Prover<'_> {
         Ok(joined)
     }
 
-    /// The group of names that a term without one belongs to: an input that they lack, with their factors.
+    /// The group of names that a single term belongs to: it is an input that the names lack, times the group's
+    /// cofactor.
     fn group_of_single(
         &mut self,
         term: &Term,
@@ -314,7 +318,7 @@ impl Prover<'_> {
         Ok(None)
     }
 
-    /// `x₁·s = s² − (x₂ + …)·s` wherever a name stands beside the first of its terms, if it does anywhere.
+    /// Rewrites `x₁·s = s² − (x₂ + …)·s` wherever a name is multiplied by the first of its terms; `None` where none is.
     fn multiply_names(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut changed = false;
@@ -342,7 +346,7 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// The packed form of a term that is an input or a product of two, but for its coefficient.
+    /// The packed form of a term that is an input or a product of two, without its coefficient.
     pub(super) fn packed(&self, term: &Term) -> Option<u128> {
         if term.exponent() != PolynomialId::ZERO {
             return None;
@@ -380,7 +384,7 @@ impl Table {
         Ok(monomial)
     }
 
-    /// The only named sum of a term, if it has power 1, and what is beside it.
+    /// The only named sum of a term, if it has power 1, and the group of its cofactor.
     fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
         if !self.monomials.contents(term.monomial()).named {
             return Ok(None);
@@ -393,7 +397,7 @@ impl Table {
         Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
     }
 
-    /// A name in a term that the first of its own terms divides as well.
+    /// A name in a term that is also divisible by the first term of that name.
     fn beside_its_first(&mut self, term: &Term) -> Result<Option<Beside>, Stop> {
         if !self.monomials.contents(term.monomial()).named {
             return Ok(None);
@@ -422,7 +426,7 @@ impl Table {
     }
 }
 
-/// Sorts a list, and takes out how often each of its entries is there, if that is one number.
+/// Sorts a list. If all entries have the same multiplicity, removes the repetitions and returns it; otherwise 1.
 fn without_repetition(keys: &mut Vec<u128>) -> Rational {
     keys.sort_unstable();
     let mut counts = keys.chunk_by(|a, b| a == b).map(<[u128]>::len);

@@ -18,20 +18,20 @@ pub(super) const POSITIVE_INFINITE: u8 = 2;
 pub(super) const UNDEFINED: u8 = 4;
 /// A partial operation (V8) is below the term, or is the term.
 pub(super) const PARTIAL: u8 = 8;
-/// A choice is below the term, or is the term: what an arm is undefined by may never matter.
+/// A choice is below the term, or is the term: an undefined arm may never be taken.
 pub(super) const CHOICE: u8 = 16;
 /// The term may be infinite, or undefined by an infinity.
 pub(super) const INFINITE: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE | UNDEFINED;
 
-/// What terms of a store are like. Everything is an over-approximation except the constants.
+/// Facts about the terms of a store. Everything is an over-approximation except the constants.
 #[derive(Debug)]
 pub struct Analysis {
-    /// The terms that facts are known of; the others are not to be asked about.
+    /// The terms that facts are known of; asking about any other panics.
     reached: Reached,
-    /// For each node, where in the lists the entries of its reached lanes begin.
+    /// For each node, the index in the lists where the entries of its reached lanes begin.
     starts: Vec<u32>,
-    /// For each reached term, how many operands name it in the whole store, up to 255: what other terms make of it
-    /// tells what is better kept as it is.
+    /// For each reached term, how many operands name it in the whole store, saturating at 255: a term that many use
+    /// is better kept opaque, even if the roots use it once.
     uses: Vec<u8>,
     /// For each reached term, the flags above; empty when no term of the store has any.
     flags: Vec<u8>,
@@ -47,7 +47,7 @@ fn input_bit(input: usize) -> u32 {
 }
 
 impl Analysis {
-    /// Bytes of what is known.
+    /// Memory of the analysis in bytes.
     pub fn bytes(&self) -> u64 {
         let words = self.starts.capacity() + self.inputs.capacity();
         let readings = self.readings.capacity() * size_of::<Option<(Rational, IrrationalLiteral)>>();
@@ -56,7 +56,7 @@ impl Analysis {
             + self.reached.bytes()
     }
 
-    /// Reads what `roots` are computed from; only of that, and of them, anything may be asked.
+    /// Analyses the terms from which `roots` are computed, and `roots` themselves; no others may be asked about.
     ///
     /// # Cost
     /// That of [`Reached`], and a few nanoseconds for each reached term.
@@ -64,19 +64,20 @@ impl Analysis {
         Analysis::of_reached(store, Reached::new(store, roots))
     }
 
-    /// Reads a store of which nearly all is computed from `roots`: all of it, where that is quicker than to look for what
-    /// is not.
+    /// Analyses a store of which nearly all is computed from `roots`: all of it, if every node has a single lane,
+    /// since that is quicker than to search for what is not reached.
     pub fn of_most(store: &Store, roots: &[TermId]) -> Analysis {
         let alone = (0..store.len()).all(|at| store.mask(at).only().is_some());
         if alone { Analysis::of_all(store) } else { Analysis::new(store, roots) }
     }
 
-    /// Reads a store that holds a part of another one's terms, and all of its constants: literals are read as there.
+    /// Analyses a store that holds a part of the terms of another and all of its constants: literals are read as in
+    /// `whole`.
     pub fn of_part(store: &Store, roots: &[TermId], whole: &Analysis) -> Analysis {
         Analysis { readings: whole.readings.clone(), ..Analysis::new(store, roots) }
     }
 
-    /// Whether rule V9 may read a term as another number than its bits spell: a constant, then.
+    /// Whether rule V9 may read a term as another number than its bits encode: true of some constants only.
     pub fn is_read(&self, term: TermId) -> bool {
         match term.kind() {
             TermKind::Constant(id) => self.reading(id).is_some(),
@@ -84,7 +85,7 @@ impl Analysis {
         }
     }
 
-    /// Whether a term may be an infinity, or have no value for reasons of infinities.
+    /// Whether a term may be an infinity, or be undefined because of an infinity.
     pub fn may_be_infinite(&self, term: TermId) -> bool {
         self.flags(term) & INFINITE != 0
     }
@@ -96,7 +97,7 @@ impl Analysis {
         Some([self.first_read(whole)?, self.first_read(reciprocal)?])
     }
 
-    /// The first constant that is a literal of a role, and no multiple of one.
+    /// The first constant that is exactly a literal of the given role, not a multiple of one.
     fn first_read(&self, fits: fn(Role) -> bool) -> Option<ConstantId> {
         let fits = |reading: &Option<(Rational, IrrationalLiteral)>| {
             reading.as_ref().is_some_and(|(factor, literal)| {
@@ -118,7 +119,7 @@ impl Analysis {
         }
     }
 
-    /// Reads a whole store.
+    /// Analyses a whole store.
     pub(super) fn of_all(store: &Store) -> Analysis {
         Analysis::of_reached(store, Reached::all(store))
     }
@@ -157,7 +158,7 @@ impl Analysis {
         analysis
     }
 
-    /// Reads literals of this store that are a scale of the other kernel's and log₂ e in one (V9).
+    /// Reads literals of this store that are the product of a scale of the other kernel and log₂ e (V9).
     pub fn read_scales(&mut self, store: &Store, others: &[&Store]) {
         let is_whole = |(_, literal): &(Rational, IrrationalLiteral)| {
             matches!(literal.role(), Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E))
@@ -234,10 +235,10 @@ impl Analysis {
         self.readings[id.index()].as_ref()
     }
 
-    /// Where a term's entries are.
+    /// The index of a term's entries in the lists.
     ///
     /// # Panics
-    /// When nothing is known of the term: an entry of another one must not be taken for its own.
+    /// If the term is not reached: the entry of another term must not be read in its place.
     fn entry(&self, node: usize, lane: Lane) -> usize {
         let lanes = self.reached.lanes(node);
         assert!(lanes.contains(lane), "analysis of a term that no root is computed from");
@@ -254,8 +255,8 @@ impl Analysis {
         }
     }
 
-    /// Counts that the lanes of `mask` use an operand each. Mostly nothing of it is reached.
-    #[inline(always)] // As it decides what of an operand is read at all.
+    /// Counts one use of the operand's term by each lane of `mask`. Most operands are not reached.
+    #[inline(always)] // As it decides how much of an operand is read at all.
     fn count_operand(&mut self, own: Lanes<'_>, mask: LaneMask) {
         match own {
             Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes_in(mask) as u32),
@@ -268,7 +269,7 @@ impl Analysis {
             }
             Lanes::Strides { base, motion } => {
                 if self.reaches_between(motion.min_max(base).map(TermId::from_raw)) {
-                    // Lanes that differ in bits without a step have the same term.
+                    // Lanes that differ only in bits with stride 0 have the same term.
                     let steps = &motion.steps;
                     let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
                     let each = Lane::all().filter(|lane| lane.number() & !moving == 0);
@@ -282,7 +283,7 @@ impl Analysis {
         }
     }
 
-    /// Counts that so many lanes use a term.
+    /// Adds uses by `lanes` lanes to the count of a term.
     #[inline]
     fn count(&mut self, term: TermId, lanes: u32) {
         let TermKind::Lane(node, lane) = term.kind() else { return };
@@ -296,7 +297,7 @@ impl Analysis {
         }
     }
 
-    /// Counts that each of some lanes uses the one of a node beside it.
+    /// Adds one use to each reached lane of `node` that is in `lanes`.
     #[inline]
     fn count_lanes(&mut self, node: usize, lanes: LaneMask) {
         if !self.reached.has(node) {
@@ -313,7 +314,7 @@ impl Analysis {
         }
     }
 
-    /// Whether some term between two is reached, as far as nodes tell.
+    /// Whether a term between two ends may be reached: an over-approximation, by groups of 64 nodes.
     #[inline]
     fn reaches_between(&self, ends: [TermId; 2]) -> bool {
         match ends.map(TermId::kind) {
@@ -327,7 +328,7 @@ impl Analysis {
         }
     }
 
-    /// Finds what the reached lanes of a node are like, from their operands.
+    /// Computes the facts of a node's reached lanes from those of its operands.
     fn visit(&mut self, store: &Store, at: usize) {
         let lanes = self.reached.lanes(at);
         if self.flags.is_empty() {
@@ -393,7 +394,7 @@ impl Analysis {
     }
 
     /// The inputs that the lanes of an operand depend on, of a node with the lanes of `mask`.
-    #[inline(always)] // As it decides what of an operand is read at all.
+    #[inline(always)] // As it decides how much of an operand is read at all.
     fn inputs_of_lanes(&self, own: Lanes<'_>, lanes: LaneMask, mask: LaneMask) -> u32 {
         if let Lanes::Affine { base, stride: 0 } = own {
             return self.inputs(TermId::from_raw(base));
@@ -406,7 +407,7 @@ impl Analysis {
         })
     }
 
-    /// The same for a node of which one lane is reached, with the flags of its operation.
+    /// Like `visit`, for a node with one reached lane; `own` are the flags of its operation.
     fn visit_lane(&mut self, node: &NodeParts<'_>, at: usize, own: u8) {
         let lane = self.reached.lanes(at).first();
         let mut inside = [0; 3];
@@ -424,10 +425,10 @@ impl Analysis {
     }
 }
 
-/// How many lanes a mask has.
+/// The number of lanes of a mask.
 #[inline]
 fn lanes_in(mask: LaneMask) -> u64 {
-    // Mostly one or all, and machines that count bits are not to be relied on.
+    // Mostly one or all; counting bits may be slow without a machine instruction for it.
     match mask {
         LaneMask::ALL => 32,
         mask if mask.only().is_some() => 1,
@@ -435,14 +436,14 @@ fn lanes_in(mask: LaneMask) -> u64 {
     }
 }
 
-/// The terms of the first and the last of some lanes that a stride separates.
+/// The terms in the first and the last of some lanes, for an operand with a stride.
 #[inline]
 fn ends_of_strided(base: u64, stride: i64, lanes: LaneMask) -> [TermId; 2] {
     let ends = [lanes.first(), lanes.last()];
     ends.map(|lane| TermId::from_raw(base.wrapping_add_signed(stride * i64::from(lane.number()))))
 }
 
-/// The inputs that an operand's lanes are elements of, as bits, if they are such.
+/// The inputs that an operand's lanes are elements of, as bits; `None` if a lane is something else.
 fn inputs_of_row(operand: Lanes<'_>, lanes: LaneMask) -> Option<u32> {
     let ends = match operand {
         Lanes::Affine { base, stride } => ends_of_strided(base, stride, lanes),
@@ -453,7 +454,7 @@ fn inputs_of_row(operand: Lanes<'_>, lanes: LaneMask) -> Option<u32> {
     Some((first.min(last)..=first.max(last)).fold(0, |bits, input| bits | input_bit(input)))
 }
 
-/// Whether an operand is one number in all lanes that meets a demand: then the operation needs nothing (V8).
+/// Whether an operand is one number in all lanes and meets a demand, so that the operation has no obligation (V8).
 fn is_number_that_meets(store: &Store, operand: &Lanes<'_>, demand: Demand) -> bool {
     let Lanes::Affine { base, stride: 0 } = *operand else { return false };
     match TermId::from_raw(base).kind() {
@@ -464,7 +465,7 @@ fn is_number_that_meets(store: &Store, operand: &Lanes<'_>, demand: Demand) -> b
     }
 }
 
-/// The flags that come with an operation.
+/// The flags that an operation adds to those of its operands.
 fn own_flags(store: &Store, node: &NodeParts<'_>) -> u8 {
     match node.op.info().demand {
         Some((demand, at)) if !is_number_that_meets(store, &node.operands[at], demand) => PARTIAL,
@@ -478,7 +479,7 @@ fn constants_of(store: &Store) -> impl Iterator<Item = &Constant> + Clone {
     (0..store.constant_count()).map(|at| store.constant(ConstantId::from_index(at)))
 }
 
-/// The constants of a store, but for those with which nothing is computed that an output depends on.
+/// The constants of a store, `None` for those on which no output depends.
 fn constants_that_matter(store: &Store) -> impl Iterator<Item = Option<&Constant>> {
     (0..store.constant_count()).map(|at| {
         let id = ConstantId::from_index(at);
@@ -486,7 +487,7 @@ fn constants_that_matter(store: &Store) -> impl Iterator<Item = Option<&Constant
     })
 }
 
-/// The input that an id names an element of.
+/// The input of which a term is an element.
 fn input_of(term: TermId) -> Option<usize> {
     match term.kind() {
         TermKind::Input { input, .. } => Some(input.index()),
@@ -498,7 +499,7 @@ fn swap(flags: u8) -> u8 {
     flags & !3 | (flags & 1) << 1 | (flags & 2) >> 1
 }
 
-/// The flags of what a function is at an infinity.
+/// The flags of a function's limit at an infinity.
 fn flags_at(limit: LimitAtInfinity) -> u8 {
     match limit {
         LimitAtInfinity::PosInf => POSITIVE_INFINITE,
@@ -535,7 +536,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         Kind::Piecewise(Piecewise::CopySign) => when(infinite(b), EITHER),
         Kind::Piecewise(Piecewise::Select) => (b | c) & EITHER,
         Kind::Piecewise(Piecewise::BitAnd) => 0,
-        // Infinities may decide it.
+        // An infinity may decide it.
         Kind::Condition(_) => (a | b) & EITHER,
     };
     kept | own
@@ -602,7 +603,7 @@ mod tests {
     }
 
     proptest! {
-        /// Analysis of some terms are those of all, as far as these are computed from them.
+        /// The facts about terms below some roots are the facts that an analysis of the whole store finds.
         #[test]
         fn facts_of_some_terms_are_those_of_all(drawn in draws(), infinite: bool) {
             check(&drawn, infinite, Store::new())?;

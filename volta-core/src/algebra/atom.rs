@@ -1,4 +1,4 @@
-//! Atoms: what monomials are products of.
+//! Atoms: the factors of monomials.
 
 use super::condition::ConditionId;
 use super::constant_readings::{Irrational, IrrationalLiteral};
@@ -17,28 +17,28 @@ pub enum Atom {
     Irrational(Irrational),
     /// A literal that rule V9 may read as an irrational constant.
     Literal(IrrationalLiteral),
-    /// A node not looked into yet. Never inside another atom, and gone from finished forms.
+    /// A node not looked into yet. Never inside another atom, and absent from finished forms.
     Opaque(TermRef),
-    /// A long sum of products of inputs, packed and sorted as in [`super::packed`]: named where it is
-    /// part of something larger, so that an exponent or a maximum of scores costs little.
+    /// A named long sum of products of inputs, packed and sorted as in [`super::packed`], so that an exponent or a
+    /// maximum of scores stays short.
     Products(Rc<[u128]>),
     /// A sum of two or more terms without a common factor, leading coefficient 1.
     Sum(PolynomialId),
     /// The largest of two or more.
     Max(Box<[PolynomialId]>),
-    /// A function of one real, of which the algebra knows little.
+    /// A function of one real that the algebra treats as uninterpreted, but for a few laws.
     Apply(TermOp, PolynomialId),
-    /// The magnitude of the second with the sign of the first. Of a zero, it is the sign that is read from a term as it
-    /// was executed: reals have one zero, and what is equal to it as a real may be either.
+    /// The magnitude of the second with the sign of the first. If the first is zero, the sign is read from the term
+    /// as executed: reals have one zero, and a value equal to it may have been +0 or −0.
     CopySign(PolynomialId, PolynomialId, TermRef),
-    /// The binary digits that two natural numbers have in common; in the order of their places.
+    /// The bitwise AND of two non-negative integers; the operands are in the order of their places.
     BitAnd(PolynomialId, PolynomialId),
     /// The first where the condition holds, else the second.
     Select(ConditionId, PolynomialId, PolynomialId),
 }
 
 impl Atom {
-    /// The sums that this is made of, but for what a condition compares.
+    /// The polynomials within this atom, except those that a condition compares.
     pub(super) fn parts(&self) -> SmallVec<[PolynomialId; 2]> {
         match self {
             Atom::Input(..)
@@ -52,7 +52,7 @@ impl Atom {
         }
     }
 
-    /// The node that is not looked into, if this is one.
+    /// The node that an opaque atom stands for.
     pub(super) fn opaque(&self) -> Option<TermRef> {
         if let Atom::Opaque(at) = self { Some(*at) } else { None }
     }
@@ -62,7 +62,7 @@ impl Atom {
         if let Atom::Sum(content) = self { Some(*content) } else { None }
     }
 
-    /// What a maximum is of.
+    /// The arms of a maximum.
     pub(super) fn arms(&self) -> Option<&[PolynomialId]> {
         if let Atom::Max(arms) = self { Some(arms) } else { None }
     }
@@ -72,7 +72,7 @@ impl Atom {
         if let Atom::Products(keys) = self { Some(keys) } else { None }
     }
 
-    /// The literal of rule V9 that this is.
+    /// The literal of rule V9, if this is one.
     pub(super) fn literal(&self) -> Option<IrrationalLiteral> {
         if let Atom::Literal(literal) = self { Some(*literal) } else { None }
     }

@@ -1,8 +1,8 @@
-//! What is computed of words digit by digit: `a | b = a + b − (a & b)`, `a ^ b = a + b − 2·(a & b)`, `~a = (2^w − 1) − a`.
+//! Bitwise operations on words as sums: `a | b = a + b − (a & b)`, `a ^ b = a + b − 2·(a & b)`, `~a = (2^w − 1) − a`.
 //!
-//! Such a number is a sum of multiples of common digits of words, and it is one exactly if the multiples add up to 0 or 1 for
-//! each choice of the words that have the digit. Its common digits with another are then those of what is added up, term by
-//! term, and common digits of the same words are one atom: identities of unknown words hold by what forms are.
+//! A bitwise function of words is a sum of multiples of ANDs of words, and such a sum is one exactly if its multiples
+//! add up to 0 or 1 for each set of words that have a bit set. The AND of two such sums distributes over them term by
+//! term, and the AND of a set of words is one atom: so identities of unknown words hold by the normal form.
 
 use super::atom::Atom;
 use super::id::AtomId;
@@ -11,19 +11,19 @@ use super::table::Table;
 use crate::number::Rational;
 use smallvec::SmallVec;
 
-/// Words of a sum: the multiples are added up for each set of them.
+/// At most this many words in a sum: the multiples are added up for each subset of them.
 const MAX_WORDS: usize = 6;
-/// Common digits are taken of up to so many words, nested.
+/// ANDs are looked into up to this depth.
 const MAX_NESTING: u32 = 8;
 
-/// The words of a sum, sorted by nothing; sets of them are masks.
+/// The words of a sum, in order of discovery; sets of them are masks.
 type Words = SmallVec<[AtomId; MAX_WORDS]>;
 
-/// A number made of words digit by digit.
+/// A bitwise function of words.
 struct Bitwise {
-    /// Of each set of words that occurs, by how much their common digits are multiplied; of none, all ones.
+    /// For each set of words that occurs, the multiple of their AND; the empty set stands for all ones.
     multiples: Vec<(u32, i64)>,
-    /// How many digits there are, if some are ones whatever the words are.
+    /// The number of bits, if the all-ones word occurs.
     width: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ impl Bitwise {
         }
     }
 
-    /// Whether each digit is one, whichever of so many words have it.
+    /// Whether each bit is 0 or 1, whichever of the `words` words have it set.
     fn is_of_digits(&self, words: usize) -> bool {
         (0..1u32 << words).all(|ones| {
             let within = self.multiples.iter().filter(|(set, _)| set & !ones == 0);
@@ -45,7 +45,7 @@ impl Bitwise {
 }
 
 impl Table {
-    /// A sum as a number made of words, those known so far and more.
+    /// Reads a sum as a bitwise function of words; new words are appended to `words`.
     fn bitwise(&self, terms: &[Term], words: &mut Words) -> Option<Bitwise> {
         let mut found = Bitwise { multiples: Vec::new(), width: None };
         for term in terms {
@@ -57,7 +57,7 @@ impl Table {
             }
             let mut set = 0;
             self.words_in(self.single_atom(term)?, words, &mut set, 0)?;
-            // Far from overflow: more is no number of digits.
+            // Larger multiples cannot add up to a bit; the limit also keeps the sums far from overflow.
             let multiple =
                 term.coefficient.to_i64().filter(|multiple| multiple.unsigned_abs() <= 1 << MAX_WORDS)?;
             found.multiple(set, multiple);
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Adds the words whose common digits an atom is to a set.
+    /// Adds to a set the words whose AND an atom is.
     fn words_in(&self, atom: AtomId, words: &mut Words, set: &mut u32, depth: u32) -> Option<()> {
         if let Atom::BitAnd(p, q) = self.atom(atom) {
             for operand in [*p, *q] {
@@ -97,7 +97,7 @@ impl Table {
         Some(())
     }
 
-    /// Whether words have no more than so many digits.
+    /// Whether all words have at most `width` bits.
     fn fit(&self, words: &Words, width: Option<u32>) -> bool {
         width.is_none_or(|width| {
             let fits = |atom: &AtomId| self.atom_bounds(*atom).is_some_and(|(_, high)| high < 1 << width);
@@ -105,7 +105,7 @@ impl Table {
         })
     }
 
-    /// The common digits of two numbers made of words.
+    /// The AND of two bitwise functions of words.
     pub(super) fn common_of_words(&mut self, a: &[Term], b: &[Term]) -> Option<Vec<Term>> {
         let mut words = Words::new();
         let (a, b) = (self.bitwise(a, &mut words)?, self.bitwise(b, &mut words)?);
@@ -133,7 +133,7 @@ impl Table {
         Some(sum)
     }
 
-    /// The common digits of a set of words: one atom, whatever the order in which they were met.
+    /// The AND of a set of words: one atom, whatever the order in which they were found.
     fn common_atom(&mut self, words: &Words, set: u32) -> Vec<Term> {
         let mut members: Vec<AtomId> =
             words.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, atom)| *atom).collect();
@@ -149,7 +149,7 @@ impl Table {
         all.unwrap_or_default()
     }
 
-    /// The atom of common digits of two numbers.
+    /// The atom of the bitwise AND of two numbers.
     pub(super) fn common_atom_of(&mut self, a: &[Term], b: &[Term]) -> Vec<Term> {
         let (a, b) = (self.polynomial(a), self.polynomial(b));
         let place = |id| self.polynomials.place(id);

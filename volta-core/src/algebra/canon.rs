@@ -1,14 +1,14 @@
-//! From terms to sums: the walk that turns a term into a flat list of products.
+//! From terms to sums: the walk that turns a term into a linear sum of products.
 //!
-//! The walk goes from the output down, carrying a [`Term`]: at a sum it visits both sides under the scale, at
-//! a product it puts what is a single product into the scale and goes on with the sum that is left. So an
+//! The walk starts at the output and carries a scale, a [`Term`]: at a sum it visits both operands under the scale;
+//! at a product it moves factors that are single terms into the scale and continues with the remaining sum. So an
 //! accumulation chain of K terms is one loop of K steps, and the factor `2^(m_old − m_new)` by which an online
-//! softmax rescales its accumulator meets the scale, where it cancels with the next one, and touches no term.
-//! Products of two input elements, of which a matrix product has thousands, are kept packed in one list for
+//! softmax rescales its accumulator becomes part of the scale, where it cancels with the next one, and touches no
+//! term. Products of two input elements, of which a matrix product has thousands, are kept packed in one list for
 //! each scale and become terms only when the two sides' lists differ.
 //!
-//! Sums that are multiplied with sums, sums that are divided by, and functions, stay opaque ([`Atom::Opaque`]) in
-//! the result: most cancel, and what does not is opened by [`super::ratio`].
+//! Products of sums, sums in denominators, and functions stay opaque ([`Atom::Opaque`]) in the result: most cancel,
+//! and [`super::ratio`] opens the rest.
 
 use super::Stop;
 use super::analysis::{CHOICE, INFINITE};
@@ -27,14 +27,14 @@ use crate::term::{Kind, Sum, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// A term named by this many operands is shared: it stays opaque where it is a long sum.
+/// A term that at least this many operands name is shared: it stays opaque if it is a long sum.
 const SHARED: u8 = 4;
-/// So is one of more terms than this, not counting packed lists, that any two operands name.
+/// A term that at least two operands name stays opaque if it has more terms than this, not counting packed lists.
 const LONG: usize = 64;
 /// Sums of up to this many terms are copied rather than named.
 const SHORT: usize = 4;
 impl Prover<'_> {
-    /// The flat form of a term, remembered.
+    /// The linear sum of a term, memoized.
     pub(super) fn flat(&mut self, at: TermRef) -> Result<Rc<LinearSum>, Stop> {
         self.remembered(
             |forms| &mut forms.flats,
@@ -47,7 +47,7 @@ impl Prover<'_> {
         )
     }
 
-    /// The number that an input element is in the case at hand.
+    /// The number that the current case assigns to an input element.
     pub(super) fn number_of_input(&mut self, term: TermId) -> Option<Rational> {
         if !self.case.has_numbers() {
             return None;
@@ -74,7 +74,7 @@ impl Prover<'_> {
         self.work.since(before)
     }
 
-    /// What a walk that ended has found.
+    /// The linear sum that a completed walk has found.
     fn gather(&mut self, walk: &mut Walk) -> Result<LinearSum, Stop> {
         let mut flat = LinearSum { products: Vec::new(), terms: std::mem::take(&mut walk.terms) };
         for products in self.lists(walk, &mut flat.terms)? {
@@ -90,7 +90,7 @@ impl Prover<'_> {
         Ok(flat)
     }
 
-    /// The lists of a walk, so that what was met under several numbers is in one of them, and not among the terms.
+    /// The packed lists of a walk, merged so that no product is in two lists, or in a list and among the terms.
     fn lists(&mut self, walk: &mut Walk, terms: &mut Vec<Term>) -> Result<Vec<Products>, Stop> {
         // Most walks have one list and nothing else.
         if terms.is_empty() && walk.products.len() <= 1 {
@@ -207,7 +207,8 @@ impl Prover<'_> {
         }
     }
 
-    /// Uses what is known of a term that several operands name. False when the walk is to go into it.
+    /// Adds the memoized linear sum of a term that several operands name. False when the walk must visit the term
+    /// itself.
     fn reuse(
         &mut self,
         walk: &mut Walk,

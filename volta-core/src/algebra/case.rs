@@ -1,5 +1,5 @@
-//! What holds in one case of a case split: all that is forgotten before the next one begins, but for the forms that were
-//! made in it.
+//! The state of one case of a case split, which is dropped before the next case begins. Forms made in the case are in
+//! [`super::memo`].
 
 use super::id::AtomId;
 use super::polynomial::{PolynomialId, Term, negated};
@@ -15,12 +15,12 @@ pub(super) struct Assumption {
     pub(super) strict: bool,
 }
 
-/// What holds in the case at hand.
+/// The assumptions of the current case.
 #[derive(Debug, Default)]
 pub(super) struct Case {
     pub(super) assumptions: Vec<Assumption>,
     pub(super) signs: FxHashMap<PolynomialId, Signs>,
-    /// Input elements that are one number, by their atoms.
+    /// Input elements that have one value in this case, by their atoms.
     pub(super) numbers: FxHashMap<AtomId, Rational>,
 }
 
@@ -30,7 +30,7 @@ impl Case {
         self.assumptions.is_empty()
     }
 
-    /// Whether any input element is one number.
+    /// Whether any input element has one value.
     pub(super) fn has_numbers(&self) -> bool {
         !self.numbers.is_empty()
     }

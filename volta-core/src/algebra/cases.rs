@@ -1,13 +1,13 @@
 //! Proofs by case analysis: one case for each order of the quantities that maxima and choices compare.
 //!
-//! Where the forms of two terms differ and maxima or choices are left in them, a comparison that one of them makes
-//! is assumed true and assumed false, and the terms are put into canonical form again in each case: the arms that are then
-//! not the largest, or not chosen, are gone. This goes on until the forms agree, or no comparison is left. Orders
-//! that are impossible are not followed: the comparisons of a case are linear inequalities between products of atoms, and
-//! those without a solution describe no input ([`super::linear`]).
+//! Where the forms of two terms differ and maxima or choices are left in them, one of their comparisons is assumed
+//! true and then false, and the terms are put into canonical form again in each case: arms that are not the
+//! largest, or not chosen, disappear. This is repeated until the forms agree, or no comparison is left. Infeasible
+//! orders are not followed: the comparisons of a case are linear inequalities between products of atoms, and if
+//! they have no solution, no input is in the case ([`super::linear`]).
 //!
-//! All inputs are in one of the cases, so proofs of all of them are a proof. Where the forms still differ in a case
-//! that has nothing left to compare, a solution of its inequalities is a hint where to look for a witness.
+//! The cases cover all inputs, so proofs of all of them are a proof. Where the forms still differ in a case with
+//! nothing left to compare, a solution of its inequalities is a hint for the search for a counterexample.
 
 use super::Stop;
 use super::analysis::INFINITE;
@@ -31,27 +31,27 @@ use crate::term::{InputId, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Cases looked at for one pair of terms.
+/// At most this many cases are examined for one pair of terms.
 const MAX_CASES: u64 = 8_192;
 
 /// Values of some input elements.
 pub type Hint = Vec<((InputId, u64), Rational)>;
 
-/// What a proof by cases came to.
+/// The result of a proof by cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Equal in every case.
     Equal,
     /// Not proved in one case.
     Open {
-        /// Values of input elements in that case, as far as they are known: near the edge of the case, and further in.
+        /// Values of input elements in that case, as far as they are known: near its boundary, and further inside.
         hints: Vec<Hint>,
-        /// What is assumed in the case.
+        /// The assumptions of the case.
         reason: String,
     },
 }
 
-/// What holds wherever a term has a value.
+/// Conditions that hold wherever a term is defined.
 #[derive(Debug, Default)]
 struct Domain {
     assumptions: Vec<Assumption>,
@@ -107,14 +107,14 @@ impl Prover<'_> {
             if prover.signs_of(&value).within(wanted) {
                 return Ok(Vec::new());
             }
-            // Anything but nothing: it is open.
+            // A nonempty result leaves the case open.
             Ok(if value.is_empty() { number(Rational::ONE) } else { value })
         })?;
         Ok(split == Split::Equal)
     }
 
-    /// Tries to prove that a term has no value anywhere: what it requires cannot hold together, in any order of what
-    /// that compares.
+    /// Tries to prove that a term is undefined everywhere: its requirements contradict each other in each order of
+    /// what they compare.
     pub fn undefined_by_cases(&mut self, at: TermRef) -> Result<Split, Stop> {
         let required: Vec<(TermRef, Demand)> = self.required_everywhere(at)?;
         let granted = self.domain_of(at);
@@ -133,7 +133,7 @@ impl Prover<'_> {
         })
     }
 
-    /// Follows all cases until `what_is_left` leaves nothing.
+    /// Splits into cases until `what_is_left` is empty in each, or one stays open.
     fn in_all_cases(
         &mut self,
         granted: Domain,
@@ -154,12 +154,12 @@ impl Prover<'_> {
             }
             self.assume(assumptions.clone());
             if granted.nonzero.iter().any(|sum| self.signs_of(sum) == Signs::ZERO) {
-                // Nothing has a value in this case.
+                // The terms are undefined in this case.
                 continue;
             }
             let mut left = what_is_left(self);
             if self.case.has_numbers() && matches!(left, Err(Stop::Undefined(_))) {
-                // Whose fault that is, and whether it matters, is for requirements to say.
+                // Which term is undefined, and whether that matters, is decided by its requirements.
                 self.case.numbers.clear();
                 self.forget();
                 left = what_is_left(self);
@@ -187,7 +187,7 @@ impl Prover<'_> {
         result
     }
 
-    /// What holds wherever a term is defined.
+    /// The conditions that hold wherever a term is defined.
     fn domain_of(&mut self, at: TermRef) -> Domain {
         let mut domain = Domain::default();
         for requirement in self.granted(at).unwrap_or_default() {
@@ -199,7 +199,7 @@ impl Prover<'_> {
                 sum = negated(&sum);
             }
             match requirement.demand {
-                // What is left of a product whose factors are all positive, or is there already.
+                // The rest of a product whose factors are all positive, or a sum already recorded.
                 Demand::Nonzero
                     if requirement.product == MonomialId::ONE || domain.nonzero.contains(&sum) => {}
                 Demand::Nonzero => domain.nonzero.push(sum),
@@ -210,7 +210,7 @@ impl Prover<'_> {
         domain
     }
 
-    /// Begins a case: what was learned in another is forgotten.
+    /// Begins a case: what was learned in the previous one is dropped.
     fn assume(&mut self, assumptions: Vec<Assumption>) {
         self.case = Case { assumptions, ..Case::default() };
         let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
@@ -224,7 +224,7 @@ impl Prover<'_> {
         self.forget();
     }
 
-    /// The signs that a sum's value can have in the case at hand.
+    /// The signs that a sum can have in the current case.
     pub(super) fn signs_of(&mut self, terms: &[Term]) -> Signs {
         let signs = self.table.signs_of(terms);
         let settled = signs == Signs::POSITIVE || signs == Signs::ZERO || signs == Signs::NEGATIVE;
@@ -244,7 +244,7 @@ impl Prover<'_> {
         }
         let assumptions = std::mem::take(&mut self.case.assumptions);
         let opposite = negated(terms);
-        // Charged with the next step of the walk: about as much as a tableau has entries.
+        // Charged with the next step of the walk: about the number of entries of the tableau.
         let rows = assumptions.iter().map(|assumption| assumption.sum.len() as u64 + 1).sum::<u64>();
         self.add_steps(3 * (rows + terms.len() as u64) * (assumptions.len() as u64 + 1));
         for (sign, sums) in [
@@ -265,8 +265,8 @@ impl Prover<'_> {
         left
     }
 
-    /// Sums whose signs multiply to that of a sum: what is common to all terms by itself, squares as two roots,
-    /// `p² − q²` as `(p − q)·(p + q)`, and `f(a) − f(b)` as `a − b` where `f` grows.
+    /// Sums whose signs multiply to the sign of a sum: the common factor of all terms separately, a square as its
+    /// root twice, `p² − q²` as `(p − q)·(p + q)`, and `f(a) − f(b)` as `a − b` where `f` is increasing.
     pub(super) fn sign_factors(&mut self, terms: &[Term]) -> Vec<Vec<Term>> {
         let Ok((common, rest)) = self.take_common(terms.to_vec()) else { return vec![terms.to_vec()] };
         let mut factors = Vec::new();
@@ -275,7 +275,7 @@ impl Prover<'_> {
             let single = vec![Term::of(single)];
             match self.table.atom_signs(*atom) {
                 Signs::POSITIVE => {}
-                // A square says less than its root; both are looked at.
+                // Both copies of the root are kept: the sign of a square says less than that of its root.
                 _ if power % 2 == 0 => factors.extend([single.clone(), single]),
                 _ => factors.push(single),
             }
@@ -292,7 +292,7 @@ impl Prover<'_> {
         factors
     }
 
-    /// `±r²` as `±r` and `r`: a square says less than its root.
+    /// `r²` as `r` and `r`, `−r²` as `−r` and `r`: the sign of a square says less than that of its root.
     fn factors_of_square(&mut self, terms: &[Term]) -> Option<Vec<Vec<Term>>> {
         let opposite = negated(terms);
         if let Some(root) = self.root_of_square(terms).ok()? {
@@ -302,7 +302,7 @@ impl Prover<'_> {
         Some(vec![negated(&root), root])
     }
 
-    /// The signs that an atom's value can have in the case at hand.
+    /// The signs that an atom can have in the current case.
     pub(super) fn signs_of_atom(&mut self, atom: AtomId) -> Signs {
         let signs = self.table.atom_signs(atom);
         if self.case.assumptions.is_empty() {
@@ -316,7 +316,7 @@ impl Prover<'_> {
         signs & self.signs_of(&within)
     }
 
-    /// A difference without what the case at hand makes zero, and without denominators.
+    /// A difference in which zeros of the current case are substituted and denominators cleared.
     fn reduced(&mut self, difference: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let difference = self.at_zeros(difference)?;
         if difference.is_empty() {
@@ -326,7 +326,8 @@ impl Prover<'_> {
         self.settle(|prover| prover.clear_denominators(difference.clone()))
     }
 
-    /// Makes use of sums that are zero in the case at hand: an atom that such a sum has once is replaced by the rest.
+    /// Substitutes sums that are zero in the current case: an atom that is linear in such a sum is replaced by the
+    /// rest.
     pub(super) fn at_zeros(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
         for sum in zeros {
@@ -359,7 +360,7 @@ impl Prover<'_> {
     }
 }
 
-/// A whole number above zero is at least 1.
+/// Tightens `p > 0` of an integer `p` to `p − 1 ≥ 0`.
 fn tighten(table: &Table, assumption: &mut Assumption) {
     let Some(divisor) = content(&assumption.sum).and_then(|factor| factor.recip()) else {
         return;
@@ -371,7 +372,7 @@ fn tighten(table: &Table, assumption: &mut Assumption) {
     }
 }
 
-/// What a requirement is about, but for its sign.
+/// The sum whose sign a requirement restricts.
 fn required_sum(table: &Table, requirement: &Requirement) -> Vec<Term> {
     match table.requirement_content(requirement) {
         Some(content) => table.polynomials.terms(content).to_vec(),
@@ -382,7 +383,7 @@ fn required_sum(table: &Table, requirement: &Requirement) -> Vec<Term> {
     }
 }
 
-/// Two terms of opposite signs, taken apart.
+/// Factors of a difference of two terms that has the sign of a product.
 fn factors_of_difference(table: &mut Table, terms: &[Term]) -> Option<Vec<Vec<Term>>> {
     let [first, second] = terms else { return None };
     if first.coefficient != -&second.coefficient {
@@ -425,7 +426,7 @@ fn factors_of_difference(table: &mut Table, terms: &[Term]) -> Option<Vec<Vec<Te
     Some(vec![times_number(&add(&a, &negated(&b)), &sign), add(&a, &b)])
 }
 
-/// An atom that a sum has in one term, alone, and what it must be for the sum to be zero.
+/// An atom that occurs in a sum once and linearly, and the value at which the sum is zero.
 fn solved(table: &Table, sum: &[Term]) -> Option<(AtomId, Vec<Term>)> {
     sum.iter().enumerate().find_map(|(at, term)| {
         let [(atom, 1)] = table.monomials.factors(term.monomial()) else { return None };
@@ -443,8 +444,7 @@ fn solved(table: &Table, sum: &[Term]) -> Option<(AtomId, Vec<Term>)> {
     })
 }
 
-/// A solution of what is assumed, products of atoms taken as numbers of which no more than the signs is known: the
-/// values of [`unknowns`].
+/// A solution of assumptions over [`unknowns`]: products of atoms are independent variables with known signs or bounds.
 fn solution(table: &Table, assumptions: &[Assumption], more: &[Assumption], margin: &Rational) -> Solution {
     let all = || assumptions.iter().chain(more);
     let keys = unknowns(table, all());
@@ -475,7 +475,7 @@ fn solution(table: &Table, assumptions: &[Assumption], more: &[Assumption], marg
         let signs = table.monomial_signs(key.monomial());
         let mut bound = |by: Rational, strict| system.push(Inequality { terms: vec![(at, by)], strict });
         if let Some((low, high)) = table.whole_bounds(*key) {
-            // Nothing is known of the number one but that it is positive: bounds are multiples of it.
+            // The variable for 1 is only known to be positive, so bounds are multiples of it.
             let one = numbers[&Key::ONE];
             let mut limit = |by: Rational, end: i128| {
                 let end = &-&by * &Rational::from_i128(end);
@@ -486,7 +486,7 @@ fn solution(table: &Table, assumptions: &[Assumption], more: &[Assumption], marg
             continue;
         }
         if *key == Key::ONE {
-            // 1, whatever the margin is of the others.
+            // The variable for 1 is at least the margin.
             bound(margin.clone(), true);
         } else if signs.within(Signs::NOT_NEGATIVE) {
             bound(Rational::ONE, signs.excludes_zero());
@@ -497,7 +497,7 @@ fn solution(table: &Table, assumptions: &[Assumption], more: &[Assumption], marg
     solve(&system, keys.len(), margin)
 }
 
-/// The products of atoms in sums, and those that they are roundings of; 1 is one of them.
+/// The variables of a system: the products of atoms in sums, 1, and the products within floors that occur.
 fn unknowns<'a>(table: &Table, assumptions: impl Iterator<Item = &'a Assumption>) -> Vec<Key> {
     let mut keys: Vec<Key> =
         assumptions.flat_map(|assumption| assumption.sum.iter().map(|term| term.key)).collect();
@@ -516,9 +516,9 @@ fn unknowns<'a>(table: &Table, assumptions: impl Iterator<Item = &'a Assumption>
     keys
 }
 
-/// Values of input elements in a case, `margin` away from its edge.
+/// Values of input elements in a case, `margin` away from its boundary.
 fn hint(table: &Table, assumptions: &[Assumption], margin: &Rational) -> Hint {
-    // Within the case rather than on its edge, where the next case may be equal too.
+    // Inside the case rather than on its boundary, where the next case may be equal too.
     let within: Vec<Assumption> =
         assumptions.iter().map(|assumption| Assumption { strict: true, ..assumption.clone() }).collect();
     let values = match solution(table, &within, &[], margin) {
@@ -529,7 +529,7 @@ fn hint(table: &Table, assumptions: &[Assumption], margin: &Rational) -> Hint {
         },
     };
     let keys = unknowns(table, assumptions.iter());
-    // The system is homogeneous; 1 has to be 1.
+    // The system is homogeneous: scaled so that the variable for 1 is 1.
     let one = keys.iter().position(|key| *key == Key::ONE).and_then(|at| values.get(at)?.recip());
     let scale = one.unwrap_or(Rational::ONE);
     let mut hint = Hint::new();
@@ -545,7 +545,7 @@ fn hint(table: &Table, assumptions: &[Assumption], margin: &Rational) -> Hint {
     hint
 }
 
-/// What is reported of a case that was not proved.
+/// The result for a case that was not proved.
 fn open_case(table: &Table, assumptions: &[Assumption]) -> Split {
     let margins = [1, 1 << 16].map(Rational::from_integer);
     let hints = margins.iter().map(|margin| hint(table, assumptions, margin)).collect();

@@ -1,10 +1,11 @@
-//! Sums of parts that one order chooses: `(p < q ? a : b) + (p < q ? b : a)·f`.
+//! Sums whose parts are chosen by one order: `(p < q ? a : b) + (p < q ? b : a)·f`.
 //!
-//! Where two parts of a softmax are merged with the larger and the smaller exchanged by choices, no choice by itself is one
-//! of its arms under a scale, but their sum is what it is where the order does not hold, times such a power. It is taken apart
-//! like a choice ([`Prover::power_of_choice`]): the forms of both orders are compared, and the walk goes on into the parts.
+//! Where a kernel merges two parts of a softmax and swaps the larger and the smaller by choices, no single choice
+//! is one of its arms under a scale, but the sum is: it is the sum of the other order, times such a power. The sum
+//! is rewritten like one choice ([`Prover::power_of_choice`]): the forms in both orders are compared, and the walk
+//! continues with the parts.
 //!
-//! All choices of a sum must agree where `p` and `q` are equal: what they choose by is brought to a strict order.
+//! All choices of the sum must agree where `p` and `q` are equal: their conditions are brought to a strict order.
 
 use super::Stop;
 use super::analysis::INFINITE;
@@ -19,10 +20,10 @@ use crate::number::Rational;
 use crate::term::{Kind, Product, Sum, TermId, View};
 use smallvec::SmallVec;
 
-/// Factors of a sum of products that are looked at.
+/// Factors of a sum of products that are considered.
 const MAX_FACTORS: usize = 8;
 
-/// What is multiplied.
+/// The factors of a product.
 type Factors = SmallVec<[TermRef; 2]>;
 
 impl Terms<'_> {
@@ -67,7 +68,7 @@ impl Terms<'_> {
 }
 
 impl<'s> Prover<'s> {
-    /// A sum of parts that one order chooses as parts that do not depend on it, each under a scale.
+    /// A sum of parts that one order chooses, rewritten as parts that do not depend on the order, each under a scale.
     pub(super) fn sum_of_choices(&mut self, at: TermRef) -> Result<Option<Parts>, Stop> {
         if self.tactic.choices != Choices::Scaled {
             return Ok(None);
@@ -105,7 +106,7 @@ impl<'s> Prover<'s> {
         }
         let Some(when_less) = self.parts_where(order, true, products)? else { return Ok(None) };
         let Some(mut when_not) = self.parts_where(order, false, products)? else { return Ok(None) };
-        // Forms of the parts hold in either case: only where both are what they are is one the other under a scale.
+        // The forms are made without the assumption: the scale must hold whichever order holds.
         let scale = self.shallowly(|prover| {
             let (first, second) = (prover.added_up(at, &when_less)?, prover.added_up(at, &when_not)?);
             let one = |at: TermRef| [(at.term, Term::one())];
@@ -126,7 +127,7 @@ impl<'s> Prover<'s> {
         Ok(Some(when_not.into()))
     }
 
-    /// What is added up where an order holds, or where it does not: terms that need not know, each under a scale.
+    /// The summands where an order holds, or where it does not: terms that do not depend on it, each under a scale.
     fn parts_where(
         &mut self,
         order: Order,
@@ -157,7 +158,7 @@ impl<'s> Prover<'s> {
         Ok(Some(parts))
     }
 
-    /// The form of parts, as the tactic at hand has it.
+    /// The form of the sum of parts, under the current tactic.
     fn added_up(&mut self, at: TermRef, parts: &[(TermId, Term)]) -> Result<Vec<Term>, Stop> {
         let mut sum = Vec::new();
         for (term, own) in parts {

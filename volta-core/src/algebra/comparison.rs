@@ -1,4 +1,4 @@
-//! What a form still compares: the comparisons with zero that proofs by cases ([`super::cases`]) split by.
+//! Comparisons with zero that are left in a form: proofs by cases ([`super::cases`]) split on them.
 
 use super::atom::Atom;
 use super::case::{Assumption, Case};
@@ -11,14 +11,14 @@ use crate::number::Rational;
 use crate::number::signs::Signs;
 use rustc_hash::FxHashSet;
 
-/// Maxima of more arms have too many orders, and are not split.
+/// Maxima of more arms have too many orders to split on.
 const MAX_ARMS: usize = 32;
-/// Comparisons looked at for the best one to split by.
+/// Candidates that are considered when choosing the comparison to split on.
 pub(super) const MAX_COMPARISONS: usize = 256;
-/// Whole numbers of more values are not looked at one by one.
+/// Integers with a larger range are not split into their values.
 const MAX_VALUES: u8 = 3;
 
-/// A comparison with zero that a form still makes.
+/// A comparison with zero that is left in a form.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
     pub(super) sum: Vec<Term>,
@@ -27,7 +27,7 @@ pub(super) struct Comparison {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Whether it is negative; at zero both ways agree.
+    /// Whether it is negative; at zero both outcomes are equivalent.
     Order,
     /// Whether it is positive.
     Positive,
@@ -35,39 +35,39 @@ pub(super) enum Kind {
     Zero,
     /// Which sign it has.
     Sign,
-    /// Which of the whole numbers from 0 up to this one it is.
+    /// Which integer from 0 to this one it is.
     Value(u8),
 }
 
 impl Kind {
-    /// Whether these signs answer it.
+    /// Whether these signs decide it.
     pub(super) fn is_decided(self, signs: Signs) -> bool {
         match self {
             Kind::Order => signs.within(Signs::NOT_NEGATIVE) || signs.within(!Signs::POSITIVE),
             Kind::Positive => signs == Signs::POSITIVE || signs.within(!Signs::POSITIVE),
             Kind::Zero => signs == Signs::ZERO || signs.excludes_zero(),
             Kind::Sign => [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE].contains(&signs),
-            // Only what was assumed puts the number in its place.
+            // Only an assumption decides the value.
             Kind::Value(_) => false,
         }
     }
 }
 
 impl Comparison {
-    /// That it is a number.
+    /// The assumption that the sum is this value.
     fn is(&self, value: u8) -> [Assumption; 2] {
         let above = add(&self.sum, &number(Rational::from_integer(-i64::from(value))));
         let below = negated(&above);
         [above, below].map(|sum| Assumption { sum: sum.into(), strict: false })
     }
 
-    /// Whether a case assumes which number a digit is.
+    /// Whether the case assumes one of the values.
     fn is_placed(&self, case: &Case) -> bool {
         let Kind::Value(most) = self.kind else { return false };
         (0..=most).any(|value| case.assumptions.contains(&self.is(value)[0]))
     }
 
-    /// The ways that it can come out.
+    /// The outcomes: the assumptions that each of them makes.
     pub(super) fn outcomes(&self) -> Vec<Vec<Assumption>> {
         let up = |strict| Assumption { sum: self.sum.as_slice().into(), strict };
         let down = |strict| Assumption { sum: negated(&self.sum).into(), strict };
@@ -81,7 +81,7 @@ impl Comparison {
 }
 
 impl Prover<'_> {
-    /// The simplest comparison that a sum still makes and that the case at hand leaves open.
+    /// The simplest comparison in a sum that the current case leaves open.
     pub(super) fn comparison_in(&mut self, sum: &[Term]) -> Option<Comparison> {
         let mut found = comparisons(&self.table, sum);
         found.sort_by_key(|(turn, comparison)| {
@@ -101,7 +101,7 @@ impl Prover<'_> {
             }
             let factors = self.sign_factors(&comparison.sum);
             let [single] = &factors[..] else {
-                // Where one of several is zero, all is.
+                // A factor that is zero makes the whole sum zero.
                 let sum = factors.into_iter().find(|part| !Kind::Sign.is_decided(self.signs_of(part)))?;
                 return Some(Comparison { sum, kind: Kind::Sign });
             };
@@ -110,7 +110,8 @@ impl Prover<'_> {
         None
     }
 
-    /// A digit that something assumed depends on: that no whole number is in the case may show in each of its values.
+    /// A small integer within the assumptions to split on: that the case contains no integer may show only for each
+    /// value.
     pub(super) fn digit_in(&self, assumptions: &[Assumption]) -> Option<Comparison> {
         let digits = assumptions.iter().flat_map(|assumption| comparisons(&self.table, &assumption.sum));
         let mut digits: Vec<Comparison> = digits
@@ -126,8 +127,8 @@ impl Prover<'_> {
     }
 }
 
-/// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
-/// digits the last.
+/// All comparisons within a sum, each with its priority: comparisons that contain others come later, and values of
+/// small integers last.
 fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
     let mut found = Vec::new();
     let mut seen: FxHashSet<AtomId> = FxHashSet::default();
@@ -144,7 +145,7 @@ fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
         match table.atom(atom) {
             Atom::Sum(content) | Atom::Apply(_, content) => {
                 open.extend(atoms_in(table, inside(*content)));
-                // A digit or a sign.
+                // A bit or a sign.
                 if let Some((low, high)) = table.atom_bounds(atom)
                     && let Ok(most) = u8::try_from(high - low)
                     && (1..=MAX_VALUES).contains(&most)

@@ -1,4 +1,4 @@
-//! Conditions on inputs, canonical: comparisons with zero and what is made of them.
+//! Conditions on inputs, in canonical form: comparisons with zero and Boolean operations on them.
 
 use super::id::mix;
 use super::interner::bytes_of;
@@ -6,7 +6,7 @@ use super::polynomial::{PolynomialId, Polynomials};
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 
-/// A condition's name: the same content has the same name, and nothing else does.
+/// The id of an interned condition: conditions have the same id exactly if they have the same content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConditionId {
     at: u32,
@@ -23,7 +23,7 @@ impl ConditionId {
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
-    /// Decided.
+    /// A constant.
     Known(bool),
     /// The polynomial is above zero.
     Positive(PolynomialId),
@@ -31,9 +31,9 @@ pub(super) enum Condition {
     Zero(PolynomialId),
     /// The other does not hold.
     Not(ConditionId),
-    /// Both hold; in the order of their names.
+    /// Both hold; in the order of their ids.
     And(ConditionId, ConditionId),
-    /// Exactly one holds; in the order of their names.
+    /// Exactly one holds; in the order of their ids.
     Xor(ConditionId, ConditionId),
 }
 

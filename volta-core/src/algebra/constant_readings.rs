@@ -1,18 +1,18 @@
-//! Rule V9: the closed table of literals that are read as irrational constants, and where.
+//! Rule V9: the closed table of literals that are read as irrational constants, and the contexts in which they are.
 //!
-//! A literal of the table is a symbol until its context is known. As a factor of an exponent of two a
-//! form of log₂ e is read as log₂ e, and its residual, added with the same factor, adds nothing; beside a
-//! logarithm a form of ln 2 is read as 1/log₂ e. Anywhere else a literal is the rational that its bits spell.
-//! A power of two times a literal has the literal's bits except for the exponent field, and is read the same way, as far as
-//! exponents have such factors: `1477` is no `1024·log₂ e`.
+//! A literal of the table is a symbol until its context is known. As a factor of an exponent of two, a form of log₂
+//! e is read as log₂ e, and its residual, added with the same factor, is read as 0; beside a logarithm, a form of
+//! ln 2 is read as 1/log₂ e. Anywhere else a literal is the rational that its bits encode. A power of two times a
+//! literal has the literal's bits except for the exponent field, and is read the same way, if that power is in the
+//! range of factors of exponents: `1477` is not read as `1024·log₂ e`.
 //!
 //! A kernel has one reading of a constant: of several forms in one kernel the first of the table is read, and the
-//! others are rationals, since their differences, small as they are, are what the kernel computes with. Where a form is
-//! split in two, as in `expf`, the high half by itself is read too, as `__expf` and `tanhf` have it, if it is not
-//! multiplied by more than exponents' factors are; the low half is read beside the high one only.
+//! others are rationals, since the kernel computes with their small differences. Where a form is split in two, as
+//! in `expf`, the high half is read alone too, as in `__expf` and `tanhf`, if its multiple is in the range of
+//! factors of exponents; the low half is read only beside the high one.
 //!
-//! A literal that is the rounded product of log₂ e and a scale which the other kernel spells out is read as that
-//! product, in exponents again.
+//! In exponents, a literal that is the rounded product of log₂ e and a scale that is a literal of the other kernel
+//! is read as that product.
 
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational, Rounded};
@@ -20,7 +20,7 @@ use crate::term::Constant;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
-/// A constant that no float is.
+/// A constant that is not a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Irrational {
     /// log₂ e
@@ -29,17 +29,17 @@ pub enum Irrational {
     Log2Ten,
 }
 
-/// A float as its bits in a format.
+/// A float, as its format and its bits.
 pub type Encoded = (Format, u64);
 
-/// A literal that is not always the rational that its bits spell, up to powers of two and sign.
+/// A literal that may be read as something else than the rational that its bits encode, up to powers of two and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IrrationalLiteral {
     /// One of the table.
     Form(Form),
     /// One of the table that the kernel splits in two: read only beside its residual.
     High(Form),
-    /// A scale and log₂ e in one.
+    /// The product of a scale and log₂ e.
     Folded {
         /// The rounded product.
         product: Encoded,
@@ -140,7 +140,7 @@ impl IrrationalLiteral {
         }
     }
 
-    /// The rational that its bits spell.
+    /// The rational that its bits encode.
     pub fn value(self) -> Rational {
         value_of(self.encoded())
     }
@@ -156,7 +156,7 @@ impl IrrationalLiteral {
         }
     }
 
-    /// What the irrational constant is multiplied by where the literal is read as one.
+    /// The factor of the irrational constant where the literal is read as a multiple of it.
     pub(super) fn scale(self) -> Rational {
         match self {
             IrrationalLiteral::Form(_) | IrrationalLiteral::High(_) => Rational::ONE,
@@ -164,7 +164,7 @@ impl IrrationalLiteral {
         }
     }
 
-    /// Distinguishes literals.
+    /// A number that differs between literals.
     pub(super) fn fingerprint(self) -> u128 {
         let spread = |(format, bits): Encoded| u128::from(bits) << 8 | format as u128;
         match self {
@@ -182,7 +182,7 @@ fn value_of((format, bits): Encoded) -> Rational {
     value.and_then(|value| value.finite().cloned()).unwrap_or_default()
 }
 
-/// A literal that was read as an irrational constant: an assumption of the verdict.
+/// A literal that was read as an irrational constant: the verdict assumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reading {
     /// The literal.
@@ -211,7 +211,7 @@ impl fmt::Display for Reading {
     }
 }
 
-/// The coefficient (a power of two, of either sign) and the literal that a constant consists of, if it does.
+/// The coefficient (a power of two, of either sign) and the literal whose product a constant is, if it is one.
 pub(super) fn read(constant: &Constant) -> Option<(Rational, IrrationalLiteral)> {
     let exact = constant.exact.finite()?;
     let (format, bits) = constant.literal.or(constant.rounded.and_then(Rounded::spelled))?;
@@ -228,8 +228,8 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, IrrationalLiteral)>
     None
 }
 
-/// Which powers of two stand before the argument of an exponential, as literals: from `1/4096`, a scale of long rows, to
-/// 16. Of short formats, whose literals are short decimals and integers soon, from 1/64 to 2.
+/// The exponents of the powers of two by which a literal may be multiplied: from `1/4096`, a scale of long rows, to
+/// `16`. For short formats, in which short decimals and integers soon have the same bits, from 1/64 to 2.
 pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     match format {
         Format::F16 | Format::Bf16 => -6..=1,
@@ -237,7 +237,7 @@ pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     }
 }
 
-/// How the constants of one kernel are read, those that are there: each irrational constant in one form.
+/// The readings of the constants of one kernel, `None` for unread ones: each irrational constant in one form.
 pub(super) fn read_all<'c>(
     constants: impl Iterator<Item = Option<&'c Constant>>,
 ) -> Vec<Option<(Rational, IrrationalLiteral)>> {
@@ -273,7 +273,7 @@ pub(super) fn nearest(which: Irrational) -> Form {
     }
 }
 
-/// What may be added to the nearest f32.
+/// The residuals that may be added to the nearest f32.
 pub(super) fn residuals(which: Irrational) -> &'static [Form] {
     match which {
         Irrational::Log2E => &[Form::Log2EResidual, Form::Log2EPowerResidual],
@@ -281,12 +281,12 @@ pub(super) fn residuals(which: Irrational) -> &'static [Form] {
     }
 }
 
-/// Kernels with more literals are not searched for scales.
+/// Scales are not searched in kernels with more literals.
 const MAX_SCALES: usize = 1 << 10;
 
 /// The literal of one kernel that is the rounded product of log₂ e and a literal of the other, which does not have
-/// the product itself: its bits without the sign, and those of the scale. A product of two scales is left out, and so are
-/// several products: a kernel has one reading of log₂ e.
+/// the product itself: its bits without the sign, and those of the scale. Nothing is read if a product fits two
+/// scales or there are several products: a kernel has one reading of log₂ e.
 pub(super) fn folded<'c>(
     own: impl Iterator<Item = &'c Constant>,
     others: impl Iterator<Item = &'c Constant>,
@@ -328,7 +328,7 @@ fn rounded(value: &Rational, format: Format) -> u64 {
 /// log₂ e lies between this many 10⁻⁴⁰ and one more.
 const LOG2_E: &str = "14426950408889634073599246810018921374266";
 
-/// A scale times log₂ e, rounded once, and rounded from the rounded log₂ e.
+/// A scale times log₂ e, rounded once, and computed from the rounded log₂ e.
 fn products_with_log2_e(scale: Encoded) -> [Option<Encoded>; 2] {
     let (format, _) = scale;
     let value = value_of(scale);
@@ -426,7 +426,7 @@ mod tests {
         let form = |form| Some(IrrationalLiteral::Form(form));
         assert_eq!(all(&[0x3FB8_AA3C]), [form(Form::Log2EAbove)]);
         assert_eq!(all(&[0x3FB8_AA3C, 0x3F38_AA3B]), [None, form(Form::Log2E)]);
-        // Split in two: the high half is no form by itself.
+        // Split in two: the high half has a reading of its own.
         let split = all(&[0x3FB8_AA3B, 0x32A5_7060, 0x32A5_5E34, 0x3F31_7218]);
         let high = Some(IrrationalLiteral::High(Form::Log2E));
         assert_eq!(split, [high, form(Form::Log2EResidual), None, form(Form::Ln2)]);

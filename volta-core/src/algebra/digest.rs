@@ -1,14 +1,15 @@
 //! Digests of normal forms: their values at one pseudo-random point of prime fields.
 //!
-//! Printed forms are cut where they become long; digests are not. They are relative to the first element of each input
-//! that a form contains, so that translated forms have one digest and places of their own.
+//! Printed forms are cut where they become long; digests are not. Elements are counted relative to the first element of
+//! each input that a form contains, so that translated forms have the same content and differ in `first` only.
 //!
-//! A long sum may stand in a form spelled out or under a name, whichever took fewer steps. Its value is the same: sums,
-//! products, quotients and powers of two follow their laws in a [`Tower`] of prime fields, two of which make about 120
-//! bits. So do roots, of products the product of the roots (`√−a` is `−√a` then, which means nothing among reals), and
-//! sine and cosine of one argument, which lie on the circle; a maximum of what is shifted is shifted. Everything else
-//! has a value that is a hash of its operands' values: functions, choices, conditions, and powers of two that are nested
-//! deeper in exponents than a tower is high. Factors that the algebra takes out of them are hashed as they were taken out.
+//! A long sum may be spelled out in a form or named, whichever took fewer steps. Its value is the same: sums,
+//! products, quotients and powers of two follow their laws in a [`Tower`] of prime fields, two of which make about
+//! 120 bits. Roots do too: the root of a product is the product of the roots (so `√−a` is `−√a`, which has no
+//! meaning among reals). Sine and cosine of one argument lie on the circle; a maximum of shifted arms is shifted.
+//! Everything else has a value that is a hash of its operands' values: functions, choices, conditions, and powers
+//! of two that are nested deeper in exponents than a tower is high. They are hashed in the form that is left after
+//! the algebra has taken factors out of them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -25,27 +26,27 @@ use super::table::Table;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::term::{InputId, TermOp};
 
-/// What a normal form says.
+/// The digest of a normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// The form's values, in which elements of inputs count from the first ones.
+    /// The form's values, with elements of inputs counted from the first ones.
     pub content: u128,
     /// The first element of each input that the form contains, by input.
     pub first: First,
 }
 
-/// Elements of inputs, by input.
+/// The first elements of inputs, by input.
 type First = SmallVec<[(InputId, u64); 4]>;
 
-/// The digests of one prover's forms. What forms have in common is evaluated once, as long as elements count from the
-/// same ones in it.
+/// The digests of one prover's forms. Parts that forms share are evaluated once, as long as their elements are
+/// counted from the same origins.
 #[derive(Default)]
 pub struct Digests {
     /// The first element of each input within a part.
     firsts: FxHashMap<At, First>,
-    /// From where elements count at present.
+    /// The current origins, from which elements are counted.
     from: First,
-    /// Values, each with a hash of from where elements of inputs within the part counted.
+    /// Values, each with a hash of the origins of the inputs within the part.
     values: FxHashMap<At, (u128, Value)>,
 }
 
@@ -53,7 +54,7 @@ impl Digests {
     /// The digest of the normal form of a term.
     ///
     /// # Errors
-    /// Why it has none, or none was found.
+    /// The reason why there is no digest.
     pub fn digest(&mut self, prover: &mut Prover<'_>, at: TermRef) -> Result<Digest, String> {
         let form = match prover.normal(at)? {
             Normal::Infinite(name) => {
@@ -86,19 +87,19 @@ impl Digests {
 }
 
 impl Digests {
-    /// The element of an input from which others count.
+    /// The element of an input from which others are counted.
     fn from(&self, input: InputId) -> u64 {
         self.from.iter().find(|(known, _)| *known == input).map_or(0, |(_, from)| *from)
     }
 
-    /// A hash of from where elements count in a part.
+    /// A hash of the origins of a part's inputs.
     fn origin(&self, at: &At) -> u128 {
         let inputs = self.firsts.get(at).into_iter().flatten().map(|(input, _)| *input);
         inputs.fold(0, |state, input| mix(mix(state, u128::from(input.0) + 1), u128::from(self.from(input))))
     }
 }
 
-/// Notes an element, if it is the first of its input.
+/// Records an element, if it is before the first one known of its input.
 fn lower(first: &mut First, input: InputId, element: u64) {
     match first.iter_mut().find(|(known, _)| *known == input) {
         Some((_, least)) => *least = element.min(*least),
@@ -106,7 +107,7 @@ fn lower(first: &mut First, input: InputId, element: u64) {
     }
 }
 
-/// What forms are made of.
+/// A part of a form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     Atom(AtomId),
@@ -115,14 +116,14 @@ pub(super) enum Part {
     Condition(ConditionId),
 }
 
-/// A part, and in how many exponents it stands.
+/// A part, and the number of exponents that it is nested in.
 pub(super) type At = (Part, usize);
 
 /// The value of a part in each tower.
 type Value = [u64; TOWERS.len()];
 
-/// The parts of a form that are not known, each after those that it is made of. Without recursion: forms nest as deeply
-/// as kernels compute.
+/// The parts of a form that are not known, each after its own parts. Not recursive, since forms are nested as
+/// deeply as kernels compute.
 pub(super) fn unknown(
     prover: &mut Prover<'_>,
     is_known: impl Fn(&At) -> bool,
@@ -146,7 +147,7 @@ pub(super) fn unknown(
     Ok(list)
 }
 
-/// What a part is made of.
+/// Calls `each` with the direct parts of a part.
 fn within(table: &Table, (part, level): &At, mut each: impl FnMut(At)) {
     let level = *level;
     let mut polynomials =
@@ -181,7 +182,7 @@ fn within(table: &Table, (part, level): &At, mut each: impl FnMut(At)) {
     }
 }
 
-/// The elements of inputs that a part itself consists of.
+/// The input elements that a part directly contains.
 fn elements_of(table: &Table, part: &Part, mut each: impl FnMut(InputId, u64)) {
     let Part::Atom(id) = part else { return };
     if let Atom::Input(input, element) = table.atom(*id) {
@@ -191,12 +192,12 @@ fn elements_of(table: &Table, part: &Part, mut each: impl FnMut(InputId, u64)) {
     }
 }
 
-/// The level of exponents: those below the lowest one are hashed.
+/// The level of an exponent within a level: what is below the lowest one is hashed.
 fn below(level: usize) -> usize {
     (level + 1).min(LEVELS - 1)
 }
 
-/// What tells values that are hashes apart.
+/// Domain separation of hashes.
 #[derive(Clone, Copy)]
 enum Tag {
     Input = 1,
@@ -217,7 +218,7 @@ enum Tag {
     Xor,
 }
 
-/// The values of parts in one tower, at a point that depends on nothing.
+/// Values of parts in one tower, at a fixed pseudo-random point.
 struct Evaluation<'p> {
     table: &'p Table,
     tower: &'static Tower,
@@ -249,7 +250,7 @@ impl Evaluation<'_> {
         self.tower.random(level, seed)
     }
 
-    /// A hash that does not depend on the order of words: that of operands may be the order of ids.
+    /// A hash that does not depend on the order of words, for operands that are ordered by id.
     fn hash_of_set(&self, tag: Tag, level: usize, words: impl Iterator<Item = u64>) -> u64 {
         let seed = words.fold(0u128, |sum, word| sum.wrapping_add(mix(tag as u128, u128::from(word))));
         self.tower.random(level, seed)
@@ -282,7 +283,7 @@ impl Evaluation<'_> {
             let value = self.value((Part::Atom(*atom), level));
             let value = match (self.table.atom(*atom), power) {
                 (_, 1) => value,
-                // Not every number is the square of its root.
+                // In a field, not every number is the square of its root.
                 (Atom::Apply(TermOp::Sqrt, radicand), _) => {
                     let radicand = self.polynomial(*radicand, level);
                     let whole = self.power(level, radicand, power.div_euclid(2));
@@ -294,7 +295,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// A power; that of a zero that came about by accident is some number.
+    /// A power; a negative power of an accidental zero is 0.
     fn power(&self, level: usize, base: u64, power: i32) -> u64 {
         self.tower.power(level, base, power).unwrap_or_default()
     }
@@ -326,7 +327,7 @@ impl Evaluation<'_> {
                 let content = literal.fingerprint();
                 self.hash(Tag::Literal, level, &[(content >> 64) as u64, content as u64])
             }
-            // Gone from finished forms.
+            // Absent from finished forms.
             Atom::Opaque(_) => 0,
             Atom::Products(keys) => keys.iter().fold(0, |sum, key| {
                 let inputs = inputs_of(*key).map(|(input, element)| self.input(input, element, level));
@@ -353,7 +354,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The mean of the arms and a hash of how far they are apart: `max(a + c, b + c) = max(a, b) + c`.
+    /// The mean of the arms plus a hash of their distances from it: `max(a + c, b + c) = max(a, b) + c`.
     fn maximum(&self, arms: &[PolynomialId], level: usize) -> u64 {
         let tower = self.tower;
         let arms = || arms.iter().map(|arm| self.polynomial(*arm, level));
@@ -368,7 +369,8 @@ impl Evaluation<'_> {
         )
     }
 
-    /// A point of the circle for each argument, `(cos, −sin)` for its opposite: its sine, or its cosine.
+    /// The sine or the cosine of a point on the circle: a hash of the argument, and its conjugate for the opposite
+    /// argument.
     fn on_circle(&self, argument: u64, level: usize, sine: bool) -> u64 {
         let tower = self.tower;
         let opposite = tower.neg(level, argument);

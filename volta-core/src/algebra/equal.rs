@@ -1,4 +1,4 @@
-//! The pipeline of comparisons, from cheap to expensive: lists as they stand, sorted lists, finished sums, sums
+//! The pipeline of comparisons, from cheap to expensive: lists as they are, sorted lists, finished sums, sums
 //! multiplied out, sums multiplied by all denominators. Every stage may answer *equal*.
 
 use super::Stop;
@@ -12,7 +12,7 @@ use super::prover::Prover;
 use super::table::Table;
 use crate::term::TermOp;
 
-/// How far up the pipeline a comparison goes.
+/// The last stage of the pipeline that a comparison may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Finished sums, denominators opaque.
@@ -21,10 +21,10 @@ pub enum Stage {
     Expansions,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equality {
-    /// Proved equal.
+    /// Proved equal wherever both are defined.
     Equal,
     /// Not proved, and why.
     Open(String),
@@ -34,7 +34,7 @@ pub enum Equality {
     SecondUndefined(String),
 }
 
-/// Which of two terms is looked at.
+/// The one of two terms that stopped a comparison.
 #[derive(Clone, Copy)]
 enum Doubtful {
     First,
@@ -74,12 +74,12 @@ impl Prover<'_> {
         })
     }
 
-    /// The difference of two terms, as far as a stage brings it; both are finite.
+    /// The difference of two finite terms, as far as a stage simplifies it.
     pub(super) fn difference(&mut self, a: TermRef, b: TermRef, stage: Stage) -> Result<Vec<Term>, Stop> {
         self.difference_by_sides(a, b, stage).map_err(|(_, stop)| stop)
     }
 
-    /// The difference; or what stops it, and in which of the two.
+    /// The difference; or the reason that stopped it, and in which of the two terms.
     fn difference_by_sides(
         &mut self,
         a: TermRef,
@@ -102,7 +102,8 @@ impl Prover<'_> {
         self.settle(|prover| prover.clear_denominators(expanded.clone())).map_err(in_both)
     }
 
-    /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.
+    /// The equality for a term with an undefined part: undefined as a whole, unless that part may be an arm never
+    /// taken.
     fn undefined(&self, at: TermRef, why: String, all: impl FnOnce(String) -> Equality) -> Equality {
         if self.terms.flags(at) & CHOICE == 0 {
             all(why)
@@ -111,7 +112,7 @@ impl Prover<'_> {
         }
     }
 
-    /// A flat form without lazy atoms, literals as numbers.
+    /// A linear sum without opaque atoms, with literals read as numbers.
     pub(super) fn finish(&mut self, flat: &LinearSum) -> Result<Vec<Term>, Stop> {
         let terms = self.spread(flat)?;
         let terms = self.substitute_terms(terms)?;

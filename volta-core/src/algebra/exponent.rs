@@ -146,7 +146,7 @@ impl Table {
         Ok(Term { coefficient, key: self.key_product(a.key, b.key)? })
     }
 
-    /// The product of many scales, two and two, so that one of n factors costs n log n and not n².
+    /// The product of many scales as a balanced tree, so that one of n factors costs n log n and not n².
     pub fn product_of(&mut self, mut scales: Vec<Term>) -> Result<Term, Stop> {
         while scales.len() > 1 {
             let mut next = Vec::with_capacity(scales.len().div_ceil(2));
@@ -174,7 +174,7 @@ impl Table {
         Ok(Term { coefficient, key: self.key_power(a.key, power)? })
     }
 
-    /// A key but for some atoms.
+    /// A key without the given atoms.
     pub(super) fn without(&mut self, key: Key, atoms: &[AtomId]) -> Key {
         let factors = self.monomials.shared_factors(key.monomial());
         let rest: Vec<(AtomId, i32)> =

@@ -1,6 +1,6 @@
 //! Whether a term is a number, an infinity or undefined (rules V3 and V6).
 //!
-//! Only terms that [`super::analysis`] suspects are looked at: everything else is finite wherever its partial
+//! Only terms that [`super::analysis`] flags are examined: every other term is finite wherever its partial
 //! operations are defined, and those leave obligations (V8).
 
 use crate::number::value::LimitAtInfinity;
@@ -15,11 +15,11 @@ pub enum Class {
     PosInf,
     /// `−∞`
     NegInf,
-    /// A condition that infinities decide.
+    /// A condition whose truth value an infinity decides.
     Known(bool),
     /// No value, and why.
     Undefined(&'static str),
-    /// It depends on the inputs in a way that is not decided, and how.
+    /// The class depends on the inputs in a way that is not decided; the reason.
     Unknown(&'static str),
 }
 
@@ -38,13 +38,13 @@ impl Class {
         }
     }
 
-    /// Whether this is less than another value, where infinities decide it.
+    /// Whether this is less than another value, if an infinity decides it.
     pub(super) fn is_less(&self, other: &Class) -> Option<bool> {
         let decided = self.is_infinite() || other.is_infinite();
         decided.then(|| self != other && (*self == NegInf || *other == PosInf))
     }
 
-    /// Whether this equals another value, where infinities decide it.
+    /// Whether this equals another value, if an infinity decides it.
     pub(super) fn is_equal(&self, other: &Class) -> Option<bool> {
         (self.is_infinite() || other.is_infinite()).then(|| self == other)
     }
@@ -61,7 +61,7 @@ impl From<LimitAtInfinity> for Class {
     }
 }
 
-/// What a condition is of operands of these classes, where infinities decide it.
+/// The truth value of a condition on operands of these classes, if an infinity decides it.
 pub(super) fn decided(predicate: Predicate, a: &Class, b: &Class) -> Option<bool> {
     let known = |class: &Class| if let Known(truth) = class { Some(*truth) } else { None };
     match predicate {

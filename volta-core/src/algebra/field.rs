@@ -1,20 +1,20 @@
-//! Terms evaluated in prime fields: a second opinion on proofs by equal canonical forms.
+//! Terms evaluated in prime fields: an independent check of proofs by equal canonical forms.
 //!
-//! What makes a canonical form is mostly rewriting of sums, products, quotients and powers of two. All of that holds
-//! in any field with an exponential, so the *original* terms must have equal values in a [`Tower`] of prime fields as
-//! well, at random points. Two terms of degree d that differ agree with a probability of about d/2⁶⁰.
+//! Canonical forms mostly come from rewriting sums, products, quotients and powers of two. All of these rewrites
+//! hold in any field with an exponential, so the *original* terms must have equal values in a [`Tower`] of prime
+//! fields as well, at random points. Two terms of degree d that differ agree with a probability of about d/2⁶⁰.
 //!
-//! Sums, products, quotients and powers of two are evaluated as they stand in the term. There is no order in a field:
-//! maxima, choices, roundings, roots, logarithms and other functions have the value of their canonical form, in which
-//! an atom that is not a sum or a root has a random value; sine and cosine of one argument are on the circle. So what
-//! the algebra makes of such a function is believed, and what it does with the result is checked.
+//! Sums, products, quotients and powers of two are evaluated as they stand in the term. A field has no order:
+//! maxima, choices, roundings, roots, logarithms and other functions have the value of their canonical form, in
+//! which an atom that is not a sum or a root has a random value; sine and cosine of one argument are on the circle.
+//! So the rewrites of such a function are trusted, and what the algebra does with the result is checked.
 //!
-//! At the first point such functions have any values at all. Terms that agree then need no forms of them, which are
-//! long where a maximum cancels.
+//! At the first point each such function term has a random value. If the terms agree there, their functions need no
+//! canonical forms, which are long where a maximum cancels.
 //!
-//! Rule V9 says where a literal is an irrational constant. Where that cannot be told from one factor after the other
-//! (residuals, products of literals), a power of two has the value of its canonical form, and a term outside of
-//! exponents, in which a form of ln 2 may stand beside a logarithm, has none.
+//! Rule V9 says where a literal is an irrational constant. Where the factors alone do not show that (residuals,
+//! products of literals), a power of two has the value of its canonical form, and a term outside of exponents, in
+//! which a form of ln 2 may stand beside a logarithm, has none.
 
 use super::Stop;
 use super::analysis::INFINITE;
@@ -31,22 +31,22 @@ use crate::number::Rational;
 use crate::term::{InputId, Kind, Product, Reads, Sum, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 
-/// What evaluation of two terms in prime fields says.
+/// The result of evaluating two terms in prime fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// The values are the same: the terms are equal, or a rare accident.
+    /// The values are the same: the terms are equal, up to a negligible probability.
     Agree,
     /// The values differ: so do the terms, or the canonical form of a function within them is wrong.
     Differ,
-    /// No value was found, or none that says anything.
+    /// No value was found, or only meaningless ones.
     Unchecked,
 }
 
-/// Points that are tried until no denominator vanishes and all radicands are squares.
+/// Points that are tried until no denominator is zero and all radicands are squares.
 const TRIES: u32 = 16;
-/// Values that are remembered: 24 bytes each, and the hash table.
+/// At most this many values are memoized: 24 bytes each, and the hash table.
 const MAX_VALUES: usize = 1 << 20;
-/// Sums and roots within one another beyond this are not evaluated.
+/// Sums and roots nested deeper than this are not evaluated.
 const MAX_DEPTH: u32 = 100;
 
 /// Depends on a base-2 logarithm.
@@ -55,17 +55,17 @@ const LOGARITHM: u8 = 1;
 const WHOLE: u8 = 2;
 /// Has a literal that is its reciprocal beside logarithms.
 const RECIPROCAL: u8 = 4;
-/// Has a literal that adds nothing beside another.
+/// Has a residual: a literal read as 0 beside another.
 const RESIDUAL: u8 = 8;
 const LITERAL: u8 = WHOLE | RECIPROCAL | RESIDUAL;
-/// Is a sum in which there may be literals.
+/// Is a sum that may contain literals.
 const MIXED: u8 = 16;
-/// It is not clear how its literals are to be read: the number means nothing.
+/// Its literals cannot be read without context: the number is meaningless.
 const UNCLEAR: u8 = 32;
-/// Depends on something: is not a number alone.
+/// Depends on more than literals and numbers.
 const VARIES: u8 = 64;
 
-/// A value in one of the fields, and what is in it that the reading of literals depends on.
+/// A value in one of the fields, and properties on which the reading of literals depends.
 #[derive(Clone, Copy, Debug)]
 struct Value {
     number: u64,
@@ -82,9 +82,9 @@ impl Value {
 
 /// Why there is no value.
 enum Missing {
-    /// At another point there may be one.
+    /// Another point may have a value.
     Here,
-    /// At no point.
+    /// No point has a value.
     Everywhere,
 }
 
@@ -99,7 +99,7 @@ struct Evaluation<'p, 's> {
     prover: &'p mut Prover<'s>,
     tower: &'static Tower,
     seed: u128,
-    /// Whether functions have the values of their forms; else each one has a value of its own.
+    /// Whether functions have the values of their canonical forms; otherwise each has a random value.
     forms: bool,
     terms: FxHashMap<(TermRef, usize), Value>,
     atoms: FxHashMap<(AtomId, usize), Value>,
@@ -107,11 +107,11 @@ struct Evaluation<'p, 's> {
 }
 
 impl Prover<'_> {
-    /// Holds two terms that this prover has proved equal against their values in two towers of prime fields, at
-    /// points that `seed` chooses. The prover's budget counts.
+    /// Compares two terms that this prover has proved equal by their values in two towers of prime fields, at
+    /// points that `seed` chooses. Draws from the prover's budget.
     ///
     /// # Cost
-    /// A table look-up for each term below, and the canonical forms of functions that were never asked for.
+    /// A table look-up for each term below, and the canonical forms of functions that have none yet.
     pub fn agree(&mut self, a: TermRef, b: TermRef, seed: u64) -> Agreement {
         let finite = [a, b].iter().all(|at| self.class(*at) == Ok(Class::Finite));
         if !finite {
@@ -131,7 +131,7 @@ impl Prover<'_> {
 
 fn agree_in(prover: &mut Prover<'_>, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
     for attempt in 0..TRIES {
-        // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
+        // Terms that agree whatever the functions are need no forms of them: those of a softmax's maxima are long.
         let forms = attempt > 0;
         let seed = mix(u128::from(seed), u128::from(attempt));
         let mut evaluation = Evaluation {
@@ -156,7 +156,7 @@ fn agree_in(prover: &mut Prover<'_>, tower: &'static Tower, a: TermRef, b: TermR
 }
 
 impl Evaluation<'_, '_> {
-    /// The value of a term. What stands in an exponent is evaluated one level below.
+    /// The value of a term. Exponents are evaluated one level below.
     fn term(&mut self, root: TermRef) -> Result<Value, Missing> {
         let mut stack = vec![(root, 0)];
         while let Some(&(at, level)) = stack.last() {
@@ -201,7 +201,7 @@ impl Evaluation<'_, '_> {
         self.terms.get(&(root, 0)).copied().ok_or(Missing::Everywhere)
     }
 
-    /// Whether an operation means in a field what it means among the reals, and all of its operands are finite.
+    /// Whether an operation has the same meaning in a field as among the reals, with all operands finite.
     fn is_direct(&mut self, op: TermOp, operands: &[TermRef]) -> Result<bool, Missing> {
         match op.kind() {
             Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => {}
@@ -231,7 +231,7 @@ impl Evaluation<'_, '_> {
             Kind::Product(Product::Mul) => self.times(a, b, level),
             Kind::Product(Product::Div) => self.times(a, self.power(b, -1, level)?, level),
             Kind::Product(Product::Neg) => self.minus(a, level),
-            // `2^(log₂ a) = a`, and literals that are read beside others.
+            // `2^(log₂ a) = a`, and literals that are read depending on others.
             Kind::Exponential if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
             Kind::Exponential => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
             Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => self.by_form(at, op, level)?,
@@ -248,7 +248,7 @@ impl Evaluation<'_, '_> {
         Value { number: self.tower.neg(level, a.number), ..a }
     }
 
-    /// A product, unless literals in it are read by what both factors are.
+    /// A product; unclear if the reading of a literal depends on both factors.
     fn times(&self, a: Value, b: Value, level: usize) -> Value {
         let kinds = a.kinds | b.kinds;
         let beside = |a: Value, b: Value| a.has(RECIPROCAL) && b.has(LOGARITHM);
@@ -320,7 +320,7 @@ impl Evaluation<'_, '_> {
         }
         let form = self.prover.settle(|prover| prover.resolve(at))?;
         let mut value = self.polynomial(form, level, 0)?;
-        // Literals are read beside a logarithm before it is looked into.
+        // Literals are read beside a logarithm before its argument is expanded.
         if op.reads() == Reads::Logarithm {
             value.kinds |= LOGARITHM;
         }
@@ -363,14 +363,14 @@ impl Evaluation<'_, '_> {
         Ok(product)
     }
 
-    /// `2^exponent` of a canonical form, in which what is read has been read.
+    /// `2^exponent` of a canonical form, in which literals have been read.
     fn power_of_two(&mut self, exponent: PolynomialId, level: usize, depth: u32) -> Result<Value, Missing> {
         if level + 1 == LEVELS {
             return Err(Missing::Everywhere);
         }
         for term in self.prover.table.polynomials.shared_terms(exponent).iter() {
             let factors = self.prover.table.monomials.factors(term.monomial());
-            // `2^(log₂(a)/4)` to the fourth is `a`, which its value is not.
+            // The fourth power of `2^(log₂(a)/4)` is `a`, which does not hold for its value.
             if let [(atom, 1)] = factors
                 && matches!(self.prover.table.atom(*atom), Atom::Apply(TermOp::Log2, _))
             {
@@ -435,7 +435,7 @@ impl Evaluation<'_, '_> {
         Ok(value)
     }
 
-    /// A random point of the circle for an argument: its sine, or its cosine.
+    /// The sine or the cosine of a random point on the circle for an argument.
     fn on_circle(&self, argument: PolynomialId, level: usize, sine: bool) -> Result<u64, Missing> {
         let seed = mix(mix(self.seed, u128::MAX - (1 << 64)), u128::from(argument.0));
         let slope = self.tower.random(level, seed);

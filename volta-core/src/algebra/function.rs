@@ -24,14 +24,14 @@ use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, Term
 const MAX_CONDITION_DEPTH: u32 = 200;
 
 impl Prover<'_> {
-    /// A resolved argument, literals as the numbers they are.
+    /// A resolved argument, with literals read as numbers.
     pub(super) fn argument(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
         let id = self.resolve(at)?;
         let terms = self.table.polynomials.shared_terms(id).to_vec();
         self.plain(terms)
     }
 
-    /// What a function node is, resolved.
+    /// The value of a function node, resolved.
     pub(super) fn resolve_function(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
         let View::Apply(op, operands) = self.terms.view(at) else {
             return Err(Stop::Unknown("a function that is none".to_string()));
@@ -62,7 +62,7 @@ impl Prover<'_> {
         }
     }
 
-    /// What a function of one real is, resolved: by its laws, where it has some.
+    /// The value of a function of one real, resolved: by its laws, if it has any.
     fn resolve_real_function(
         &mut self,
         op: TermOp,
@@ -200,10 +200,10 @@ impl Prover<'_> {
         Ok(if flipped { negated(&copied) } else { copied })
     }
 
-    /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
-    /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is where they
-    /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum. A choice between
-    /// whole numbers by a binary digit `d` is `d·a + (1 − d)·b`.
+    /// A choice. If the arms differ by `k` times the compared sum, it is a maximum:
+    /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is if one
+    /// arm is the other times `2^(k·p)`, as when two parts of a softmax are merged by which has the larger maximum.
+    /// A choice between integers by a bit `d` is `d·a + (1 − d)·b`.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
         match self.table.conditions.get(&condition) {
@@ -238,7 +238,7 @@ impl Prover<'_> {
                 return self.scaled(&when_false, &power);
             }
         }
-        // Of other arms, signs would be lost.
+        // With other arms, the signs of the choice would be lost.
         if self.table.is_counted(&when_true)
             && self.table.is_counted(&when_false)
             && let Some((digit, where_one)) = self.table.digit_compared(&condition)
@@ -254,9 +254,9 @@ impl Prover<'_> {
         Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
     }
 
-    /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` where some term
-    /// `m` is the larger of `p` and `q`: sums that were merged by choices are one sum under a scale, of which nothing need be
-    /// known yet. Where infinities decide the choice, it is that arm.
+    /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` if some
+    /// term `m` is the larger of `p` and `q`: sums that were merged by choices become one sum under a scale, whose
+    /// form need not be known yet. If an infinity decides the choice, it is the chosen arm.
     pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Term)>, Stop> {
         if let View::Apply(TermOp::Select, [condition, a, b]) = self.terms.view(at)
             && let Class::Known(holds) = self.class(TermRef { store: at.store, term: condition })?
@@ -289,7 +289,7 @@ impl Prover<'_> {
         Ok(found)
     }
 
-    /// The second arm and its scale, choices below the arms as they are.
+    /// The second arm and its scale; choices below the arms are kept.
     fn power_of_arm(
         &mut self,
         [low, high]: [TermRef; 2],
@@ -342,7 +342,7 @@ impl Prover<'_> {
         Ok(None)
     }
 
-    /// A condition, canonical.
+    /// A condition in canonical form.
     pub(super) fn condition(&mut self, at: TermRef, depth: u32) -> Result<ConditionId, Stop> {
         if depth > MAX_CONDITION_DEPTH {
             return Err(Stop::Unknown("conditions are nested too deeply".to_string()));
@@ -387,7 +387,8 @@ impl Prover<'_> {
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
             return Ok(self.table.known(false));
         }
-        // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
+        // Of the integers p and −p + 1 exactly one is positive: the condition is on the one whose leading
+        // coefficient is positive.
         let (gap, negated) = self.table.turned_whole(&gap).unwrap_or((gap, false));
         let gap = self.table.unit_leading(gap, true);
         let condition = self.table.intern_condition(Condition::Positive(gap));
@@ -424,7 +425,7 @@ impl Table {
         vec![self.unit(atom)]
     }
 
-    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
+    /// Makes the leading coefficient of a sum positive; also returns whether the sum was negated.
     fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
         match self.leading(&terms) {
             Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
@@ -432,8 +433,8 @@ impl Table {
         }
     }
 
-    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
-    /// with a positive leading coefficient.
+    /// For an integer `gap`, one that is positive at the same inputs, or (`true`) exactly at the others: without a
+    /// common factor, and with a positive leading coefficient.
     fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
         let whole = self.tightest(gap)?;
         let leading = self.leading(&whole)?;
@@ -452,7 +453,7 @@ impl Table {
         self.polynomial(&times_number(&terms, &factor))
     }
 
-    /// The whole number from 0 to 1 that a condition compares, and whether it holds where that is 1.
+    /// The integer in {0, 1} that a condition compares, and whether the condition holds where it is 1.
     fn digit_compared(&self, condition: &ConditionId) -> Option<(Vec<Term>, bool)> {
         let (compared, where_zero) = match self.conditions.get(condition) {
             Condition::Zero(compared) => (*compared, true),

@@ -1,7 +1,8 @@
-//! What terms and interned atoms are called, and the order of content.
+//! Ids of terms and of interned atoms, and the order of content.
 //!
-//! Two atoms have one id exactly when their contents are the same, so comparing ids decides sameness. Ids are
-//! numbered as atoms turn up and order nothing that anyone sees: [`ContentOrder`] orders, and it comes from content.
+//! Two atoms have one id exactly when their contents are the same, so equality of ids decides equality of atoms.
+//! Ids are numbered in order of interning, so no visible order may depend on them: that is [`ContentOrder`],
+//! derived from content.
 
 use crate::index_type;
 use crate::number::Rational;
@@ -22,19 +23,19 @@ pub struct TermRef {
     pub term: TermId,
 }
 
-/// Where something stands in an order that depends on content alone.
+/// The place of an item in an order that depends on content alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContentOrder {
     /// The first input element within: input number, element.
     pub lead: (u32, u64),
-    /// Plain things first.
+    /// Simpler kinds of atoms first.
     pub rank: u8,
     /// A hash of the content, the same in every run.
     pub fingerprint: u128,
 }
 
 impl ContentOrder {
-    /// The place of what contains no input.
+    /// The place of an item that contains no input.
     pub const CONSTANT: ContentOrder = ContentOrder { lead: (u32::MAX, u64::MAX), rank: 0, fingerprint: 0 };
 }
 

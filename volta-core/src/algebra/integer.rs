@@ -1,15 +1,15 @@
-//! Whole numbers: roundings, remainders and binary digits (rule V4).
+//! Integers: roundings, remainders and bits (rule V4).
 //!
-//! Everything about digits is said with floors, of which there is one normal form. A remainder is `a − b·⌊a/b⌋`, the
-//! digits of `a` from the k-th on are `⌊a/2^k⌋`, and those below are what is left; so however a field was cut out of a
-//! word, and a word put together from fields, sums of floors telescope. In the normal form
+//! Bit fields are expressed with floors, which have one normal form. A remainder is `a − b·⌊a/b⌋`, the bits of `a`
+//! from the k-th on are `⌊a/2^k⌋`, and the lower ones are the rest; so however fields are extracted from a word,
+//! and words assembled from fields, sums of floors telescope. In the normal form
 //!
-//! * whole summands have moved out of a floor, whole multiples of whole numbers too: coefficients lie in [0, 1);
-//! * floors of floors are one: `⌊(⌊a⌋ + n)/b⌋ = ⌊(a + n)/b⌋` for whole `n` and `b`;
-//! * halves are gone: `⌊a + 1/2⌋ = ⌊2a⌋ − ⌊a⌋` (Hermite);
-//! * a floor is a number if what is rounded lies between two neighbours;
-//! * of the factors that give the same `⌊c·n⌋` for every `n` in its range, the simplest is taken, whatever a compiler
-//!   has put for a division.
+//! * integer summands are moved out of a floor, and so are integer multiples of integers: coefficients lie in [0, 1);
+//! * nested floors are one: `⌊(⌊a⌋ + n)/b⌋ = ⌊(a + n)/b⌋` for integers `n` and `b`;
+//! * halves are removed: `⌊a + 1/2⌋ = ⌊2a⌋ − ⌊a⌋` (Hermite);
+//! * a floor is a number if its argument lies between two consecutive integers;
+//! * of the factors that give the same `⌊c·n⌋` for every `n` in its range, the simplest is taken, whichever one a
+//!   compiler has chosen to replace a division.
 
 use super::Stop;
 use super::analysis::INFINITE;
@@ -26,17 +26,17 @@ use crate::number::interval::Towards;
 use crate::number::signs::Signs;
 use crate::term::{TermOp, View};
 
-/// Maxima are looked through so many deep.
+/// Roundings are moved into maxima nested up to this depth.
 const MAX_NESTING: u32 = 16;
 /// Steps towards a floor's normal form; each makes denominators or nesting smaller.
 const MAX_STEPS: usize = 256;
-/// Digits are looked for in sums of up to so many terms.
+/// Digits are searched in sums of up to this many terms.
 const MAX_CHAIN: usize = 128;
-/// Fractions are compared for numbers up to this size, whose products fit machine words.
+/// Fractions are compared for numbers up to this magnitude, whose products fit machine words.
 const MAX_SIZE: i128 = 1 << 62;
 
 impl Table {
-    /// Whether a product of powers is a whole number at every input.
+    /// Whether a product of powers is an integer at every input.
     fn is_whole_monomial(&self, id: MonomialId) -> bool {
         self.monomials.factors(id).iter().all(|(atom, power)| *power > 0 && self.is_whole_atom(*atom))
     }
@@ -45,22 +45,22 @@ impl Table {
         key.exponent() == PolynomialId::ZERO && self.is_whole_monomial(key.monomial())
     }
 
-    /// Whether a sum is a whole number at every input.
+    /// Whether a sum is an integer at every input, shown term by term.
     pub(super) fn is_whole(&self, terms: &[Term]) -> bool {
         terms.iter().all(|term| term.coefficient.is_integer() && self.is_whole_key(term.key))
     }
 
-    /// Whether a sum is one of multiples of whole numbers.
+    /// Whether a sum is a linear combination of integers.
     pub(super) fn is_counted(&self, terms: &[Term]) -> bool {
         terms.iter().all(|term| self.is_whole_key(term.key))
     }
 
-    /// The floor that a term is a multiple of: its argument.
+    /// The argument of the floor that a term is a multiple of.
     fn floor_in(&self, term: &Term) -> Option<PolynomialId> {
         self.floor_of(term.key)
     }
 
-    /// What a floor is of, if this is one.
+    /// The argument of a floor, if the key is one.
     pub(super) fn floor_of(&self, key: Key) -> Option<PolynomialId> {
         if key.exponent() != PolynomialId::ZERO {
             return None;
@@ -69,7 +69,7 @@ impl Table {
         self.atom(atom).argument_of(TermOp::Floor)
     }
 
-    /// Bounds of a product, where it is a whole number.
+    /// Bounds of a product, if it is an integer.
     pub(super) fn whole_bounds(&self, key: Key) -> Bounds {
         if key == Key::ONE || !self.is_whole_key(key) { None } else { self.monomial_bounds(key.monomial()) }
     }
@@ -91,10 +91,10 @@ impl Table {
         Some(bounds)
     }
 
-    /// Numbers between which a sum of multiples of whole numbers lies.
+    /// Bounds of a linear combination of integers.
     ///
-    /// Multiples of `r`, `⌊r/b₁⌋`, `⌊r/b₂⌋`, … are taken together, as multiples of the digits of `r` between them, which
-    /// are bounded each by itself.
+    /// Multiples of `r`, `⌊r/b₁⌋`, `⌊r/b₂⌋`, … are combined into multiples of the mixed-radix digits of `r`, each
+    /// of which has bounds of its own.
     pub(super) fn bounds_of(&self, terms: &[Term]) -> Option<(Rational, Rational)> {
         let mut bounds = (Rational::ZERO, Rational::ZERO);
         let widen = |bounds: &mut (Rational, Rational), weight: &Rational, (low, high): (i128, i128)| {
@@ -118,7 +118,7 @@ impl Table {
             rest = without(&rest, chain.into_iter().flat_map(|level| level.terms).collect());
         }
         while let Some((weights, all, gone)) = self.common_in(&rest) {
-            // The digits of one alone, of the other alone, and of both: what they sum up to is bounded.
+            // The bits of `p` only, of `q` only, and of both are disjoint, so that their sum is at most all bits.
             let low = weights.iter().min()?.clone().min(Rational::ZERO);
             let high = weights.iter().max()?.clone().max(Rational::ZERO);
             bounds.0 = &bounds.0 + &(&low * &all);
@@ -134,8 +134,8 @@ impl Table {
         Some(bounds)
     }
 
-    /// For a whole number, the least one that is above zero at the same inputs: `k·p + c > 0` where `p + ⌈c/k⌉ > 0`, for
-    /// the largest `k`.
+    /// For an integer, the least integer that is positive at the same inputs: `k·p + c > 0` where `p + ⌈c/k⌉ > 0`,
+    /// for the largest `k`.
     pub(super) fn tightest(&self, terms: &[Term]) -> Option<Vec<Term>> {
         if !self.is_whole(terms) {
             return None;
@@ -147,7 +147,8 @@ impl Table {
         Some(add(&times_number(&others, &factor), &number((&constant * &factor).ceil())))
     }
 
-    /// Whether a whole number is surely not zero: by its bounds, or since what varies is a multiple of something.
+    /// Whether an integer is never zero: by its bounds, or since its variable part is a multiple of some number and
+    /// its constant is not.
     pub(super) fn is_never_zero(&self, terms: &[Term]) -> bool {
         if !self.is_whole(terms) {
             return false;
@@ -161,7 +162,7 @@ impl Table {
         between || self.bounds_of(terms).is_some_and(|(low, high)| low.is_positive() || high.is_negative())
     }
 
-    /// The signs that a sum of multiples of whole numbers has by its bounds.
+    /// The signs that the bounds of a linear combination of integers imply.
     pub(super) fn signs_by_bounds(&self, terms: &[Term]) -> Signs {
         match self.bounds_of(terms) {
             Some((low, _)) if low.is_positive() => Signs::POSITIVE,
@@ -172,8 +173,8 @@ impl Table {
         }
     }
 
-    /// The multiples of two natural numbers `p` and `q` and of their common digits, in some of the terms, as multiples
-    /// of the digits that `p` has alone, `q` has alone, and both have; the number of which all are digits; and the terms.
+    /// Multiples of two non-negative integers `p`, `q` and of `p & q` among the terms, rewritten as multiples of
+    /// the bits of `p` only, of `q` only, and of both; the number in which all these bits are set; and the terms.
     fn common_in(&self, terms: &[Term]) -> Option<([Rational; 3], Rational, Vec<Term>)> {
         let found = |term: &Term| {
             let [(atom, 1)] = *self.monomials.factors(term.monomial()) else { return None };
@@ -194,11 +195,11 @@ impl Table {
             let all = (1i128 << (128 - all.leading_zeros())) - 1;
             Some((self.place(atom), ([p, q, both], Rational::from_i128(all), gone)))
         };
-        // Not the first that turned up: what is found must not depend on the order of interning.
+        // Not the first one found: the result must not depend on the order of interning.
         terms.iter().filter_map(found).min_by_key(|(place, _)| *place).map(|(_, found)| found)
     }
 
-    /// Multiples of a whole number and of floors of its quotients, in some of the terms; at least two levels.
+    /// Multiples of an integer and of floors of its quotients among the terms; at least two levels.
     pub(super) fn chain_in(&self, terms: &[Term]) -> Option<Vec<Level>> {
         if terms.len() > MAX_CHAIN {
             return None;
@@ -216,7 +217,7 @@ impl Table {
         let mut chains: Vec<(PolynomialId, Vec<Level>)> = Vec::new();
         let mut within: Vec<Key> = Vec::new();
         for (_, key, base) in bases {
-            // What belongs to a longer chain begins none.
+            // A floor of a longer chain begins no chain of its own.
             if within.contains(&key) {
                 continue;
             }
@@ -228,12 +229,12 @@ impl Table {
                 chains.push((base, chain));
             }
         }
-        // Not the first that turned up: what is found must not depend on the order of interning.
+        // Not the first one found: the result must not depend on the order of interning.
         chains.sort_by_key(|(base, chain)| (std::cmp::Reverse(chain.len()), self.polynomials.place(*base)));
         chains.into_iter().next().map(|(_, chain)| chain)
     }
 
-    /// The chain of `⌊base⌋` and of the floors of its quotients, and of what `base` is a quotient of.
+    /// The chain of `⌊base⌋` and the floors of its quotients, headed by the integer of which `base` is a quotient.
     fn chain_from(
         &self,
         base: PolynomialId,
@@ -245,12 +246,12 @@ impl Table {
             return None;
         }
         let lead = &base.first()?.coefficient;
-        // ⌊base/ρ⌋ for whole ρ, ascending.
+        // ⌊base/ρ⌋ for integers ρ, ascending.
         let mut levels: Vec<(Rational, &Term)> = floors
             .iter()
             .filter_map(|(term, other)| {
                 let other = self.polynomials.terms(*other);
-                // Most have other atoms: that costs no arithmetic to see.
+                // Most have other atoms, which is seen without arithmetic.
                 if !other.iter().map(|term| term.key).eq(base.iter().map(|term| term.key)) {
                     return None;
                 }
@@ -269,7 +270,7 @@ impl Table {
         if !levels.windows(2).all(divides) {
             return None;
         }
-        // The whole number whose quotient is rounded down first, and how much of it there is.
+        // The integer of which `base` is a quotient, and its coefficient among the terms.
         let divisor = base
             .iter()
             .fold(rug::Integer::from(1), |divisor, term| divisor.lcm(&term.coefficient.to_parts().1));
@@ -288,7 +289,7 @@ impl Table {
         if let Some(weight) = multiple {
             let terms = times_number(&whole, &weight);
             chain.push(Level { weight, ratio: Rational::ONE, monomial: None, terms });
-            // From the whole number to the first floor.
+            // From the integer to the first floor.
             below = divisor.recip()?;
         }
         for (ratio, term) in levels {
@@ -305,13 +306,13 @@ impl Table {
     }
 }
 
-/// `terms` less some of them.
+/// `terms` minus some of them.
 pub(super) fn without(terms: &[Term], mut gone: Vec<Term>) -> Vec<Term> {
     collect(&mut gone);
     add(terms, &negated(&gone))
 }
 
-/// What a level is, once.
+/// A level divided by its weight.
 pub(super) fn unit(level: &Level) -> Vec<Term> {
     match level.weight.recip() {
         Some(inverse) => times_number(&level.terms, &inverse),
@@ -319,8 +320,7 @@ pub(super) fn unit(level: &Level) -> Vec<Term> {
     }
 }
 
-/// A chain as multiples of digits: those between a level and the next, and the last level itself. How much there is of
-/// each, and what it is.
+/// A chain as weights and digits: each digit is a level modulo the ratio to the next, and the last level as it is.
 pub(super) fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
     let mut weight = Rational::ZERO;
     let mut out = Vec::with_capacity(chain.len());
@@ -335,20 +335,20 @@ pub(super) fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
     out
 }
 
-/// One of the numbers that telescope.
+/// One of the telescoping numbers of a chain.
 pub(super) struct Level {
-    /// How much of it there is.
+    /// Its coefficient.
     pub(super) weight: Rational,
-    /// By what the level below was divided to give this one.
+    /// The divisor by which the level below gives this one.
     pub(super) ratio: Rational,
-    /// The floor; `None` for what is rounded itself.
+    /// The floor; `None` for the integer at the head.
     monomial: Option<MonomialId>,
-    /// What it stands for.
+    /// The terms of the sum that it consists of.
     pub(super) terms: Vec<Term>,
 }
 
 impl Prover<'_> {
-    /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of theirs.
+    /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of the rounded arms.
     pub(super) fn rounding(&mut self, towards: Towards, at: TermRef, depth: u32) -> Result<Vec<Term>, Stop> {
         if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.terms.view(at)
             && depth < MAX_NESTING
@@ -408,7 +408,7 @@ impl Prover<'_> {
         self.signs_of(terms).within(Signs::NOT_NEGATIVE)
     }
 
-    /// The rounding of a sum with one maximum in it, which is a maximum of sums.
+    /// The rounding of a sum that contains one maximum, as a maximum of rounded sums.
     fn through_maximum(&mut self, towards: Towards, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
             [(atom, 1)] if term.exponent() == PolynomialId::ZERO => {
@@ -419,7 +419,7 @@ impl Prover<'_> {
         let mut maxima = argument.iter().filter_map(|term| Some((term.clone(), arms_of(term)?)));
         let (Some((term, arms)), None) = (maxima.next(), maxima.next()) else { return Ok(None) };
         let rest = without(argument, vec![term.clone()]);
-        // `k·max(a, b) = max(k·a, k·b)` for k > 0, and the least of them for k < 0.
+        // `k·max(a, b) = max(k·a, k·b)` for k > 0, and the minimum for k < 0.
         let lowest = term.coefficient.is_negative();
         let mut rounded = Vec::with_capacity(arms.len());
         for arm in arms.iter() {
@@ -436,14 +436,14 @@ impl Prover<'_> {
         let mut out: Vec<Term> = Vec::new();
         collect(&mut rest);
         for _ in 0..MAX_STEPS {
-            // Digits are looked for among pairs of floors.
+            // Digits are searched among pairs of floors.
             self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;
             let digits = self.table.digits_out(&mut rest, &mut out);
             let all_digits: Vec<Term> = digits.iter().fold(Vec::new(), |all, digit| add(&all, digit));
             if let Some(value) = self.table.floor_by_bounds(&add(&rest, &all_digits)) {
                 return Ok(add(&out, &number(value)));
             }
-            // Whole multiples leave all but the digits: of these, more than a part of one could leave.
+            // Integer multiples move out of `rest` without the digits: of a digit, single terms could move out.
             let all_whole = self.table.whole_out(&mut rest, &mut out);
             let left = add(&rest, &all_digits);
             if all_whole {
@@ -462,7 +462,7 @@ impl Prover<'_> {
             rest = left;
             self.table.whole_out(&mut rest, &mut out);
             if as_number(&rest).is_some() {
-                // Between 0 and 1.
+                // The rest is between 0 and 1.
                 return Ok(out);
             }
             if !all_whole {
@@ -496,10 +496,10 @@ impl Prover<'_> {
         Ok(add(&out, &floor))
     }
 
-    /// `a mod m` for a whole `a` and a whole `m > 0`.
+    /// `a mod m` for an integer `a` and an integer `m > 0`.
     pub(super) fn remainder(&mut self, at: TermRef, modulus: TermRef) -> Result<Vec<Term>, Stop> {
         let modulus = as_number(&self.argument(modulus)?).unwrap_or_default();
-        // What executed the term says more of its range than its form does, where maxima are sums of others.
+        // The range of the executed term may be tighter than that of its form, where maxima are sums of others.
         let inside = modulus.to_i128().is_some_and(|modulus| self.terms.range(at).within(0, modulus - 1));
         let argument = self.argument(at)?;
         if inside {
@@ -515,7 +515,7 @@ impl Prover<'_> {
         Ok(add(&argument, &times_number(&quotient, &-&modulus)))
     }
 
-    /// The binary digits that two natural numbers have in common.
+    /// The bitwise AND of two non-negative integers.
     pub(super) fn common_digits(&mut self, a: Vec<Term>, b: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if a == b {
             return Ok(a);
@@ -525,7 +525,7 @@ impl Prover<'_> {
                 return self.masked(digits, mask);
             }
         }
-        // A number and its complement.
+        // A number and its bitwise complement.
         if let Some(all) = as_number(&add(&a, &b)).and_then(|all| all.to_u64())
             && all & all.wrapping_add(1) == 0
         {
@@ -540,7 +540,7 @@ impl Prover<'_> {
         Ok(self.table.common_atom_of(&a, &b))
     }
 
-    /// The digits where a mask has ones: run by run.
+    /// The AND with a mask: one run of ones after another.
     fn masked(&mut self, digits: &[Term], mask: u64) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::new();
         let mut left = mask;
@@ -560,15 +560,15 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// What a sum rounded down is, if its bounds say so.
+    /// The floor of a sum, if its bounds determine it.
     fn floor_by_bounds(&self, terms: &[Term]) -> Option<Rational> {
         let (low, high) = self.bounds_of(terms)?;
         let low = low.floor();
         (low == high.floor()).then_some(low)
     }
 
-    /// Moves whole multiples of whole numbers out of what is rounded down, so that coefficients are from 0 to below 1. Whether
-    /// all of it is multiples of whole numbers.
+    /// Moves integer multiples of integers out of a floor's argument, so that coefficients are in [0, 1). Returns
+    /// whether all of the argument was multiples of integers.
     fn whole_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) -> bool {
         let mut all_whole = true;
         for term in rest.iter_mut() {
@@ -585,8 +585,8 @@ impl Table {
         all_whole
     }
 
-    /// Moves whole multiples of digits out of what is rounded down. Other digits are told apart, and keep their signs, which
-    /// bounds need.
+    /// Moves integer multiples of digits out of a floor's argument. Other digits are returned separately, with
+    /// their signs, on which bounds depend.
     fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) -> Vec<Vec<Term>> {
         let mut kept: Vec<Vec<Term>> = Vec::new();
         while let Some(chain) = self.chain_in(rest) {
@@ -603,8 +603,8 @@ impl Table {
         kept
     }
 
-    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
-    /// part is left out. A number counts as a multiple and a rest.
+    /// The part of a floor's argument that consists of multiples of some `1/k`, if the rest is in [0, 1/k), where
+    /// it does not change the floor. The largest such rest is dropped; a constant is split between both parts.
     fn above_units(&self, others: &[Term], digits: &[Vec<Term>]) -> Option<Vec<Term>> {
         let (constant, others): (Vec<Term>, Vec<Term>) =
             others.iter().cloned().partition(|term| term.key == Key::ONE);
@@ -637,9 +637,9 @@ impl Table {
         })
     }
 
-    /// `n/s` for a multiple of a whole number `n ≥ 0` and a number, the floor of which is 0 for `n < s` and else 1: so is that
-    /// of `n/s`, if `n` is below `2·s`. For a power of two `s`, with which digits of `n` telescope; others would only hide those
-    /// of `n` and the number.
+    /// `n/s` for a sum `c·n + d` of a multiple of an integer `n ≥ 0` and a number, if its floor is 0 for `n < s`
+    /// and otherwise 1: so is that of `n/s` if `n` is below `2·s`. Only for a power of two `s`, with which digits
+    /// of `n` telescope; others would hide those of `n`.
     fn one_step(&self, terms: &[Term]) -> Option<Vec<Term>> {
         let (constant, others): (Vec<Term>, Vec<Term>) =
             terms.iter().cloned().partition(|term| term.key == Key::ONE);
@@ -657,7 +657,7 @@ impl Table {
         if is_one { Some(times_number(&whole, &step.recip()?)) } else { None }
     }
 
-    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
+    /// `a/b + n/b` for `⌊a⌋/b + n/b`, if all terms are integer multiples of 1/b.
     fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
         terms.iter().enumerate().find_map(|(at, term)| {
             let inner = self.floor_in(term)?;
@@ -672,7 +672,7 @@ impl Table {
         })
     }
 
-    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
+    /// A sum with the same floor and the simplest factor, for a multiple of an integer with known range.
     fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
         let factor = content(terms)?;
         let whole = times_number(terms, &factor.recip()?);
@@ -681,7 +681,7 @@ impl Table {
         (simplest != factor).then(|| times_number(&whole, &simplest))
     }
 
-    /// Whether a number is a whole multiple of a power of two that is above another.
+    /// Whether a number is an integer multiple of a power of two that is larger than `low`.
     fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
         let below = |(least, most): (Rational, Rational)| {
             let most = most.floor().to_i128().filter(|_| !least.is_negative())?;
@@ -692,7 +692,7 @@ impl Table {
     }
 }
 
-/// The simplest `c'` with `⌊c'·n⌋ = ⌊c·n⌋` for all whole `n` from `low` to `high`; `0 < c < 1`.
+/// The simplest `c'` with `⌊c'·n⌋ = ⌊c·n⌋` for all integers `n` from `low` to `high`; `0 < c < 1`.
 fn simplest_factor(factor: &Rational, low: i128, high: i128) -> Option<Rational> {
     if low < -MAX_SIZE || high > MAX_SIZE || low > high {
         return None;
@@ -714,20 +714,20 @@ fn simplest_factor(factor: &Rational, low: i128, high: i128) -> Option<Rational>
     Some(rug::Rational::from((num, den)).into())
 }
 
-/// Orders fractions with denominators that are not negative; `1/0` is the largest.
+/// Orders fractions with non-negative denominators; `1/0` is the largest.
 fn compare(a: (i128, i128), b: (i128, i128)) -> std::cmp::Ordering {
     let wide = |x: i128, y: i128| rug::Integer::from(x) * y;
     wide(a.0, b.1).cmp(&wide(b.0, a.1))
 }
 
-/// The neighbours of a fraction among those with denominators up to `size`: the one below it is the fraction itself, if
-/// it is among them and `from_below`; else the one above may be. For `size = 0`: 0 and ∞.
+/// The neighbours of a fraction among those with denominators up to `size`: if the fraction itself is among them,
+/// it is the lower one if `from_below`, and otherwise the upper one. For `size = 0`: 0 and ∞.
 fn neighbours(factor: (i128, i128), size: i128, from_below: bool) -> ((i128, i128), (i128, i128)) {
     let (mut low, mut high) = ((0i128, 1i128), (1i128, 0i128));
     if size == 0 {
         return (low, high);
     }
-    // Down the Stern-Brocot tree, as many steps in one direction at once as there are.
+    // Down the Stern-Brocot tree, with all steps in one direction taken together.
     loop {
         // low + k·high ≤ c (or < c), while the denominator stays within the size.
         let goes_up = |k: i128| {
@@ -750,7 +750,7 @@ fn neighbours(factor: (i128, i128), size: i128, from_below: bool) -> ((i128, i12
     }
 }
 
-/// The largest `k ≥ 0` for which a property holds that holds up to some number.
+/// The largest `k ≥ 0` with a property that holds exactly up to some number.
 fn most(holds: impl Fn(i128) -> bool) -> i128 {
     let (mut known, mut step) = (0, 1);
     while step <= MAX_SIZE && holds(known + step) {
@@ -766,7 +766,7 @@ fn most(holds: impl Fn(i128) -> bool) -> i128 {
     known
 }
 
-/// The fraction with the least denominator between two, whose ends belong to it where it says so.
+/// The fraction with the least denominator in an interval, whose ends are included or not.
 fn simplest_between(
     (low, low_included): ((i128, i128), bool),
     (high, high_included): ((i128, i128), bool),
@@ -813,7 +813,7 @@ mod tests {
                 let n = Rational::from_i128(n);
                 prop_assert_eq!((&factor * &n).floor(), (&simple * &n).floor(), "n = {}", n);
             }
-            // None simpler does.
+            // No simpler factor has the same floors.
             let (_, denominator) = simple.to_small_parts().expect("small");
             for den in 1..denominator.min(200) {
                 for num in 0..=den {
@@ -839,7 +839,7 @@ mod tests {
         assert_eq!(simple(0xcccc_cccd, 34, words).as_deref(), Some("1/5"));
         // One less is another function.
         assert_ne!(simple(0xaaaa_aaaa, 33, words).as_deref(), Some("1/3"));
-        // Enough for bytes.
+        // A shorter magic number suffices for bytes.
         assert_eq!(simple(171, 9, 255).as_deref(), Some("1/3"));
     }
 }

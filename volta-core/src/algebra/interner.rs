@@ -1,11 +1,11 @@
-//! Short lists of numbers, each kept once.
+//! Interned short lists of integers.
 
 use crate::base::index::number_of;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-/// Lists of numbers, each with a number of its own and a note.
+/// Interned lists of integers, each with an id and a note.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     entries: Vec<(u32, u32)>,
@@ -48,13 +48,13 @@ fn hash_of(content: &[i64]) -> u64 {
     hasher.finish()
 }
 
-/// The content of an entry; entries hold where theirs ends.
+/// The content of an entry; each entry records where its content ends.
 fn content_of<'c>(entries: &[(u32, u32)], contents: &'c [i64], number: u32) -> &'c [i64] {
     let start = number.checked_sub(1).map_or(0, |before| entries[before as usize].0);
     &contents[start as usize..entries[number as usize].0 as usize]
 }
 
-/// Bytes of a table, but for what its entries point to.
+/// Bytes of a table, without what its entries point to.
 pub(super) fn bytes_of<K, V>(map: &FxHashMap<K, V>) -> u64 {
     (map.capacity() * (size_of::<(K, V)>() + 1)) as u64
 }

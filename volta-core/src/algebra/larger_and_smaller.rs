@@ -1,9 +1,10 @@
 //! Powers of the larger and of the smaller of two numbers, added up: `2^max(a, b) + 2^min(a, b) = 2^a + 2^b`.
 //!
-//! A logarithm of a sum of powers is computed two at a time as `max(a, b) + ln(1 + e^(−|a − b|))`, and that is the sum of
-//! both powers only by this law. It holds under any scale: one of two terms is the other times `2^(h·(2m − a − b))`, where `m`
-//! is the larger of `a` and `b`, and with `h·(a − m)` and `h·(b − m)` more in the exponent of that other, they are the two
-//! powers. What they are is looked up, so that a sum is searched in one pass for each maximum in it and each two multiples of that.
+//! Kernels compute the logarithm of a sum of powers pairwise as `max(a, b) + ln(1 + e^(−|a − b|))`, which only this
+//! law turns into a sum of both powers. It holds under any scale: one of two terms is the other times
+//! `2^(h·(2m − a − b))`, where `m` is the larger of `a` and `b`; the two powers are that other term with
+//! `h·(a − m)` and with `h·(b − m)` added to its exponent. The partner of a term is looked up, so that one pass
+//! over the sum suffices for each maximum in it and each pair of multiples of that.
 
 use super::Stop;
 use super::atom::Atom;
@@ -14,21 +15,21 @@ use super::prover::Prover;
 use crate::number::Rational;
 use rustc_hash::FxHashMap;
 
-/// Maxima within the exponents of a sum that are looked at.
+/// Maxima within the exponents of a sum that are considered.
 const MAX_MAXIMA: usize = 64;
-/// Multiples of one of them that are.
+/// Multiples of one maximum that are considered.
 const MAX_FACTORS: usize = 8;
 
-/// A maximum times something, within exponents.
+/// A maximum times a monomial, as it occurs in exponents.
 struct Larger {
-    /// What it is there, once.
+    /// The product itself.
     own: Key,
-    /// Its two arms, times the same.
+    /// The two arms, times the same monomial.
     arms: [Vec<Term>; 2],
 }
 
 impl Prover<'_> {
-    /// A collected sum in which such pairs are the powers of `a` and of `b`; `None` where there is none.
+    /// A collected sum in which such pairs are replaced by the powers of `a` and of `b`; `None` where there is none.
     pub(super) fn larger_and_smaller(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         for (maximum, beside) in self.maxima_in_exponents(terms)? {
             let Atom::Max(arms) = self.table.atom(maximum) else { continue };
@@ -46,7 +47,7 @@ impl Prover<'_> {
         Ok(None)
     }
 
-    /// The sum without pairs around one maximum.
+    /// The sum with the pairs of one maximum replaced.
     fn added_around(&mut self, larger: &Larger, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         self.charge(terms.len() as u64)?;
         let mut factors: Vec<Rational> = Vec::new();
@@ -72,7 +73,7 @@ impl Prover<'_> {
             for high in &factors[at + 1..] {
                 self.charge(terms.len() as u64)?;
                 let half = (high - low) * Rational::HALF;
-                // `2^(h·(2m − a − b))`, from the term with the smaller to that with the larger.
+                // `2^(h·(2m − a − b))`, from the term with the smaller multiple of the maximum to that with the larger.
                 let [a, b] = larger.arms.each_ref().map(|arm| times_number(arm, &half));
                 let maximum = Term { key: larger.own, coefficient: half };
                 let lowered = negated(std::slice::from_ref(&maximum));
@@ -103,8 +104,8 @@ impl Prover<'_> {
         Ok(Some(out))
     }
 
-    /// Maxima of two arms that exponents are linear in, each with what multiplies it there but for a number; in an order that
-    /// depends on content alone.
+    /// Maxima of two arms in which exponents are linear, each with its cofactor without the coefficient; in an
+    /// order that depends on content alone.
     fn maxima_in_exponents(&mut self, terms: &[Term]) -> Result<Vec<(AtomId, MonomialId)>, Stop> {
         let mut found: Vec<(AtomId, MonomialId)> = Vec::new();
         let mut last = PolynomialId::ZERO;
@@ -129,7 +130,7 @@ impl Prover<'_> {
         Ok(found)
     }
 
-    /// The maximum of two arms in a part of an exponent, and what it is multiplied by.
+    /// The maximum of two arms in a part of an exponent, and its cofactor.
     fn linear_in_maximum(&mut self, part: &Term) -> Option<(AtomId, MonomialId)> {
         if part.exponent() != PolynomialId::ZERO {
             return None;

@@ -1,8 +1,8 @@
-//! Networks of maxima and minima: one form for all that compute the same.
+//! Networks of maxima and minima: one normal form for all that compute the same function.
 //!
-//! Over a few generators, what a network of maxima and minima computes is the largest of some smallest: a set of sets
-//! of generators, none of which contains another. That form is unique (the free distributive lattice), so two sorting
-//! networks agree in it whatever their comparators are.
+//! Over a few generators, a network of maxima and minima computes a maximum of minima: a set of sets of generators,
+//! none of which contains another. That form is unique (the free distributive lattice), so two sorting networks
+//! that sort alike have the same form, whatever their comparators are.
 
 use super::Stop;
 use super::extended_value::Class;
@@ -14,15 +14,15 @@ use super::worklist::if_known;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
-/// Fewer generators are as well compared in each order.
+/// With fewer generators, a case split over all orders is as good.
 const MIN_GENERATORS: usize = 4;
-/// A set of generators has a bit for each.
+/// A set of generators is a bit mask.
 const MAX_GENERATORS: usize = 16;
-/// Maxima and minima must take turns so often below each other: clamps do so less.
+/// Maxima and minima must alternate this often along a path: clamps alternate less.
 const MIN_TURNS: u32 = 2;
-/// Nodes of a network.
+/// Nodes of a network, at most.
 const MAX_NODES: usize = 1_024;
-/// Sets of a form.
+/// Sets of a form, at most.
 const MAX_SETS: usize = 512;
 
 /// A network of maxima and minima, operands before what uses them.
@@ -32,7 +32,7 @@ struct Network {
 }
 
 impl Prover<'_> {
-    /// What a network computes, if it is one of some depth over few generators.
+    /// The value of a network, if the term is one with some depth and few generators.
     pub(super) fn network(&mut self, root: TermRef) -> Result<Option<Vec<Term>>, Stop> {
         let Some(network) = network_below(&self.terms, root) else { return Ok(None) };
         self.charge(network.nodes.len() as u64)?;
@@ -42,7 +42,7 @@ impl Prover<'_> {
         for at in network.generators {
             match self.class(at)? {
                 Class::Finite | Class::Known(_) => {}
-                // The largest of no set, and the smallest of no generator.
+                // The maximum of no sets, and the minimum of no generators.
                 Class::NegInf => {
                     sets.insert(at, Vec::new());
                     continue;
@@ -76,7 +76,7 @@ impl Prover<'_> {
             }
             sets.insert(at, least);
         }
-        // What is infinite is no sum.
+        // An infinity is not a sum.
         let Some(form) = sets.remove(&root).filter(|form| !form.is_empty() && form[0] != 0) else {
             return Ok(None);
         };
@@ -94,7 +94,7 @@ impl Prover<'_> {
 /// The network whose last node is `root`.
 fn network_below(terms: &Terms<'_>, root: TermRef) -> Option<Network> {
     let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
-    // How often maxima and minima take turns below a node; none for generators.
+    // How often maxima and minima alternate below a node; `None` for generators.
     let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
     let mut stack = vec![root];
     while let Some(&at) = stack.last() {
@@ -129,7 +129,7 @@ fn network_below(terms: &Terms<'_>, root: TermRef) -> Option<Network> {
     (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
 }
 
-/// The sets that contain no other, in order. The smallest of more is no larger.
+/// The minimal sets, in order: the minimum of more generators is no larger.
 fn without_larger(mut sets: Vec<u32>) -> Vec<u32> {
     sets.sort_unstable_by_key(|set| (set.count_ones(), *set));
     sets.dedup();

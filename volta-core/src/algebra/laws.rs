@@ -1,28 +1,29 @@
-//! The laws that canonical forms rest on: one line each, for the documentation and for the tests, which also draw random
-//! instances of them.
+//! The laws on which canonical forms rest: one line each, for the documentation and for the tests, which also draw
+//! random instances of them.
 //!
-//! They are no rewrite rules that are tried one after the other: a form is made in one walk over a term, and most laws
-//! hold by what a form *is* (a sum is a sorted list, so that sums commute). [`Group::applied`] says of each group which
-//! code that is, and why it is code.
+//! They are not rewrite rules that are tried in turn: a form is made in one walk over a term, and most laws hold by
+//! construction (a sum is a sorted list, so that sums commute). For each group, [`Group::applied`] names the code
+//! that applies it, and says why it is code.
 //!
-//! Terms range over reals where every partial operation below them is defined (V8; [`super::obligation`] reads those
-//! off the term as it was executed), and [`super::extended_value`] decides beforehand what is infinite or undefined (V3, V6),
-//! so a law never meets an infinity but where it says so.
+//! Terms range over reals where every partial operation below them is defined (V8; [`super::obligation`] collects
+//! these from the term as it was executed), and [`super::extended_value`] decides beforehand what is infinite or
+//! undefined (V3, V6), so a law meets an infinity only where it says so.
 //!
 //! The statements are in the language of the suite's `identities` folder. Each is proved there, and both of its
-//! sides are evaluated at many points by intervals, which know nothing of the laws; the last column is refuted.
+//! sides are evaluated at many points by intervals, which are independent of the laws; limits are refuted, or
+//! proved under conditions only.
 
 /// A law.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
-    /// As people write it.
+    /// In mathematical notation.
     pub law: &'static str,
     /// Where it holds.
     pub holds: &'static str,
-    /// The same as a statement that must be proved; what is assumed of inputs stands before a colon.
+    /// The law as a statement that must be proved; assumptions on inputs stand before a colon.
     pub statement: &'static str,
-    /// Statements like it that are false, or that hold under conditions only: the side condition violated, and a
-    /// near-miss.
+    /// Similar statements that are false, or that hold under conditions only: the side condition violated, and a
+    /// near miss.
     pub limits: &'static [&'static str],
 }
 
@@ -38,15 +39,15 @@ const fn law(
 /// Laws of some functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    /// Of which functions.
+    /// The functions that the laws are about.
     pub title: &'static str,
-    /// What applies them: files of `algebra/`, and why laws are code there.
+    /// The files of `algebra/` that apply them, and why they are code there.
     pub applied: &'static [(&'static str, &'static str)],
-    /// One line each.
+    /// The laws, one line each.
     pub laws: &'static [Law],
 }
 
-/// All of them, function by function.
+/// All laws, by function.
 pub const LAWS: &[Group] = &[
     Group {
         title: "Sums, products, quotients",
@@ -112,7 +113,7 @@ pub const LAWS: &[Group] = &[
     },
 ];
 
-/// All of them.
+/// All laws.
 pub fn laws() -> impl Iterator<Item = &'static Law> {
     LAWS.iter().flat_map(|group| group.laws)
 }

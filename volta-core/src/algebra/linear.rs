@@ -1,4 +1,4 @@
-//! Whether linear inequalities can hold together, exactly.
+//! Whether a system of linear inequalities is feasible, in exact arithmetic.
 //!
 //! The general simplex method of satisfiability modulo linear arithmetic: every inequality is a row with a lower
 //! bound, and rows are pivoted until all bounds are met or one row shows that they cannot be. The pivot with the
@@ -6,12 +6,12 @@
 
 use crate::number::Rational;
 
-/// `Σ coefficient · variable`, above zero or not below it.
+/// `Σ coefficient · variable > 0`, or `≥ 0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inequality {
     /// Variables by number, each once.
     pub(super) terms: Vec<(usize, Rational)>,
-    /// Above zero, and not zero.
+    /// Positive rather than non-negative.
     pub(super) strict: bool,
 }
 
@@ -20,8 +20,8 @@ const MAX_PIVOTS: usize = 2_000;
 
 /// Values of the variables at which all inequalities hold.
 ///
-/// The system is homogeneous, so what can be above zero can be at least any positive number: `margin` is what strict
-/// inequalities are at least.
+/// The system is homogeneous, so solutions can be scaled: strict inequalities are solved as `≥ margin`, for any
+/// positive `margin`.
 pub(super) fn solve(inequalities: &[Inequality], variables: usize, margin: &Rational) -> Solution {
     let mut tableau = Tableau::new(inequalities, variables, margin);
     for _ in 0..MAX_PIVOTS {
@@ -34,7 +34,7 @@ pub(super) fn solve(inequalities: &[Inequality], variables: usize, margin: &Rati
     Solution::GivenUp
 }
 
-/// What became of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Solution {
     /// All inequalities hold at these values of the variables.
@@ -92,7 +92,7 @@ impl Tableau {
         let Some(at) = violated else { return Step::Solved };
         let (column, row) = &self.rows[at];
         let column = *column;
-        // A column that is free moves either way, one with a bound upwards, and down as far as the bound.
+        // A nonbasic column without a bound moves either way; one with a bound moves up, and down to its bound.
         let helps = |other: &usize| {
             let coefficient = &row[*other];
             !self.basic[*other]
@@ -106,7 +106,7 @@ impl Tableau {
         Step::Moved
     }
 
-    /// Swaps the column that a row defines for another, and gives the first the value `value`.
+    /// Swaps the column that a row defines for another, and sets the value of the first.
     fn pivot(&mut self, at: usize, entering: usize, value: &Rational) {
         let leaving = self.rows[at].0;
         let Some(inverse) = self.rows[at].1[entering].recip() else { return };
@@ -155,7 +155,7 @@ mod tests {
         sum.is_positive() || !inequality.strict && sum.is_zero()
     }
 
-    /// Fourier's elimination: slow, and simple enough to be believed.
+    /// Fourier–Motzkin elimination: slow, but simple enough to be the oracle.
     fn can_hold(mut system: Vec<(Vec<Rational>, bool)>, variables: usize) -> bool {
         for variable in 0..variables {
             let (with, mut rest): (Vec<_>, Vec<_>) =

@@ -10,16 +10,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Lists of packed products shorter than this are turned into terms.
 pub(super) const SHORT_LIST: usize = 8;
 
-/// Products of two input elements under one scale, each with coefficient 1.
+/// Products of two input elements, or single elements, under one scale, each with coefficient 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Products {
-    /// What multiplies each of them.
+    /// The common factor.
     pub(super) scale: Term,
     /// The packed products, in the order of the walk.
     pub(super) keys: Vec<u128>,
 }
 
-/// A sum, not necessarily finished: atoms may be lazy, and products packed.
+/// A sum, not necessarily finished: atoms may be opaque, and products packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinearSum {
     /// Long lists of products of inputs.
@@ -48,7 +48,7 @@ impl LinearSum {
     }
 }
 
-/// Lists under one key as lists of other numbers, so that each term is in one of them.
+/// Lists with one key, regrouped by total coefficient, so that each product is in one list.
 pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
     let mut entries: Vec<(u128, Rational)> = Vec::new();
     for list in lists {
@@ -74,7 +74,7 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
     out
 }
 
-/// A walk under way. Walks are many and short: one that has ended lends its memory to the next.
+/// The state of a walk. Walks are many and short: a completed one is reused for its allocations.
 pub(super) struct Walk {
     pub(super) root: TermRef,
     pub(super) scales: Vec<(Term, u32)>,
@@ -100,7 +100,7 @@ impl Walk {
         }
     }
 
-    /// Starts at `root`; what the last walk held is gone, but for its memory.
+    /// Starts at `root`; clears the state of the last walk but keeps its allocations.
     pub(super) fn begin(&mut self, root: TermRef) {
         self.root = root;
         self.scales.clear();
@@ -113,13 +113,13 @@ impl Walk {
         self.visited.clear();
     }
 
-    /// The number of a scale under which the walk goes on.
+    /// The index of a scale under which the walk continues.
     pub(super) fn push_scale(&mut self, scale: Term) -> u32 {
         self.scales.push((scale, NO_BUCKET));
         number_of(self.scales.len() - 1)
     }
 
-    /// Where products under that scale are gathered.
+    /// The list that collects products under that scale.
     pub(super) fn bucket(&mut self, scale: u32) -> usize {
         let (value, bucket) = &self.scales[scale as usize];
         if *bucket != NO_BUCKET {

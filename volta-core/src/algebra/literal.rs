@@ -1,4 +1,4 @@
-//! Where literals of rule V9 become numbers: exponents of two, and everything else.
+//! Where literals of rule V9 become numbers: in exponents of two, and elsewhere.
 
 use super::Stop;
 use super::atom::Atom;
@@ -14,15 +14,15 @@ use crate::term::{TermOp, View};
 
 /// Integers up to this magnitude leave an exponent and become coefficients.
 const MAX_SHIFT: u64 = 1024;
-/// Whether a high half by itself is read as the whole constant (rule V9): `__expf` or `tanhf` beside `expf`. What both
-/// readings differ by is far below the argument, unless that is a large multiple.
+/// Whether a high half alone is read as the whole constant (rule V9): `__expf` or `tanhf` beside `expf`. The
+/// readings differ by far less than the argument, unless its multiple is large.
 fn is_factor(coefficient: &Rational) -> bool {
     let least = Rational::power_of_two(*factors(Format::F32).start() as i32);
     let most = Rational::power_of_two(*factors(Format::F32).end() as i32);
     (least..=most).contains(&coefficient.abs())
 }
 
-/// Powers of a logarithm's argument up to this.
+/// Powers of a logarithm's argument are expanded up to this.
 const MAX_LOGARITHM_POWER: u64 = 64;
 
 impl Prover<'_> {
@@ -73,7 +73,7 @@ impl Prover<'_> {
             return Ok(terms);
         }
         let mut out = Vec::with_capacity(terms.len());
-        // First what stands beside logarithms, so that at most one literal is left in `ln x · log₂ e`.
+        // First the literals beside logarithms, so that at most one is left in `ln x · log₂ e`.
         let open = self.read_reciprocals(terms)?;
         for term in &open {
             if !contains(self, term) {
@@ -115,7 +115,7 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// Reads forms of ln 2 beside logarithms, before those are opened.
+    /// Reads forms of ln 2 beside logarithms, before those are expanded.
     pub(super) fn read_logarithms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
@@ -125,7 +125,8 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// Gives every literal outside exponents its rational value, but reads forms of ln 2 beside a logarithm.
+    /// Reads every literal outside exponents as the rational that its bits encode, except forms of ln 2 beside a
+    /// logarithm.
     pub(super) fn plain(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
@@ -163,7 +164,7 @@ impl Prover<'_> {
             }
         }
         let ((whole, which), (reciprocal, other)) = (whole?, reciprocal?);
-        // Only what stands beside a logarithm has been divided by log₂ e.
+        // A term that contains a logarithm is one in which log₂ e is a denominator.
         let is_divided = |other: &Term| {
             let mut factors = self.table.monomials.factors(other.monomial()).iter();
             factors.any(|(atom, power)| *self.table.atom(*atom) == Atom::Irrational(which) && *power == -1)
@@ -253,7 +254,7 @@ impl Table {
         Ok(Term { key: Key::new(monomial, term.exponent()), coefficient })
     }
 
-    /// Whether a sum has the same multiple of another literal: one of `partners`.
+    /// Whether the same multiple of one of `partners` is in a sum.
     fn is_added(
         &mut self,
         sum: &[Term],

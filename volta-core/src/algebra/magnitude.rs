@@ -1,4 +1,4 @@
-//! Inputs are numbers of their types (rule V3), so that none is larger than the largest of its type: `max(x, -FLT_MAX)` is
+//! Inputs are numbers of their types (rule V3), so that none exceeds the largest of its type: `max(x, -FLT_MAX)` is
 //! `x`.
 
 use super::atom::Atom;
@@ -7,11 +7,11 @@ use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 
-/// No format's largest number is smaller (that of e4m3 is this): smaller numbers decide nothing here.
+/// No format's largest number is smaller (e4m3 has this one), so smaller constants decide nothing here.
 const SMALLEST: i64 = 448;
 
 impl Table {
-    /// The signs of a number plus multiples of elements of inputs, by how large these can be.
+    /// The signs of a constant plus multiples of input elements, from the magnitudes of their types.
     pub(super) fn signs_by_magnitudes(&self, terms: &[Term]) -> Signs {
         let number = terms.iter().find(|term| term.key == Key::ONE).map(|term| &term.coefficient);
         let Some(number) = number.filter(|number| number.abs() >= Rational::from_integer(SMALLEST)) else {
@@ -33,7 +33,7 @@ impl Table {
         if number.is_negative() { -signs } else { signs }
     }
 
-    /// How large the element of an input can be of which a term is a multiple, if it is one of such.
+    /// The largest magnitude of the input element of which a term is a multiple, if it is one.
     fn largest_of(&self, term: &Term) -> Option<&Rational> {
         let [(atom, 1)] = *self.monomials.factors(term.monomial()) else { return None };
         let Atom::Input(input, _) = self.atom(atom) else { return None };
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::term::TermId;
 
-    /// Whether `max(build, −bound)` is what `build` is, where elements of `x` are at most 44800, those of `y` anything.
+    /// Whether `max(build, −bound)` is `build`, where elements of `x` are at most 44800 and those of `y` are unbounded.
     fn drops(bound: i64, build: impl Fn(&mut Side) -> TermId) -> bool {
         let mut side = Side::new();
         let term = build(&mut side);

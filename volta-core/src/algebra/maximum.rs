@@ -1,11 +1,11 @@
 //! Maxima: flattened, as sets, with common summands and factors of the arms taken out.
 //!
-//! `max(a + c, b + c) = max(a, b) + c` and `max(k·a, k·b) = k·max(a, b)` for `k > 0` are used in one direction
-//! that does not depend on how a maximum was put together: the part `c` of a set of arms is found coefficient
-//! by coefficient, as the one that most arms have (of several such the least). Adding something to every arm
+//! `max(a + c, b + c) = max(a, b) + c` and `max(k·a, k·b) = k·max(a, b)` for `k > 0` are applied in one direction
+//! that does not depend on how a maximum was built: the common part `c` of a set of arms is found coefficient by
+//! coefficient, as the one that most arms have (the least, if there are several). Adding a summand to every arm
 //! adds it to that part and changes nothing else. Since `min(a, b) = −max(−a, −b)`, two arms give
-//! `min(a, b) = a + b − max(a, b)`, and `|a| = 2·max(a, 0) − a`; with `max(a − m, b) = max(a, b + m) − m`
-//! minima inside maxima meet the same forms whichever stands inside.
+//! `min(a, b) = a + b − max(a, b)`, and `|a| = 2·max(a, 0) − a`; with `max(a − m, b) = max(a, b + m) − m`, minima
+//! inside maxima have the same form as maxima inside minima.
 
 use super::Stop;
 use super::atom::Atom;
@@ -19,17 +19,17 @@ use crate::number::signs::Signs;
 use crate::term::TermOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Arms are compared pair by pair for which is larger up to this many.
+/// Up to this many arms, signs of all pairwise differences are examined.
 const MAX_PAIRS: usize = 6;
-/// Maxima that arms subtract, of which so many are moved.
+/// At most this many subtracted maxima are moved out of arms.
 const MAX_SHIFTS: usize = 8;
-/// Sums of several maxima are opened up to this many arms.
+/// Sums of several maxima are distributed up to this many arms.
 const MAX_PRODUCT_ARMS: usize = 64;
 
 impl Prover<'_> {
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
     pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
-        // In one order of what is compared, little is left of a network.
+        // Within a case of a case split, little is left of a network.
         if self.case.is_trivial()
             && let Some(value) = self.network(root)?
         {
@@ -48,7 +48,7 @@ impl Prover<'_> {
                 stack.extend([b, a]);
                 continue;
             }
-            // The other infinity would have made the whole infinite.
+            // The other infinity would have made the result infinite.
             if self.is_infinite(at)? {
                 continue;
             }
@@ -81,7 +81,7 @@ impl Prover<'_> {
         Ok(add(&maximum, &lowered))
     }
 
-    /// The maximum of arms that are none. `sums` tells whether sums of maxima were opened.
+    /// The maximum of arms that are not maxima. `sums` tells whether sums of maxima were distributed.
     fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>, sums: bool) -> Result<Vec<Term>, Stop> {
         let mut arms = self.table.distinct(flat);
         if sums {
@@ -111,8 +111,8 @@ impl Prover<'_> {
         Ok(add(&value, &shared))
     }
 
-    /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is no such sum, or
-    /// would bring too many arms.
+    /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is not such a sum, or has
+    /// too many arms.
     fn split_maximum(&mut self, arm: &[Term], others: usize) -> Result<Option<Vec<Vec<Term>>>, Stop> {
         let positive = |term: &Term| self.table.linear_maximum(term) == Some(Signs::POSITIVE);
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
@@ -138,15 +138,15 @@ impl Prover<'_> {
         Ok(Some(arms))
     }
 
-    /// Drops arms that are nowhere larger than another, as far as signs show it.
+    /// Drops arms that signs show to be nowhere larger than another.
     fn drop_smaller(&mut self, arms: &mut Vec<Vec<Term>>) {
-        // Of many arms only a number among them is compared with the others.
+        // With many arms, only constants are compared with the others.
         let few = arms.len() <= if self.case.is_trivial() { MAX_PAIRS } else { MAX_PRODUCT_ARMS };
         let covers = |prover: &mut Self, larger: &[Term], smaller: &[Term]| {
             prover.signs_of(&add(larger, &negated(smaller))).within(Signs::NOT_NEGATIVE)
         };
         let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
-        // `max(a, −a, 0) = max(a, −a)`: a number between two arms.
+        // `max(a, −a, 0) = max(a, −a)`: a constant between two arms.
         for number in &numbers {
             let twice = super::polynomial::number(number * &Rational::TWO);
             let all: FxHashSet<&[Term]> = arms.iter().map(Vec::as_slice).collect();
@@ -176,8 +176,8 @@ impl Prover<'_> {
         }
     }
 
-    /// Drops arms that lie halfway between two others: `max(2a, a + b, 2b) = max(2a, 2b)`. Sums of maxima that
-    /// are opened bring such arms; all of them go at once, for none of them is a corner of their convex hull.
+    /// Drops arms halfway between two others: `max(2a, a + b, 2b) = max(2a, 2b)`. Distributing sums of maxima
+    /// creates such arms; all are dropped together, for none of them is a vertex of the convex hull.
     fn drop_between(&mut self, arms: &mut Vec<Vec<Term>>) -> Result<(), Stop> {
         if !(3..=MAX_PRODUCT_ARMS).contains(&arms.len()) {
             return Ok(());
@@ -218,8 +218,8 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
-    /// Also returns what is to be added to the maximum.
+    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm subtracts one, unless arms are
+    /// many. Also returns the sum to be added to the maximum.
     fn without_negative_maxima(&self, mut arms: Vec<Vec<Term>>) -> (Vec<Vec<Term>>, Vec<Term>) {
         let mut lowered = Vec::new();
         for _ in 0..MAX_SHIFTS {
@@ -238,7 +238,7 @@ impl Table {
         (arms, lowered)
     }
 
-    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
+    /// The sign of the cofactor of the only maximum in a term, if the term is linear in it and the sign is known.
     fn linear_maximum(&self, term: &Term) -> Option<Signs> {
         let mut maxima = 0;
         let mut signs = Signs::of(&term.coefficient);
@@ -255,7 +255,7 @@ impl Table {
         (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
     }
 
-    /// Distinct arms; of those that differ by a number only the largest.
+    /// Distinct arms; of those that differ by a constant only the largest.
     fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
         let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
         let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
@@ -287,7 +287,7 @@ impl Table {
         for term in arms.iter().flatten() {
             *counts.entry(term.key).or_insert(0) += 1;
         }
-        // What fewer than half of the arms have, most do not have.
+        // A key in fewer than half of the arms has coefficient 0 in most.
         for term in arms.iter().flatten().filter(|term| counts[&term.key] * 2 >= arms.len()) {
             coefficients.entry(term.key).or_default().push(&term.coefficient);
         }

@@ -1,4 +1,4 @@
-//! What a prover remembers of its forms.
+//! The memoized forms of a prover.
 
 use super::id::{AtomId, TermRef};
 use super::interner::bytes_of;
@@ -10,20 +10,20 @@ use crate::term::{InputId, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Terms, each under a scale, whose sum something is.
+/// A sum as terms under scales.
 pub(super) type Parts = Rc<[(TermId, Term)]>;
 
-/// Forms that are known. They may depend on what is assumed.
+/// Memoized forms. They may depend on assumptions of the case.
 #[derive(Default)]
 pub(super) struct Forms {
     pub(super) flats: FxHashMap<TermRef, Rc<LinearSum>>,
     pub(super) powers: FxHashMap<TermRef, Term>,
     pub(super) factored: FxHashMap<TermRef, Term>,
     pub(super) resolved: FxHashMap<TermRef, PolynomialId>,
-    /// What is factored and resolved is found again by its sum, with lazy atoms, as well.
+    /// Factored and resolved terms are also found by their linear sums, opaque atoms included.
     pub(super) factored_sums: FxHashMap<PolynomialId, Term>,
     pub(super) resolved_sums: FxHashMap<PolynomialId, PolynomialId>,
-    /// Of sums without lazy atoms.
+    /// Keyed by sums without opaque atoms.
     pub(super) expanded: FxHashMap<PolynomialId, PolynomialId>,
     pub(super) polynomial_factors: FxHashMap<PolynomialId, Term>,
     pub(super) roots: FxHashMap<PolynomialId, Term>,
@@ -34,7 +34,7 @@ pub(super) struct Forms {
     pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
-    /// Bytes of the flat forms.
+    /// Bytes of the linear sums.
     pub(super) flat_bytes: u64,
 }
 
@@ -58,27 +58,27 @@ impl Forms {
     }
 }
 
-/// A name as a monomial, and the number that it is multiplied by.
+/// A name as a monomial, and its coefficient.
 pub(super) type Joined = (MonomialId, Rational);
 
-/// A sum of elements made of two others.
+/// The sum or difference of two sums of elements, as a name.
 #[derive(Clone, Copy)]
 pub(super) enum Made {
-    /// Of those of both, which share none.
+    /// The union of two disjoint sums.
     Sum(MonomialId),
-    /// Of those that only the longer has, which has all of the other's.
+    /// The difference of two sums, the longer of which contains the other.
     Difference(MonomialId),
-    /// They share some.
+    /// They share some elements but not all.
     Neither,
 }
 
-/// What is known of the names of long sums, whatever is assumed.
+/// Facts about the names of long sums, independent of assumptions.
 #[derive(Default)]
 pub(super) struct LongSums {
     pub(super) joined: FxHashMap<Box<[AtomId]>, Joined>,
     pub(super) made: FxHashMap<(AtomId, AtomId), Made>,
     pub(super) tensors: FxHashMap<AtomId, Option<InputId>>,
-    /// Names that share no terms.
+    /// Sets of names that share no terms.
     pub(super) apart: FxHashSet<Box<[AtomId]>>,
     /// Whether anything was named.
     pub(super) any: bool,

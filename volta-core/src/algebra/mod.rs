@@ -6,14 +6,14 @@
 //! [`obligation`] finds what must hold for partial operations. Only proofs answer: what is not proved equal is
 //! *not known* to differ.
 //!
-//! A [`prover`] consists of the [`terms`] that it reads, a [`table`] that interns what is made of them, a [`memo`] of forms,
-//! the [`case`] at hand, a [`tactic`], and a [`worklist`] of what walks wait for. What needs the table alone is a function of
-//! it. Modules import each other in no circle.
+//! A [`prover`] consists of the [`terms`] that it reads, a [`table`] that interns what is made of them, a [`memo`]
+//! of forms, the current [`case`], a [`tactic`], and a [`worklist`] of unfinished subterms. Operations that need
+//! only the table are methods of the table. The imports between modules are acyclic.
 //!
 //! # Laws
 //!
-//! [`laws`] lists them, each with where it holds. What is left where no law applies is proved in [`cases`], one for
-//! each order of what maxima and choices compare.
+//! [`laws`] lists them, each with its side condition. Where no law applies, [`cases`] splits: one case for each
+//! order of the quantities that maxima and choices compare.
 //!
 //! # Costs and limits
 //!
@@ -97,13 +97,13 @@ pub use translation::{ClassPlace, SharedClasses, TranslationClasses};
 /// Why work on a term ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Something must be known first. Met inside the prover; callers never see it.
+    /// A result must be known first. Handled inside the prover; callers never see it.
     Missing,
     /// The budget is used up.
     Exhausted(Exhausted),
-    /// The term has no value, at any input (V6).
+    /// The term is undefined at every input (V6).
     Undefined(String),
-    /// The algebra does not reach this far, and where it stops.
+    /// The algebra does not support this; the reason.
     Unknown(String),
 }
 

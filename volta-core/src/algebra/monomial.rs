@@ -17,16 +17,16 @@ impl MonomialId {
     pub const ONE: MonomialId = MonomialId(0);
 }
 
-/// What a monomial contains, so that most need not be opened.
+/// Properties of a monomial's factors, so that most monomials need not be inspected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
-    /// A node not looked into.
+    /// A node not looked into yet.
     pub(super) lazy: bool,
     /// A literal of rule V9.
     pub(super) literal: bool,
     /// A sum to some power, a square root to a power other than 1, or a square of a cosine.
     pub(super) compound: bool,
-    /// A long sum under a name.
+    /// A named long sum.
     pub(super) named: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Monomials {
     ids: FxHashMap<Rc<[(AtomId, i32)]>, MonomialId>,
     products: FxHashMap<(MonomialId, MonomialId), MonomialId>,
     singles: FxHashMap<AtomId, MonomialId>,
-    /// Of all lists of factors, how many there are.
+    /// The total length of all lists of factors.
     factors: usize,
 }
 
@@ -97,7 +97,7 @@ impl Monomials {
         self.products.insert(if a <= b { (a, b) } else { (b, a) }, id);
     }
 
-    /// Interns factors that satisfy the invariant; `describe` tells place and contents of one factor.
+    /// Interns factors that satisfy the invariant; `describe` gives place and contents of one factor.
     pub(super) fn intern(
         &mut self,
         factors: &[(AtomId, i32)],

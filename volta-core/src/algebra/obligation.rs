@@ -1,4 +1,5 @@
-//! Partial operations (rule V8): what must hold for a term to be defined, read off the term as it was executed.
+//! Partial operations (rule V8): the requirements under which a term is defined, collected from the term as it was
+//! executed.
 
 use super::Stop;
 use super::analysis::INFINITE;
@@ -13,7 +14,7 @@ use crate::number::value::Demand;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
-/// What became of a partial operation.
+/// The state of a partial operation's requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Finding {
     Proved,
@@ -21,7 +22,7 @@ enum Finding {
     Impossible(String),
 }
 
-/// Requirements already looked at: one prover's.
+/// The requirements that one prover has already examined.
 #[derive(Debug, Default)]
 pub struct Obligations {
     findings: FxHashMap<TermRef, Finding>,
@@ -29,13 +30,13 @@ pub struct Obligations {
 }
 
 impl Obligations {
-    /// A term of which something is required.
+    /// A term that a requirement is about.
     pub fn operand(&self, requirement: &Requirement) -> Option<TermRef> {
         self.operands.get(requirement).copied()
     }
 }
 
-/// What an operation demands, and of which operand.
+/// The demand of an operation, and the operand that it is about.
 fn demand_of(op: TermOp, operands: [TermRef; 3]) -> Option<(Demand, TermRef)> {
     op.info().demand.map(|(demand, at)| (demand, operands[at]))
 }
@@ -81,8 +82,8 @@ impl Prover<'_> {
         Ok(open)
     }
 
-    /// What `opt` requires that does not follow from what `reference` requires, given the requirements of either
-    /// that are not proved.
+    /// The requirements `own` of the optimized term that do not follow from those of `reference`, of which `domain`
+    /// are not proved.
     pub fn additional(
         &mut self,
         (reference, domain): (TermRef, &[Requirement]),
@@ -90,14 +91,15 @@ impl Prover<'_> {
     ) -> Vec<Requirement> {
         own.retain(|requirement| !self.table.implied(requirement, domain));
         if !own.is_empty() {
-            // What was proved of the reference holds too, though the same may not be seen of another spelling.
+            // Proved requirements of the reference hold too, though their proof may fail for an equal operand of
+            // another form.
             let granted = self.granted(reference).unwrap_or_default();
             own.retain(|requirement| !self.table.implied(requirement, &granted));
         }
         own
     }
 
-    /// What a term requires, proved or not: what may be relied on where the term is defined.
+    /// The requirements of a term, proved or not: they may be assumed where the term is defined.
     pub(super) fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
         let mut granted = Vec::new();
         for reached in self.partial_operations(root)? {
@@ -111,7 +113,7 @@ impl Prover<'_> {
         Ok(granted)
     }
 
-    /// What is required of finite operands wherever a term is to have a value.
+    /// The demands on finite operands that hold wherever the term has a value.
     pub(super) fn required_everywhere(&mut self, root: TermRef) -> Result<Vec<(TermRef, Demand)>, Stop> {
         let mut reached = self.partial_operations(root)?;
         reached.retain(|reached| reached.guards.is_empty());
@@ -120,7 +122,7 @@ impl Prover<'_> {
         Ok(finite.map(|(demand, operand)| (operand, demand)).collect())
     }
 
-    /// A term as a product of names.
+    /// A term as a product of named sums.
     fn settled_scale(&mut self, operand: TermRef) -> Result<Term, Stop> {
         self.settle(|prover| {
             let terms = prover.argument(operand)?;
@@ -129,7 +131,7 @@ impl Prover<'_> {
     }
 
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
-        // What an infinity does to the operation is the business of `class`.
+        // The effect of an infinite operand is decided by `class`.
         if self.is_infinite(operand)? {
             return Ok(Finding::Proved);
         }
@@ -153,7 +155,7 @@ impl Prover<'_> {
         Ok(Finding::Open(self.requirement(demand, &scale)))
     }
 
-    /// A demand on a product, without the factors that meet it, and without guards.
+    /// The requirement that a demand on a product makes, without factors that meet it, and without guards.
     pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Term) -> Requirement {
         let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
@@ -192,7 +194,7 @@ impl Prover<'_> {
         Requirement { demand, product, negative, guards: Guards::default() }
     }
 
-    /// What is zero where an atom is: the sum that it is the magnitude of, or what it is the root of.
+    /// A term with the same zeros as an atom: the sum of which it is the magnitude, or its radicand.
     fn zero_together(&mut self, atom: AtomId) -> Option<Term> {
         let magnitude = self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true));
         magnitude.or_else(|| self.radicand(atom))
@@ -203,7 +205,7 @@ impl Prover<'_> {
         self.factor_polynomial(radicand).ok()
     }
 
-    /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.
+    /// The term of which a named sum, or its opposite, is the magnitude, as a scale: `−a + 2·max(a, 0)`.
     fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Term> {
         let content = self.table.atom(atom).sum()?;
         let terms = self.table.polynomials.shared_terms(content).to_vec();
@@ -226,7 +228,7 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// Whether a requirement follows from others, which matter wherever it does.
+    /// Whether a requirement follows from others whose guards hold wherever its own do.
     pub(super) fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
         let by: Vec<&Requirement> =
             by.iter().filter(|other| other.guards.surely_hold_under(&requirement.guards)).collect();
@@ -247,7 +249,7 @@ impl Table {
         };
         let factors = self.monomials.factors(requirement.product);
         let none_zero = || factors.iter().all(|(atom, _)| nonzero(*atom));
-        // Each factor by itself; even powers are never negative.
+        // Each factor separately; even powers are never negative.
         let not_negative = || {
             let demands = [Demand::Positive, Demand::NotNegative];
             !requirement.negative
@@ -263,7 +265,7 @@ impl Table {
         }
     }
 
-    /// The polynomial under a requirement's name, when it is one name alone.
+    /// The polynomial that a requirement is about, if its product is a single named sum.
     pub(super) fn requirement_content(&self, requirement: &Requirement) -> Option<PolynomialId> {
         match self.monomials.factors(requirement.product) {
             [(atom, 1)] => self.atom(*atom).sum(),

@@ -9,21 +9,21 @@ use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// So many are remembered; a new one takes the place of another.
+/// Capacity; a new entry replaces another.
 const REMEMBERED: usize = 1 << 12;
 
-/// Some lanes of an operand, whichever node has it.
+/// Some lanes of an operand, as a key independent of the node.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Read {
     mask: LaneMask,
     lanes: LaneMask,
-    /// In which way the words say which terms they are.
+    /// The encoding of the words.
     way: u32,
     words: SmallVec<[u64; 8]>,
 }
 
 impl Read {
-    /// What an operand of a node with the lanes of `mask` is in `lanes`.
+    /// The key of an operand in `lanes`, for a node with the lanes of `mask`.
     pub(super) fn new(mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Read {
         let (way, words) = match own {
             Lanes::Affine { base, stride } => (0, SmallVec::from_slice(&[base, stride as u64])),
@@ -43,10 +43,10 @@ impl Read {
     }
 }
 
-/// What lately read operands came to.
+/// A cache of the results of reading operands.
 #[derive(Debug)]
 pub(super) struct Recall<T> {
-    /// None of them at first: most stores have no such operands.
+    /// Empty at first: most stores have no such operands.
     entries: Vec<Option<(Read, T)>>,
 }
 

@@ -1,8 +1,8 @@
 //! Normal forms as expressions of [`crate::formula`].
 //!
-//! A form is a sum of products; sums in it that have names, radicands, arguments of functions and exponents are
-//! expressions of their own. Numbers that a normal form takes out of a sum, or leaves in it, depend on the order of its
-//! terms; here each sum has the scale in which there is least to read.
+//! A form is a sum of products; named sums, radicands, arguments of functions and exponents are expressions of
+//! their own. The numbers that a normal form factors out of a sum, or leaves in it, depend on the order of its
+//! terms; here each sum has the scale that is shortest to read.
 
 use rustc_hash::FxHashMap;
 
@@ -31,7 +31,7 @@ pub struct Outlines {
     conditions: FxHashMap<ConditionId, Node>,
 }
 
-/// What an atom is: `(number · base)^(halves/2)`.
+/// An atom as `(number · base)^(halves/2)`.
 #[derive(Clone)]
 struct Power {
     number: Rational,
@@ -42,9 +42,9 @@ struct Power {
 /// Why a form has no expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoOutline {
-    /// There is no form, and why.
+    /// There is no form; the reason.
     NoForm(String),
-    /// There is one.
+    /// The form is too large.
     TooLarge,
 }
 
@@ -61,11 +61,11 @@ impl From<String> for NoOutline {
 }
 
 impl Outlines {
-    /// The normal form of a term as an expression, in several arrangements: as one fraction, term by term, and as a sum
-    /// of fractions.
+    /// The normal form of a term as an expression, in several arrangements: as one fraction, term by term, and as a
+    /// sum of fractions.
     ///
     /// # Errors
-    /// The term has no normal form, or it is too large for anybody to read.
+    /// The term has no normal form, or one that is too large to read.
     pub fn outline(
         &mut self,
         prover: &mut Prover<'_>,
@@ -117,7 +117,7 @@ impl Outlines {
     }
 }
 
-/// Makes expressions of parts whose own parts have theirs.
+/// Builds expressions of parts whose own parts have theirs.
 struct Builder<'t, 'o> {
     table: &'t Table,
     shapes: &'o mut Shapes,
@@ -166,7 +166,7 @@ impl Builder<'_, '_> {
         }
         let terms = self.table.polynomials.shared_terms(id);
         let addends = match &*terms {
-            // A sum in brackets that nothing stands beside.
+            // A parenthesized sum without other factors.
             [term] if term.exponent() == PolynomialId::ZERO => match self.only_sum(term.monomial()) {
                 Some(content) => {
                     let inner = self.table.polynomials.shared_terms(content);
@@ -187,7 +187,7 @@ impl Builder<'_, '_> {
         self.table.atom(*atom).sum()
     }
 
-    /// `2^exponent`: as a power of e where log₂ e is in every term.
+    /// `2^exponent`: as a power of e if every term of the exponent has the factor log₂ e.
     fn power_of_two(&mut self, exponent: PolynomialId) -> Result<Node, TooLarge> {
         if let Some(node) = self.outlines.exponents.get(&exponent) {
             return Ok(node.clone());
@@ -223,7 +223,7 @@ impl Builder<'_, '_> {
         Ok(node)
     }
 
-    /// A sum as a number times one in its best scale; a positive number for a radicand.
+    /// A sum as a number times a sum in its best scale; for a radicand, the number is positive.
     fn scaled(&mut self, content: PolynomialId, root: bool) -> Result<Addend, TooLarge> {
         let terms = self.table.polynomials.shared_terms(content);
         let addends = self.addends(&terms)?;
@@ -249,7 +249,7 @@ impl Builder<'_, '_> {
             Atom::Irrational(Irrational::Log2E) => plain(self.shapes.constant("log2(e)")?),
             Atom::Irrational(Irrational::Log2Ten) => plain(self.shapes.constant("log2(10)")?),
             Atom::Literal(literal) => plain(self.shapes.number(literal.value())?),
-            // Gone from finished forms.
+            // Absent from finished forms.
             Atom::Opaque(_) => return Err(TooLarge),
             Atom::Sum(content) => {
                 let (number, base) = self.scaled(*content, false)?;

@@ -4,7 +4,7 @@
 
 use crate::term::{InputId, TermId, TermKind};
 
-/// In place of a second factor.
+/// In place of a second factor, for a single element.
 pub(super) const NONE: u64 = u64::MAX;
 
 /// The key of a product.

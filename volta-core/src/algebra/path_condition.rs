@@ -1,4 +1,4 @@
-//! Where in a term an operation matters: an arm of a choice does only where the choice takes it (V6).
+//! The conditions under which an operation of a term matters: an arm of a choice matters only where it is chosen (V6).
 
 use super::Stop;
 use super::analysis::PARTIAL;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// Choices nested deeper than this add no guards.
 const MAX_GUARDS: usize = 8;
 
-/// An operation of a term, with where it matters.
+/// An operation of a term, with the guards under which it matters.
 pub(super) struct Reached {
     pub(super) at: TermRef,
     pub(super) op: TermOp,
@@ -26,8 +26,8 @@ pub(super) struct Reached {
 }
 
 impl Prover<'_> {
-    /// The partial operations (V8) of a term: each once if it matters everywhere, else once for each of its
-    /// guards; those that matter everywhere first.
+    /// The partial operations (V8) of a term: each once if it matters unconditionally, otherwise once for each of
+    /// its guards; unconditional ones first.
     pub(super) fn partial_operations(&mut self, root: TermRef) -> Result<Vec<Reached>, Stop> {
         let mut found = Vec::new();
         let mut everywhere: FxHashSet<TermRef> = FxHashSet::default();
@@ -61,7 +61,7 @@ impl Prover<'_> {
             }
             for operands in choices {
                 for (arm, guards) in self.arms(operands, &guards)? {
-                    // What matters everywhere is walked first, so that the rest need not be walked again.
+                    // Unconditional arms are walked first, so that they are not walked again under guards.
                     if guards.is_empty() {
                         waiting.push_front((arm, guards));
                     } else {
@@ -84,7 +84,7 @@ impl Prover<'_> {
         let holds = match self.settle(|prover| prover.condition(condition, 0)) {
             Ok(holds) if guards.conditions.len() < MAX_GUARDS => holds,
             Err(Stop::Exhausted(exhausted)) => return Err(Stop::Exhausted(exhausted)),
-            // A condition that has no name.
+            // The condition has no canonical form, or there are too many guards.
             Ok(_) | Err(_) => return Ok(arms.into_iter().map(|(arm, _)| (arm, guards.inexact())).collect()),
         };
         let fails = self.table.not(holds.clone());
@@ -105,7 +105,7 @@ impl Prover<'_> {
         Ok(taken)
     }
 
-    /// Whether what an operand must be follows from the guards under which it must.
+    /// Whether a requirement on an operand follows from its guards.
     pub(super) fn met_by_guards(
         &mut self,
         requirement: &Requirement,
@@ -128,7 +128,7 @@ impl Prover<'_> {
         Ok(self.table.implied(requirement, &analysis))
     }
 
-    /// Signs of a sum as a requirement that holds, if one says it.
+    /// Known signs of a sum as a requirement that holds, if there is one that says it.
     fn signs_as_requirement(&mut self, sum: Vec<Term>, signs: Signs) -> Result<Option<Requirement>, Stop> {
         let (demand, sum) = if signs == Signs::POSITIVE {
             (Demand::Positive, sum)
@@ -145,7 +145,7 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// Guards and one more, which counts as two where it says that both of two conditions hold.
+    /// Guards with one more; a conjunction is split into its parts.
     fn with_guard(&self, guards: &Guards, more: &ConditionId) -> Guards {
         let mut conditions = guards.conditions.to_vec();
         let mut parts = vec![more];
@@ -161,7 +161,7 @@ impl Table {
         Guards { conditions: conditions.into(), exact: guards.exact }
     }
 
-    /// What a condition says of one sum's signs.
+    /// The signs of a polynomial that a condition implies.
     pub(super) fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
         match self.conditions.get(guard) {
             Condition::Positive(inner) => Some((*inner, Signs::POSITIVE)),
@@ -175,7 +175,7 @@ impl Table {
         }
     }
 
-    /// The signs of a sum, given those of another: it is a multiple of that and a rest.
+    /// The signs of a sum, given those of another: it is a multiple of `known` plus a rest.
     fn signs_beside(&self, sum: &[Term], known: &[Term], signs: Signs) -> Signs {
         let mut found = Signs::ANY;
         for part in known {

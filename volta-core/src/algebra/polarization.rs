@@ -1,10 +1,11 @@
 //! Products of long sums as squares: `s·t = ((s + t)² − s² − t²)/2`.
 //!
 //! Welford's running variance adds `(x − s/k)·(x − (s + x)/(k + 1))` for each new element `x`, and the merge of two
-//! parts adds `(s/m − t/n)²`. Written as squares, what one step adds the next one subtracts: a row of n elements has about
-//! n terms in each intermediate sum, and not n². Rewritten are products of sums under names ([`super::abbreviated_sums`]) of elements of one
-//! tensor that share no element, or of which one has all of the other's, and products of a name and an element. Where
-//! many elements stand beside one name they are a sum themselves, or nearly, and stay.
+//! parts adds `(s/m − t/n)²`. Written as squares, most summands of one step cancel in the next one: a row of n
+//! elements has about n terms in each intermediate sum, and not n². Products of named sums
+//! ([`super::abbreviated_sums`]) of elements of one tensor are rewritten if the sums are disjoint or one contains
+//! the other, and so are products of a name and an element. Where many elements are multiplied by one name, these
+//! products are kept: together the elements are a sum, or nearly.
 
 use super::Stop;
 use super::abbreviated_sums::FEW;
@@ -21,7 +22,7 @@ use crate::number::Rational;
 use crate::term::{InputId, TermId};
 use rustc_hash::FxHashMap;
 
-/// A sum of elements of one tensor and a sum or an element beside it, and what multiplies both.
+/// A sum of elements of one tensor, another sum or element of it, and the cofactor of both.
 #[derive(Clone, Copy)]
 struct Pair {
     name: AtomId,
@@ -30,7 +31,7 @@ struct Pair {
 }
 
 impl Prover<'_> {
-    /// Writes products of names as squares; `None` if there are none to be rewritten.
+    /// Rewrites products of names as squares; `None` if there are none.
     pub(super) fn in_squares(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let mut beside: FxHashMap<(Key, AtomId), usize> = FxHashMap::default();
         let mut pairs = Vec::new();
@@ -69,7 +70,7 @@ impl Prover<'_> {
         Ok(Some(spelled))
     }
 
-    /// The two sums that a term is the product of, but for a rest.
+    /// The two sums that a term is a product of, and their cofactor.
     fn pair(&mut self, term: &Term) -> Option<Pair> {
         if !self.table.monomials.contents(term.monomial()).named {
             return None;
@@ -98,7 +99,7 @@ impl Prover<'_> {
         Some(Pair { name, other, rest: self.table.without(term.key, &[name, other]) })
     }
 
-    /// The tensor of which a name is a sum of elements, each there once.
+    /// The tensor of a name that is a sum of distinct elements of one tensor.
     fn tensor_of(&mut self, name: AtomId) -> Option<InputId> {
         if let Some(known) = self.sums.tensors.get(&name) {
             return *known;
@@ -131,7 +132,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The sum or the difference of a pair, as far as it is a sum of elements.
+    /// The sum or the difference of a pair, if it is a sum of elements.
     fn made(&mut self, pair: Pair) -> Result<Made, Stop> {
         if let Some(known) = self.sums.made.get(&(pair.name, pair.other)) {
             return Ok(*known);
@@ -162,7 +163,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Spells the square of a name out if its parts may have been too short for names.
+    /// Expands the square of a short name: sums of half its length have no names.
     fn push_spelled(&mut self, term: Term, out: &mut Vec<Term>) -> Result<(), Stop> {
         let factors = self.table.monomials.shared_factors(term.monomial());
         let short = factors.iter().find_map(|(atom, power)| {
@@ -180,7 +181,7 @@ impl Prover<'_> {
         for key in keys.iter() {
             elements.push(Key::of(self.table.unpacked(*key)?));
         }
-        // By their places: a name may have a term several times.
+        // By position: a name may contain a term several times.
         for (at, first) in elements.iter().enumerate() {
             let outer = self.table.key_product(rest, *first)?;
             let own = self.table.key_product(outer, *first)?;
@@ -199,7 +200,7 @@ impl Table {
         matches!(self.atom(atom), Atom::Input(..))
     }
 
-    /// The elements that an atom is the sum of, packed and sorted.
+    /// The elements whose sum an atom is, packed and sorted.
     fn elements(&self, atom: AtomId) -> Vec<u128> {
         if let Atom::Input(input, element) = self.atom(atom) {
             return vec![pack_single(TermId::input(*input, *element).raw())];

@@ -22,7 +22,7 @@ impl PolynomialId {
     pub const ZERO: PolynomialId = PolynomialId(0);
 }
 
-/// What a term multiplies its coefficient with: a monomial and a power of two.
+/// The product that a term's coefficient multiplies: a monomial and a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(u64);
 
@@ -51,7 +51,7 @@ impl Key {
     }
 }
 
-/// `coefficient · monomial · 2^exponent`: a term of a sum, or a factor that sums carry along without being rewritten.
+/// `coefficient · monomial · 2^exponent`: a term of a sum, or a scale that walks carry along.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     /// Monomial and exponent.
@@ -76,7 +76,7 @@ impl Term {
         self.coefficient.is_zero()
     }
 
-    /// A key, once.
+    /// A key with coefficient 1.
     pub fn of(key: Key) -> Term {
         Term { key, coefficient: Rational::ONE }
     }
@@ -158,7 +158,7 @@ impl Polynomials {
         self.list[id.index()].clone()
     }
 
-    /// Whether a node not looked into is inside.
+    /// Whether a node not looked into yet is within it.
     pub(super) fn is_lazy(&self, id: PolynomialId) -> bool {
         self.lazy[id.index()]
     }
@@ -167,7 +167,7 @@ impl Polynomials {
         self.places[id.index()]
     }
 
-    /// Interns a collected sum; `describe` tells a monomial's place and whether it is lazy.
+    /// Interns a collected sum; `describe` gives a monomial's place and whether it contains opaque atoms.
     pub(super) fn intern(
         &mut self,
         terms: &[Term],
@@ -250,7 +250,7 @@ pub(super) fn number(value: Rational) -> Vec<Term> {
     if value.is_zero() { Vec::new() } else { vec![Term::number(value)] }
 }
 
-/// The number that a collected sum is, if it is one.
+/// The number that a collected sum equals, if it is constant.
 pub(super) fn as_number(terms: &[Term]) -> Option<Rational> {
     match terms {
         [] => Some(Rational::ZERO),
@@ -269,7 +269,7 @@ pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
     terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
 }
 
-/// The largest number of which all coefficients are whole multiples.
+/// The largest number of which all coefficients are integer multiples.
 pub(super) fn content(terms: &[Term]) -> Option<Rational> {
     let mut parts = terms.iter().map(|term| term.coefficient.to_parts());
     let (mut num, mut den) = parts.next()?;

@@ -24,26 +24,26 @@ use crate::term::{InputId, TermOp, fill};
 use std::cell::Cell;
 use std::cmp::Reverse;
 
-/// Spells an input's element.
+/// Prints an input's element.
 pub type Names<'n> = dyn Fn(InputId, u64) -> String + 'n;
 
-/// Longer lists are cut: so many at the start, one at the end.
+/// Longer lists are cut to this many items at the start and one at the end.
 const SHOWN: usize = 4;
 /// Longer products are cut likewise.
 const MAX_FACTORS: usize = 12;
-/// Digits are looked for in sums of up to so many terms.
+/// Digits are searched in sums of up to this many terms.
 const MAX_DIGITS: usize = 24;
 /// Nesting beyond this is not shown.
 const MAX_NESTING: u32 = 8;
 /// Longer texts are cut, in bytes.
 const MAX_TEXT: usize = 2000;
-/// Numbers of more bits, more than there is room for, are not spelled.
+/// Integers of more bits are printed approximately.
 const LONGEST: u32 = 1 << 13;
-/// Numbers from here on are spelled as literals where they are some.
+/// Numbers from here on are printed as literals if they are f32 values.
 const LONG: u32 = 1_000_000;
-/// So many parts of a form, whatever their nesting, are spelled; what is behind them is not shown.
+/// At most this many parts of a form are printed, however nested; the rest is cut.
 const MAX_PARTS: usize = 20_000;
-/// Literals of more characters are none that anybody wrote.
+/// Longer literals are not ones that a programmer would write.
 const MAX_LITERAL: usize = 10;
 
 /// A normal form.
@@ -54,7 +54,7 @@ pub(super) enum Normal {
     Finite(Vec<Term>),
 }
 
-/// Why a term has no form.
+/// The message for a term without a form.
 fn without_form(stop: Stop) -> String {
     match stop {
         Stop::Undefined(why) => format!("undefined: {why}"),
@@ -72,7 +72,7 @@ impl Prover<'_> {
         Ok([whole, terms, parts])
     }
 
-    /// What a term is worth.
+    /// The normal form of a term.
     pub(super) fn normal(&mut self, at: TermRef) -> Result<Normal, String> {
         match self.class(at).map_err(|stop| format!("unknown: {stop}"))? {
             Class::Finite | Class::Known(_) => {}
@@ -84,14 +84,14 @@ impl Prover<'_> {
         self.settle(|prover| prover.spread_out(at)).map(Normal::Finite).map_err(without_form)
     }
 
-    /// A term as a sum.
+    /// A term as an expanded sum.
     fn spread_out(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
         let flat = self.flatten(at)?;
         let terms = self.finish(&flat)?;
         self.expand(terms)
     }
 
-    /// A sum of products, one for each denominator; nothing where they would be many.
+    /// A sum of products, one for each denominator; empty if there would be many.
     fn by_denominator(&mut self, terms: &[Term]) -> Result<Vec<Term>, Stop> {
         let mut groups: Vec<(MonomialId, Vec<Term>)> = Vec::new();
         for term in terms {
@@ -137,7 +137,7 @@ impl Prover<'_> {
         Ok(scale)
     }
 
-    /// A sum as one scale: numerator and denominator named, common factors gone.
+    /// A sum as one scale: numerator and denominator named, common factors cancelled.
     fn whole(&mut self, terms: &[Term]) -> Result<Term, Stop> {
         if self.tactic.named != Named::Sums
             && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named)
@@ -164,7 +164,7 @@ impl Prover<'_> {
         self.with_roots_below(whole)
     }
 
-    /// A requirement as a condition that people can read.
+    /// A requirement as a readable condition.
     pub fn requirement_text(&self, requirement: &Requirement, names: &Names<'_>) -> String {
         let printer = Printer::new(&self.table, names);
         let product = match self.table.requirement_content(requirement) {
@@ -187,7 +187,7 @@ impl Prover<'_> {
     }
 }
 
-/// A number of many digits as the f32 literal that it is: `1e-6f` rather than `8796093 / 8796093022208`.
+/// A number of many digits as the equal f32 literal: `1e-6f` rather than `8796093 / 8796093022208`.
 fn spelled_as_f32(value: &Rational) -> Option<String> {
     let (num, den) = value.to_parts();
     if num < LONG && den < LONG {
@@ -212,7 +212,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// What stands before a term of a sum.
+/// The operator before a term of a sum.
 fn sign(is_first: bool, is_negative: bool) -> &'static str {
     match (is_first, is_negative) {
         (true, true) => "-",
@@ -222,7 +222,7 @@ fn sign(is_first: bool, is_negative: bool) -> &'static str {
     }
 }
 
-/// An integer; large powers of two as such.
+/// An integer; large powers of two in the form `2^k`.
 fn spelled_whole(value: &rug::Integer) -> String {
     let bits = value.significant_bits();
     if bits > LONGEST {
@@ -231,7 +231,7 @@ fn spelled_whole(value: &rug::Integer) -> String {
     if bits > 20 && value.is_power_of_two() { format!("2^{}", bits - 1) } else { value.to_string() }
 }
 
-/// Whether a text stands in one pair of brackets.
+/// Whether a text is enclosed in one pair of parentheses.
 fn is_enclosed(text: &str) -> bool {
     let mut depth = 0i32;
     text.starts_with('(')
@@ -241,16 +241,16 @@ fn is_enclosed(text: &str) -> bool {
         })
 }
 
-/// Where something stands in an order that depends on content alone.
+/// The place of an item in an order that depends on content alone.
 type Placed = ((u32, u64), ContentOrder, ContentOrder);
 
-/// What a sum is printed as the sum of.
+/// A summand to print.
 enum Part<'t> {
     Term(&'t Term),
     Spelled { negative: bool, text: String },
 }
 
-/// Terms that are a number times a minimum; of the arms as they are, or of their opposites.
+/// Terms that are a number times a minimum; `turned` if the printed arms are opposites of the atom's.
 struct Minimum<'t> {
     terms: Vec<Term>,
     factor: Rational,
@@ -259,7 +259,7 @@ struct Minimum<'t> {
 }
 
 impl Part<'_> {
-    /// A number times what is spelled already.
+    /// A number times an expression that is already printed.
     fn times(factor: &Rational, base: &str) -> Self {
         let (num, den) = factor.abs().to_parts();
         let times = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
@@ -271,8 +271,8 @@ impl Part<'_> {
 struct Printer<'t, 'n> {
     table: &'t Table,
     names: &'n Names<'n>,
-    /// Parts that may still be spelled: what is within something is often spelled in several ways, so that the work
-    /// multiplies with each level of nesting.
+    /// Parts that may still be printed: an inner part is often printed in several ways, so that the work multiplies
+    /// with each level of nesting.
     left: Cell<usize>,
 }
 
@@ -283,7 +283,7 @@ impl<'t, 'n> Printer<'t, 'n> {
 }
 
 impl Printer<'_, '_> {
-    /// Whether another part, so deep inside, is spelled.
+    /// Whether another part at this depth may be printed.
     fn goes_on(&self, nesting: u32) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
@@ -339,8 +339,7 @@ impl Printer<'_, '_> {
         if text.is_empty() { "0".to_string() } else { text }
     }
 
-    /// Takes floors that telescope as the digits between them, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes and minima
-    /// as such.
+    /// Splits off floors that telescope as digits, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes and minima.
     fn recognised<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
@@ -388,8 +387,8 @@ impl Printer<'_, '_> {
         (parts, rest)
     }
 
-    /// Two terms that are a magnitude, `−k·a + 2k·max(a, 0)` with a product `a`: their positions, that of the maximum
-    /// first, and `k`.
+    /// Two terms that are a magnitude, `−k·a + 2k·max(a, 0)` with a product `a`: their positions, that of the
+    /// maximum first, and `k`.
     fn magnitude_in(&self, terms: &[Term]) -> Option<(usize, usize, Rational)> {
         terms.iter().enumerate().find_map(|(largest, term)| {
             let [(atom, 1)] = self.table.monomials.factors(term.monomial()) else { return None };
@@ -409,7 +408,7 @@ impl Printer<'_, '_> {
         })
     }
 
-    /// What reads better as a minimum than as a maximum: `a + b − max(a, b)`, and `−max(−a, −b)`.
+    /// Terms that read better as a minimum: `a + b − max(a, b)`, and `−max(−a, −b)`.
     fn minimum_in(&self, terms: &[Term]) -> Option<Minimum<'_>> {
         terms.iter().find_map(|term| {
             let factors = self.table.monomials.factors(term.monomial());
@@ -417,7 +416,7 @@ impl Printer<'_, '_> {
             let Atom::Max(arms) = self.table.atom(*atom) else { return None };
             let inside = |arm: &PolynomialId| self.table.polynomials.terms(*arm);
             let factor = -&term.coefficient;
-            // An arm that is a minimum itself reads well as it is.
+            // An arm that is itself a minimum reads well as it is.
             let negative = |arm: &PolynomialId| {
                 let terms = inside(arm);
                 !terms.is_empty()
@@ -455,7 +454,7 @@ impl Printer<'_, '_> {
         text
     }
 
-    /// A product with a sum of digits in it, whose coefficient belongs to the digits.
+    /// A product that contains a sum of digits, with the coefficient multiplied into the sum.
     fn digits_product(&self, coefficient: &Rational, key: Key, nesting: u32) -> Option<String> {
         let factors = self.table.monomials.factors(key.monomial());
         let (sum, content) = factors.iter().find_map(|(atom, power)| {
@@ -488,7 +487,7 @@ impl Printer<'_, '_> {
         Some(text)
     }
 
-    /// `coefficient · monomial · 2^exponent`, the coefficient not negative.
+    /// `coefficient · monomial · 2^exponent`, for a non-negative coefficient.
     fn product(&self, coefficient: &Rational, key: Key, nesting: u32) -> String {
         let mut above = Vec::new();
         let mut below = Vec::new();
@@ -538,7 +537,7 @@ impl Printer<'_, '_> {
         self.product(&Rational::ONE, Key::of(monomial), nesting)
     }
 
-    /// `2^exponent`: as `exp(…)` where log₂ e is in every term.
+    /// `2^exponent`: as `exp(…)` if every term of the exponent has the factor log₂ e.
     fn power(&self, exponent: PolynomialId, nesting: u32) -> String {
         let terms = self.table.polynomials.terms(exponent);
         let mut natural = Vec::with_capacity(terms.len());
@@ -557,12 +556,12 @@ impl Printer<'_, '_> {
         format!("exp({})", self.natural_sum(natural, nesting))
     }
 
-    /// A sum whose terms come without their factor log₂ e, which may not be interned.
+    /// A sum whose terms are given without their factor log₂ e; such monomials may not be interned.
     fn natural_sum(&self, mut terms: Vec<(&Term, Vec<(AtomId, i32)>)>, nesting: u32) -> String {
         if !self.goes_on(nesting) {
             return "…".to_string();
         }
-        // Positive terms first, so that `exp(x − max)` reads as people write it.
+        // Positive terms first, for the usual `exp(x − max)`.
         terms.sort_by_cached_key(|(term, _)| (Reverse(term.coefficient.signum()), self.place(term)));
         let mut text = String::new();
         let skipped = terms.len().saturating_sub(SHOWN + 1);
@@ -594,7 +593,7 @@ impl Printer<'_, '_> {
         text
     }
 
-    /// Arms in order, or their opposites.
+    /// Arms in order of content, or their opposites.
     fn list(&self, parts: &[PolynomialId], turned: bool, nesting: u32) -> String {
         let mut order = parts.to_vec();
         order.sort_by_cached_key(|part| self.table.polynomials.place(*part));
@@ -692,7 +691,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// A sum compared with zero: by the first relation, or, if it begins with a minus, its opposite by the second.
+    /// A comparison of a sum with zero: with the first relation, or, if it begins with a minus, of its opposite
+    /// with the second.
     fn comparison(&self, sum: PolynomialId, [relation, opposite]: [&str; 2], nesting: u32) -> String {
         let text = self.inside(sum, nesting);
         if !text.starts_with('-') {

@@ -1,5 +1,5 @@
-//! Products met on a walk: what is a single product goes into the scale, and of sums that multiply one is walked
-//! into, short ones are multiplied out, and others stay lazy.
+//! Products that a walk meets: factors that are single products go into the scale; a single sum among the factors
+//! is walked into, short sums are multiplied out, and others stay opaque.
 
 use super::Stop;
 use super::analysis::{Analysis, INFINITE};
@@ -24,7 +24,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Whether a factor is an infinity that is divided by, which makes the product zero (V3).
+    /// Whether a factor is an infinite divisor, which makes the product zero (V3).
     fn vanishes(&mut self, at: TermRef, power: i32) -> Result<bool, Stop> {
         if self.terms.flags(at) & INFINITE == 0 {
             return Ok(false);
@@ -56,7 +56,7 @@ impl Prover<'_> {
                 zero = true;
                 continue;
             }
-            // `0·t = 0`: that `t` is finite has been asked, whether it is defined is an obligation (V8).
+            // `0·t = 0`: `t` is known to be finite, and whether it is defined is an obligation (V8).
             if zero {
                 continue;
             }
@@ -142,7 +142,7 @@ impl Prover<'_> {
         if zero || own.is_zero() {
             return Ok(());
         }
-        // A product of inputs, but for a number, is kept packed like those of two inputs alone.
+        // A product of inputs and a number is kept packed, like `Fma` of two inputs.
         let packed = match inputs.as_slice() {
             [a] => Some(pack_single(*a)),
             [a, b] => Some(pack(*a, *b)),
@@ -185,8 +185,8 @@ impl Prover<'_> {
         }
     }
 
-    /// Goes on with the only sum that multiplies, under the scale of everything else. Of several, multiplies
-    /// short ones out and leaves long ones as lazy atoms, as it does those that are divided by.
+    /// Continues the walk with the only sum factor, under the scale of all others. Several sums are multiplied out
+    /// if they are short; long ones, and those in the denominator, become opaque atoms.
     fn product_of_sums(
         &mut self,
         walk: &mut Walk,
@@ -200,7 +200,7 @@ impl Prover<'_> {
             (Some((term, 1)), None) => Some(*term),
             _ => None,
         };
-        // What is multiplied out can no longer cancel with what is divided by.
+        // A sum that is multiplied out no longer cancels with the same sum in the denominator.
         let divided = sums.iter().any(|(_, power)| *power < 0);
         let mut parts = Vec::with_capacity(sums.len() + 1);
         for (term, power) in sums.iter().filter(|(term, power)| *power < 0 || Some(*term) != linear) {
@@ -245,7 +245,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Whether a sum is short only because long ones stand in it as lazy atoms.
+    /// Whether a sum is short only because it contains long sums as opaque atoms.
     fn names_long_sums(&self, flat: &LinearSum) -> bool {
         flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
             let factors = self.table.monomials.factors(term.monomial());
@@ -259,7 +259,7 @@ impl Prover<'_> {
         })
     }
 
-    /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
+    /// The scale of a [`TermOp::Exp2`] node; zero for `2^(−∞)`.
     pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Term, Stop> {
         self.remembered(
             |forms| &mut forms.powers,

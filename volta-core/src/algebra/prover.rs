@@ -1,8 +1,8 @@
-//! The prover: the state of a normaliser, in parts, and how its walks are run.
+//! The prover: the parts of its state, and how its walks are run.
 //!
-//! [`Terms`] are read, and what is made of them is interned in a [`Table`]; neither depends on what is assumed.
-//! [`Forms`] do, and are forgotten where a [`Case`] begins. The [`Tactic`] says what is tried, and the [`Worklist`] what is
-//! waited for. The files beside this one are what forms are made by.
+//! [`Terms`] are read, and their forms are interned in a [`Table`]; neither depends on assumptions. [`Forms`] do,
+//! and are dropped where a [`Case`] begins. The [`Tactic`] selects the rewrites, and the [`Worklist`] holds the
+//! needs of walks. The sibling modules make the forms.
 
 use super::Stop;
 use super::analysis::Analysis;
@@ -24,26 +24,26 @@ use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
-/// one element serves the next.
+/// Proves equalities between terms of several stores over shared inputs. Not shared between threads; forms memoized
+/// for one element serve the next.
 pub struct Prover<'s> {
     pub(super) terms: Terms<'s>,
     pub(super) table: Table,
     pub(super) sums: LongSums,
     pub(super) forms: Forms,
-    /// Those in which choices are [kept](Choices::Kept); where these are made, all others.
+    /// Memoized forms in which choices are [kept](Choices::Kept); while such forms are made, it holds the others.
     shallow: Forms,
     pub(super) case: Case,
     pub(super) tactic: Tactic,
     pub(super) work: Worklist,
-    /// Walks that have ended.
+    /// Completed walks, for reuse.
     pub(super) spare_walks: Vec<Walk>,
     pub(super) readings: BTreeSet<Reading>,
     pub(super) account: Account,
 }
 
 impl<'s> Prover<'s> {
-    /// A prover that knows nothing yet. `inputs[i]` is what is known of the elements of input `i`.
+    /// A prover with nothing memoized. `inputs[i]` describes the elements of input `i`.
     pub fn new(inputs: Vec<InputRange>, tactic: Tactic) -> Prover<'s> {
         Prover {
             terms: Terms::new(inputs.iter().map(|range| range.signs).collect()),
@@ -60,12 +60,12 @@ impl<'s> Prover<'s> {
         }
     }
 
-    /// Whether a thorough prover might find more.
+    /// Whether no sum was named, so that a prover with [`Tactic::THOROUGH`] finds no more.
     pub fn is_thorough(&self) -> bool {
         !self.sums.any
     }
 
-    /// The number of a store within this prover.
+    /// The index of a store within this prover.
     pub fn add_store(&mut self, store: &'s Store, analysis: &'s Analysis) -> u32 {
         self.table.learn_integers(store);
         self.terms.add_store(store, analysis)
@@ -76,7 +76,7 @@ impl<'s> Prover<'s> {
         self.account = Account::new(ration.clone());
     }
 
-    /// Starts counting steps again, up to `most` or what the ration has left.
+    /// Starts counting steps anew, up to `most` or what the ration has left.
     pub fn set_budget(&mut self, most: u64) {
         self.account.begin(most);
         self.work = Worklist::default();
@@ -110,7 +110,7 @@ impl<'s> Prover<'s> {
         Ok(())
     }
 
-    /// Bytes of what is remembered, by sizes.
+    /// Memory of the prover's tables in bytes, computed from sizes.
     fn bytes(&self) -> u64 {
         self.table.bytes()
             + self.terms.bytes()
@@ -119,7 +119,7 @@ impl<'s> Prover<'s> {
             + self.shallow.bytes()
     }
 
-    /// Counts steps without asking whether they are allowed; the next that are charged ask.
+    /// Counts steps without checking the budget; the next charge checks it.
     pub(super) fn add_steps(&mut self, steps: u64) {
         self.account.charge(steps);
     }
@@ -148,13 +148,13 @@ impl<'s> Prover<'s> {
         self.terms.term_signs(at, &mut self.account)
     }
 
-    /// Forgets the forms of terms, which may depend on what was assumed.
+    /// Drops the memoized forms, which may depend on assumptions.
     pub(super) fn forget(&mut self) {
         self.forms = Forms::default();
         self.shallow = Forms::default();
     }
 
-    /// Makes forms in which choices are as they are. What is nested too deeply for that has none.
+    /// Makes forms in which choices are kept. `None` if a need is nested too deeply for this.
     pub(super) fn shallowly<T>(
         &mut self,
         work: impl FnOnce(&mut Prover<'s>) -> Result<Option<T>, Stop>,
@@ -169,8 +169,8 @@ impl<'s> Prover<'s> {
         if_known(found).map(Option::flatten)
     }
 
-    /// Makes forms as they are where an order holds, or where it does not, other choices as they are. Nothing is remembered
-    /// of them, and what is nested too deeply for that has none.
+    /// Makes forms under the assumption that an order holds, or that it does not; other choices are kept. These
+    /// forms are not memoized; `None` if a need is nested too deeply for this.
     pub(super) fn ordered<T>(
         &mut self,
         order: Order,
@@ -187,7 +187,7 @@ impl<'s> Prover<'s> {
         if_known(found)
     }
 
-    /// Runs `attempt` until nothing it needs is missing.
+    /// Runs `attempt` until no need of it is missing.
     pub(super) fn settle<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Prover<'s>) -> Result<T, Stop>,
@@ -217,7 +217,7 @@ impl<'s> Prover<'s> {
         }
     }
 
-    /// What is remembered under a key, or is made and remembered.
+    /// The memoized value of a key; computed and memoized if absent.
     #[inline]
     pub(super) fn remembered<K: Copy + Eq + Hash, V: Clone>(
         &mut self,
@@ -233,7 +233,7 @@ impl<'s> Prover<'s> {
         Ok(made)
     }
 
-    /// Descends into what `need` names, or leaves it to be met first.
+    /// Does the work for `need` recursively, or leaves the need on the worklist if the recursion is too deep.
     pub(super) fn descend<T>(
         &mut self,
         need: Need,

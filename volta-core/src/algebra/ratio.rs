@@ -1,9 +1,9 @@
 //! Sums as ratios: common factors are taken out, the remaining sum gets a name, and names are expanded when a proof needs
 //! it.
 //!
-//! A finished sum is a Laurent polynomial: denominators are sums with a name ([`Atom::Sum`]) to negative
-//! powers. Because names stand for content, two sums that are equal as lists have one name, whichever side
-//! they come from. [`Prover::expand`] replaces names by their content where the power is positive, and
+//! A finished sum is a Laurent polynomial: denominators are named sums ([`Atom::Sum`]) with negative powers. Names
+//! are interned by content, so two sums that are equal as lists have one name, whichever side they come from.
+//! [`Prover::expand`] replaces names by their content where the power is positive, and
 //! [`Prover::clear_denominators`] multiplies a whole sum by its denominators: cross-multiplication.
 
 use super::Stop;
@@ -37,7 +37,7 @@ impl Prover<'_> {
         Ok(product)
     }
 
-    /// Charges for coefficients of many words: squares of squares double them at each step.
+    /// Charges for long coefficients: repeated squaring doubles their length at each step.
     pub(super) fn charge_numbers(&mut self, terms: &[Term]) -> Result<(), Stop> {
         const BITS_A_STEP: u64 = 512;
         let bits = terms.iter().map(|term| term.coefficient.bit_length()).filter(|bits| *bits >= BITS_A_STEP);
@@ -50,7 +50,7 @@ impl Prover<'_> {
         self.multiply(terms, std::slice::from_ref(scale))
     }
 
-    /// A scale with the lazy atoms of a monomial replaced by what they stand for.
+    /// The product that a monomial is when its opaque atoms are replaced by their factored terms.
     fn substitute(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
         self.remembered(|forms| &mut forms.substituted, monomial, |prover| prover.substitute_anew(monomial))
     }
@@ -80,7 +80,7 @@ impl Prover<'_> {
         Ok(scale)
     }
 
-    /// Replaces lazy atoms in monomials (not in exponents) by what they stand for.
+    /// Replaces opaque atoms in monomials (not in exponents) by their factored terms.
     pub(super) fn substitute_terms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let before = self.work.mark();
@@ -101,7 +101,7 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// Replaces exponents by exponents without lazy atoms.
+    /// Replaces exponents by ones without opaque atoms.
     pub(super) fn resolve_exponents(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let settled = |term: &Term| self.table.is_settled(term.exponent());
         if terms.iter().all(settled) {
@@ -120,14 +120,14 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// `2^exponent` as a scale without lazy atoms.
+    /// `2^exponent` as a scale without opaque atoms.
     pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Term, Stop> {
         if self.table.is_settled(exponent) {
             return Ok(Term::of(Key::new(MonomialId::ONE, exponent)));
         }
         let make = |prover: &mut Self| {
             let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
-            // Exponents are added up as they are, so that their long sums are not joined here.
+            // Exponents are added up without naming, so that their long sums are not joined here.
             let terms = prover.opened(terms)?;
             let terms = prover.multiplied_out(terms)?;
             prover.exponential(terms)
@@ -139,7 +139,7 @@ impl Prover<'_> {
         )
     }
 
-    /// A sum without lazy atoms, expanded. Literals stay symbols.
+    /// A sum without opaque atoms, expanded. Literals stay symbols.
     fn canonical(&mut self, terms: Vec<Term>) -> Result<PolynomialId, Stop> {
         let terms = self.opened(terms)?;
         let opened = self.table.polynomial(&terms);
@@ -153,7 +153,7 @@ impl Prover<'_> {
         )
     }
 
-    /// A sum without lazy atoms.
+    /// A sum with its opaque atoms replaced.
     fn opened(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut others = Vec::new();
@@ -176,7 +176,7 @@ impl Prover<'_> {
         self.resolve_exponents(out)
     }
 
-    /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
+    /// A term as an interned polynomial: expanded, without opaque atoms; literals are symbols at its top.
     pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
         let make = |prover: &mut Self| {
             if prover.terms.is_function(at) {
@@ -195,7 +195,7 @@ impl Prover<'_> {
         self.remembered(|forms| &mut forms.resolved, at, |prover| prover.descend(Need::Resolved(at), make))
     }
 
-    /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
+    /// A term as a scale that contains the remaining sum under a name; exponents may still contain opaque atoms.
     pub(super) fn factor(&mut self, at: TermRef) -> Result<Term, Stop> {
         let make = |prover: &mut Self| {
             if prover.terms.is_function(at) {
@@ -229,9 +229,9 @@ impl Prover<'_> {
         )
     }
 
-    /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
+    /// A sum as a scale: its common factors, times the remaining sum under a name. Monomials contain no opaque atoms.
     pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
-        // The common exponent goes first: the maximum in a softmax leaves here, before anyone asks what it is.
+        // The common exponent is taken out first: the maximum of a softmax leaves the sum before its form is needed.
         let (outer, rest) = self.take_common(terms)?;
         let rest = self.resolve_exponents(rest)?;
         let rest = self.expand(rest)?;
@@ -255,9 +255,9 @@ impl Prover<'_> {
 
     /// Divides a sum by its greatest common monomial and by its common power of two.
     ///
-    /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
-    /// (nought where it is absent): so multiplying the sum by a monomial and a power of two changes what comes
-    /// out in front and nothing else.
+    /// The common part has the least power of each atom over all terms, and the least coefficient of each part of
+    /// an exponent (0 where it is absent): so multiplying the sum by a monomial and a power of two changes the
+    /// common part and nothing else.
     pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Term, Vec<Term>), Stop> {
         let Some(first) = terms.first() else { return Ok((Term::one(), terms)) };
         let key = if terms.len() == 1 {
@@ -313,12 +313,12 @@ impl Prover<'_> {
         Ok(self.table.polynomial(&parts))
     }
 
-    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`; adds up powers of the larger
-    /// and the smaller of two numbers; names long sums.
+    /// Multiplies out named sums with positive powers, and powers of roots by `√a² = a`; adds up powers of the
+    /// larger and the smaller of two numbers; names long sums.
     pub(super) fn expand(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut terms = terms;
         loop {
-            // Before powers of logarithms are multiplied out, and of what comes of that.
+            // Before powers of logarithms are multiplied out, and again on the result.
             while let Some(added) = self.larger_and_smaller(&terms)? {
                 terms = added;
             }
@@ -334,7 +334,7 @@ impl Prover<'_> {
     }
 
     fn multiplied_out(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        // Multiplying out may bring powers of roots, and those further sums.
+        // Multiplying out may create powers of roots, and those further sums.
         for _ in 0..64 {
             let mut changed = false;
             if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).compound) {
@@ -368,7 +368,7 @@ impl Prover<'_> {
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
     }
 
-    /// The content of a monomial, unless it is itself or too long.
+    /// The expansion of a monomial, unless it is the monomial itself or too long.
     fn expansion(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
         self.remembered(|forms| &mut forms.expansions, monomial, |prover| prover.expand_monomial(monomial))
     }
@@ -436,8 +436,8 @@ impl Prover<'_> {
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
     }
 
-    /// Multiplies a sum by its denominators and expands: the result is zero exactly where the sum is, given
-    /// that no denominator is (obligations, V8).
+    /// Multiplies a sum by its denominators and expands: the result is zero exactly where the sum is, given that no
+    /// denominator is zero (obligations, V8).
     pub(super) fn clear_denominators(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut terms = self.expand(terms)?;
         for _ in 0..64 {
@@ -454,7 +454,7 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
+    /// The only opaque atom of a monomial, if it has power 1, and the other factors.
     fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
         if !self.monomials.contents(monomial).lazy {
             return None;
@@ -462,7 +462,7 @@ impl Table {
         self.only(monomial, Atom::opaque)
     }
 
-    /// The product of the named sums that terms are divided by, each to its highest power.
+    /// The product of the named sums in the denominators of terms, each with its highest power.
     pub(super) fn denominator(&mut self, terms: &[Term]) -> MonomialId {
         let mut highest: FxHashMap<AtomId, i32> = FxHashMap::default();
         for (atom, power) in terms.iter().flat_map(|term| self.monomials.factors(term.monomial())) {
@@ -476,7 +476,7 @@ impl Table {
         self.intern_factors(&factors)
     }
 
-    /// The position of the term that comes first in the order of content.
+    /// The position of the first term in the order of content.
     pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
         (0..terms.len()).min_by_key(|at| {
             let term = &terms[*at];
@@ -486,8 +486,8 @@ impl Table {
         })
     }
 
-    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
-    /// own, have one, so that the sum is opened once.
+    /// An interned sum with opaque atoms, by which its form is memoized: the threads of a CTA that each add up the
+    /// same parts in different orders share it.
     fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
         let lazy = |term: &Term| self.monomials.contents(term.monomial()).lazy;
         terms.iter().any(lazy).then(|| self.polynomial(terms))
@@ -511,7 +511,7 @@ impl Table {
         found.map(|found| (found, rest))
     }
 
-    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
+    /// Whether an exponent has no opaque atoms, and no integer summand that belongs in the coefficient.
     fn is_settled(&self, exponent: PolynomialId) -> bool {
         let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
         !self.polynomials.is_lazy(exponent) && !self.polynomials.terms(exponent).first().is_some_and(whole)

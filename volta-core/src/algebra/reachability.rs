@@ -3,26 +3,26 @@
 use crate::base::lane::{Lane, LaneMask};
 use crate::term::{Lanes, Store, TermId, TermKind};
 
-/// The lanes of a store's nodes that some terms are computed from, those terms included.
+/// The lanes of a store's nodes on which some terms depend, those terms included.
 ///
 /// # Cost
-/// A word for each node of the store, and a bit, of which only those of reached nodes are touched; and a look at each
-/// of these.
+/// A word and a bit for each node of the store, of which only those of reached nodes are touched, and one visit of
+/// each reached node.
 #[derive(Debug)]
 pub(super) struct Reached {
-    /// Of each node, as bits: memory of zeros costs nothing until it is written.
+    /// For each node, its reached lanes: zeroed memory is not touched until it is written.
     lanes: Vec<u32>,
-    /// The nodes with lanes, a bit each.
+    /// The nodes with reached lanes, a bit each.
     nodes: Vec<u64>,
 }
 
 impl Reached {
-    /// What `roots` are computed from.
+    /// The terms on which `roots` depend.
     pub(super) fn new(store: &Store, roots: &[TermId]) -> Reached {
         let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
         roots.iter().for_each(|root| reached.insert(*root));
         for word in (0..reached.nodes.len()).rev() {
-            // Operands of a node come before it: what is inserted on the way is yet to be seen.
+            // Operands of a node precede it: lanes inserted here are visited later.
             let mut below = u64::MAX;
             while let Some(bit) = (reached.nodes[word] & below).checked_ilog2() {
                 below = (1 << bit) - 1;
@@ -43,7 +43,7 @@ impl Reached {
         reached
     }
 
-    /// The lanes of a node.
+    /// The reached lanes of a node.
     #[inline]
     pub(super) fn lanes(&self, node: usize) -> LaneMask {
         LaneMask::from_bits(self.lanes[node])
@@ -55,12 +55,12 @@ impl Reached {
         self.nodes[node / 64] >> (node % 64) & 1 == 1
     }
 
-    /// Whether some lane of 64 nodes is, that many times a number and those behind it.
+    /// Whether a lane is reached of any of the nodes from `64·number` to `64·number + 63`.
     pub(super) fn has_near(&self, number: usize) -> bool {
         self.nodes[number] != 0
     }
 
-    /// The first node with lanes from one on.
+    /// The first node from `node` on that has reached lanes.
     pub(super) fn first_from(&self, node: usize) -> Option<usize> {
         let (word, bit) = (node / 64, node % 64);
         let own = self.nodes.get(word)? & u64::MAX << bit;
@@ -90,7 +90,7 @@ impl Reached {
             match (whole_node(own), own) {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
-                // What lies between elements of inputs is such.
+                // Between two elements of an input there are only elements: nothing to insert.
                 (None, Lanes::Strides { base, motion }) if motion.min_max(base).into_iter().all(is_input) => {
                 }
                 (None, own) => each_term(own, lanes, node.mask(), |_, term| self.insert(term)),
@@ -103,7 +103,7 @@ fn is_input(raw: u64) -> bool {
     matches!(TermId::from_raw(raw).kind(), TermKind::Input { .. })
 }
 
-/// The node whose lanes an operand is, in order.
+/// The node of which an operand is the whole row of lanes, in order.
 pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
     let Lanes::Affine { base, stride: 1 } = own else { return None };
     match TermId::from_raw(base).kind() {
@@ -112,11 +112,11 @@ pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
     }
 }
 
-/// Looks at an operand's terms in some lanes of a node with the lanes of `mask`, one after the other.
+/// Calls `look` for the operand's term in each of some lanes, for a node with the lanes of `mask`.
 #[inline]
 pub(super) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut look: impl FnMut(Lane, TermId)) {
     match own {
-        // Where a lane's entry is need not be counted for each.
+        // Zipped with the list, so that no lane's position has to be counted.
         Lanes::List(list) => {
             for (lane, raw) in mask.iter().zip(list).filter(|(lane, _)| lanes.contains(*lane)) {
                 look(lane, TermId::from_raw(*raw));
@@ -128,11 +128,11 @@ pub(super) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut loo
     }
 }
 
-/// How many of the bits that are set come before one.
+/// The number of bits that are set below bit `bit`.
 #[inline]
 pub(super) fn rank(bits: u32, bit: u32) -> usize {
     match bits & ((1 << bit) - 1) {
-        // Mostly, and machines that count bits are not to be relied on.
+        // The usual case, which avoids counting bits: it may be slow without a machine instruction for it.
         0 => 0,
         before => before.count_ones() as usize,
     }

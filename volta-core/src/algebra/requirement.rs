@@ -1,12 +1,12 @@
-//! What partial operations require, and where.
+//! Requirements of partial operations, and their guards.
 
 use super::condition::ConditionId;
 use super::monomial::MonomialId;
 use crate::number::value::Demand;
 use std::rc::Rc;
 
-/// Something that must hold where its guards do, and was not proved: the product, without factors known to be
-/// positive, under the demand. `negative` turns the sign of the product.
+/// A demand that must hold where its guards do, and was not proved: on a product, without factors known to be
+/// positive. `negative` turns the sign of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirement {
     pub(super) demand: Demand,
@@ -18,14 +18,14 @@ pub struct Requirement {
 /// Conditions under which a part of a term matters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Guards {
-    /// All of them hold there; sorted, each once.
+    /// All of them hold there; sorted, without repetition.
     pub(super) conditions: Rc<[ConditionId]>,
-    /// It matters wherever they hold, and not only in some of those places.
+    /// Whether the part matters everywhere they hold, and not only at some of these inputs.
     pub(super) exact: bool,
 }
 
 impl Default for Guards {
-    /// None: it matters everywhere.
+    /// No guards: the part matters everywhere.
     fn default() -> Guards {
         Guards { conditions: Rc::from([]), exact: true }
     }
@@ -37,7 +37,7 @@ impl Guards {
         self.conditions.is_empty() && self.exact
     }
 
-    /// Whether what these guard matters wherever what `others` guard does.
+    /// Whether the part that these guard matters wherever the part that `others` guard does.
     pub(super) fn surely_hold_under(&self, others: &Guards) -> bool {
         self.exact && self.conditions.iter().all(|own| others.conditions.contains(own))
     }

@@ -1,4 +1,4 @@
-//! Square roots and logarithms of products: factors of known sign are taken out one by one.
+//! Square roots and logarithms of products: factors of known sign are taken out one at a time.
 
 use super::Stop;
 use super::atom::Atom;
@@ -13,16 +13,16 @@ use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// Prime factors of numbers are looked for up to this.
+/// Prime factors of numbers are searched up to this.
 const MAX_PRIME: u32 = 1_000;
-/// Numbers of more bits are not taken apart.
+/// Numbers of more bits are not factored.
 const MAX_BITS: u32 = 256;
-/// Sums of more terms are not tried for being squares.
+/// Sums of more terms are not tested for being squares.
 const MAX_SQUARE: usize = 64;
-/// Roots under logarithms are opened up to this depth.
+/// Roots under logarithms are expanded up to this depth.
 const MAX_DEPTH: u32 = 16;
 
-/// A positive integer as powers of primes; what is left of large ones counts as one.
+/// A positive integer as powers of primes; an unfactored rest counts as one prime.
 fn primes(value: &rug::Integer) -> Vec<(rug::Integer, u32)> {
     let mut left = value.clone();
     let mut found = Vec::new();
@@ -65,8 +65,8 @@ impl Prover<'_> {
         )
     }
 
-    /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
-    /// not negative, and the roots of what is positive come out; `√(a²) = |a|` where nothing else is under the root.
+    /// The square root of a sum, apart from its obligation: square numbers, powers of two, even powers of non-negative
+    /// factors, and the roots of positive ones are taken out; `√(a²) = |a|` if nothing else is under the root.
     pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         let id = self.table.polynomial(&terms);
         let inside = self.factor_polynomial(id)?;
@@ -79,7 +79,7 @@ impl Prover<'_> {
         let is_positive = inside.coefficient.is_positive();
         outside = self.table.root_of_number(outside, &inside.coefficient.abs())?;
         if !is_positive {
-            // The leading coefficient of a sum may well be negative where the sum is not.
+            // The leading coefficient of a sum may be negative where the sum is not.
             left.coefficient = -left.coefficient;
         }
         let factors = self.factors_with_squares(inside.key.monomial())?;
@@ -153,7 +153,7 @@ impl Prover<'_> {
         Ok(Some(self.factor_terms(largest)?))
     }
 
-    /// The factors of a monomial, sums that are squares as such.
+    /// The factors of a monomial; sums that are squares become squares of their roots.
     fn factors_with_squares(&mut self, monomial: MonomialId) -> Result<Vec<(AtomId, i32)>, Stop> {
         let mut scale = Term::one();
         for (atom, power) in self.table.monomials.shared_factors(monomial).iter() {
@@ -174,7 +174,7 @@ impl Prover<'_> {
             };
             let base = self.table.term_power(&base, *power)?;
             let product = self.table.term_product(&scale, &base)?;
-            // The root of a sum that leads with 1 does so too, up to its sign.
+            // The root of a sum with leading coefficient 1 also has leading coefficient ±1.
             if product.coefficient.is_one() && product.key.exponent() == PolynomialId::ZERO {
                 scale = product;
             } else {
@@ -185,7 +185,7 @@ impl Prover<'_> {
         Ok(self.table.monomials.factors(scale.key.monomial()).to_vec())
     }
 
-    /// The sum whose square a short polynomial is.
+    /// The sum of which a short polynomial is the square.
     pub(super) fn root_of_square(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let plain = |prover: &Self, term: &Term| {
             let factors = prover.table.monomials.factors(term.monomial());
@@ -224,8 +224,8 @@ impl Prover<'_> {
         Ok(Some(root))
     }
 
-    /// `log₂(2^h·a^k·b) = h + k·log₂ a + log₂ b` for positive `a`. A single odd power that is left over is positive
-    /// because all is: that is the logarithm's obligation.
+    /// `log₂(2^h·a^k·b) = h + k·log₂ a + log₂ b` for positive `a`. If a single factor of unknown sign is left and
+    /// its power is odd, it is positive because the product is: that is the logarithm's obligation.
     pub(super) fn logarithm(&mut self, terms: Vec<Term>, depth: u32) -> Result<Vec<Term>, Stop> {
         let id = self.table.polynomial(&terms);
         let inside = self.factor_polynomial(id)?;
@@ -259,7 +259,7 @@ impl Prover<'_> {
         {
             positive.insert(*only, true);
         }
-        // `log₂ a^k = k·log₂ |a|` for even k, where a is all of which the sign is not known.
+        // `log₂ a^k = k·log₂ |a|` for even k, if a is the only factor of unknown sign.
         let mut doubtful = factors.iter().filter(|(atom, _)| !positive[atom]);
         let even = match (doubtful.next(), doubtful.next()) {
             (Some((only, power)), None) if power % 2 == 0 && inside.coefficient.is_positive() => Some(*only),
@@ -295,7 +295,7 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// The logarithm of an atom that is positive: `log₂ √a = log₂(a)/2`.
+    /// The logarithm of a positive atom: `log₂ √a = log₂(a)/2`.
     fn logarithm_of_positive(&mut self, atom: AtomId, depth: u32) -> Result<Vec<Term>, Stop> {
         if let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(atom)
             && depth < MAX_DEPTH
@@ -313,7 +313,7 @@ impl Prover<'_> {
 }
 
 impl Table {
-    /// A scale times the root of a sum, which stays as it is.
+    /// A scale times the root of a sum, as an atom.
     fn times_root_of(&mut self, scale: Term, sum: &[Term]) -> Result<Term, Stop> {
         let sum = self.polynomial(sum);
         let root = self.intern(Atom::Apply(TermOp::Sqrt, sum));
@@ -321,7 +321,7 @@ impl Table {
         self.term_product(&scale, &root)
     }
 
-    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
+    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number times the roots of primes.
     fn root_of_number(&mut self, mut scale: Term, value: &Rational) -> Result<Term, Stop> {
         let (num, den) = value.to_parts();
         let mut outside = rug::Integer::from(1);
@@ -338,7 +338,7 @@ impl Table {
         Ok(scale)
     }
 
-    /// The largest term in an order that products keep: by the powers of the atoms in turn.
+    /// The largest term in a monomial order: by the powers of the atoms in turn.
     fn largest(&self, terms: &[Term]) -> Option<Term> {
         let compare = |a: &&Term, b: &&Term| {
             let [a, b] = [a, b].map(|term| self.monomials.factors(term.monomial()));
@@ -346,7 +346,7 @@ impl Table {
             pairs
                 .find_map(|(a, b)| match (b.0.cmp(&a.0), a.1.cmp(&b.1)) {
                     (Ordering::Equal, Ordering::Equal) => None,
-                    // Whichever has the earlier atom has the larger power of it.
+                    // The term with the earlier atom has the larger power of it.
                     (Ordering::Equal, by_power) => Some(by_power),
                     (by_atom, _) => Some(by_atom),
                 })

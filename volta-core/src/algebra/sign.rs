@@ -13,7 +13,7 @@ impl Terms<'_> {
     /// The signs that a term can have, from the operations that made it.
     ///
     /// # Cost
-    /// Each node once.
+    /// Visits each node once.
     pub(super) fn term_signs(&mut self, root: TermRef, account: &mut Account) -> Result<Signs, Stop> {
         let mut stack = vec![root];
         while let Some(&at) = stack.last() {
@@ -84,11 +84,11 @@ impl Terms<'_> {
     }
 }
 
-/// The operands that signs of a result are read off.
+/// The operands on which the signs of a result depend.
 fn sign_giving(op: TermOp) -> std::ops::Range<usize> {
     match op.kind() {
         Kind::Piecewise(Piecewise::Select) => 1..3,
-        // A power of two is positive whatever the exponent, which mostly is a long sum.
+        // A power of two is positive whatever the exponent, which is usually a long sum.
         Kind::Exponential | Kind::Condition(_) | Kind::Piecewise(Piecewise::Mod | Piecewise::BitAnd) => 0..0,
         Kind::Function(FunctionInfo { signs: [below, at_zero, above], .. })
             if below == at_zero && at_zero == above =>

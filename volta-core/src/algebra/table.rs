@@ -1,5 +1,5 @@
-//! The interner: atoms, monomials, polynomials and conditions, each kept once, with what is known of it wherever inputs
-//! are of their types. It knows neither terms nor cases nor budgets.
+//! The interner: atoms, monomials, polynomials and conditions, each stored once, with facts that hold for all
+//! inputs of their types. It is independent of terms, cases and budgets.
 
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId, Conditions};
@@ -12,12 +12,12 @@ use crate::number::signs::Signs;
 use crate::term::{FunctionInfo, InputId, Integers, Store, TermOp};
 use rustc_hash::FxHashMap;
 
-/// What is known of the elements of an input.
+/// Facts about the elements of an input.
 #[derive(Clone, Debug)]
 pub struct InputRange {
     /// Their signs.
     pub signs: Signs,
-    /// No magnitude is larger; `None` where nothing is known.
+    /// Upper bound of their magnitudes; `None` if unknown.
     pub largest: Option<Rational>,
 }
 
@@ -27,17 +27,17 @@ impl From<Signs> for InputRange {
     }
 }
 
-/// Bounds of a whole number.
+/// Bounds of an integer.
 pub(super) type Bounds = Option<(i128, i128)>;
 
-/// What is remembered about an atom.
+/// Facts about an atom.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomInfo {
     pub(super) place: ContentOrder,
     pub(super) signs: Signs,
-    /// Whether it is a whole number at every input.
+    /// Whether it is an integer at every input.
     pub(super) whole: bool,
-    /// Whole numbers between which it lies, if it is one.
+    /// Bounds, if it is an integer.
     pub(super) bounds: Bounds,
 }
 
@@ -47,7 +47,7 @@ pub struct Table {
     ids: FxHashMap<Atom, AtomId>,
     info: Vec<AtomInfo>,
     inputs: Vec<InputRange>,
-    /// For each input, the integers that its elements are.
+    /// For each input, the range of its elements if they are integers.
     integers: Vec<Option<Integers>>,
     pub(super) monomials: Monomials,
     pub(super) polynomials: Polynomials,
@@ -57,7 +57,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table; `inputs[i]` is what is known of the elements of input `i`.
+    /// An empty table; `inputs[i]` describes the elements of input `i`.
     pub fn new(inputs: Vec<InputRange>) -> Table {
         Table {
             atoms: Vec::new(),
@@ -72,19 +72,19 @@ impl Table {
         }
     }
 
-    /// Bytes of what is interned.
+    /// Bytes of the interned content.
     pub(super) fn bytes(&self) -> u64 {
         let each = 2 * size_of::<Atom>() + size_of::<AtomInfo>() + size_of::<AtomId>() + 32;
         let parts = self.monomials.bytes() + self.polynomials.bytes() + self.conditions.bytes();
         (self.atoms.len() * each) as u64 + self.content + parts
     }
 
-    /// The atom that `id` names.
+    /// The atom of an id.
     pub fn atom(&self, id: AtomId) -> &Atom {
         &self.atoms[id.index()]
     }
 
-    /// Where an atom stands in the order of content.
+    /// The place of an atom in the order of content.
     pub fn place(&self, id: AtomId) -> ContentOrder {
         self.info[id.index()].place
     }
@@ -94,24 +94,24 @@ impl Table {
         self.info[id.index()].signs
     }
 
-    /// Whether an atom is a whole number at every input.
+    /// Whether an atom is an integer at every input.
     pub(super) fn is_whole_atom(&self, id: AtomId) -> bool {
         self.info[id.index()].whole
     }
 
-    /// Whole numbers between which an atom that is one lies.
+    /// Bounds of an atom that is an integer.
     pub(super) fn atom_bounds(&self, id: AtomId) -> Bounds {
         self.info[id.index()].bounds
     }
 
-    /// Takes from a store which inputs hold integers: before the first atom, and the same from all stores.
+    /// Takes from a store which inputs hold integers: before the first atom is interned; all stores agree on them.
     pub(super) fn learn_integers(&mut self, store: &Store) {
         if self.integers.is_empty() {
             self.integers = store.all_integers().to_vec();
         }
     }
 
-    /// Whether an atom is a whole number, and between which ones it lies.
+    /// Whether an atom is an integer, and its bounds.
     fn whole_of(&self, atom: &Atom) -> (bool, Bounds) {
         let terms = |id: &PolynomialId| self.polynomials.terms(*id);
         let inner = |id: &PolynomialId| {
@@ -159,7 +159,7 @@ impl Table {
         }
     }
 
-    /// The id of an atom.
+    /// Interns an atom.
     pub fn intern(&mut self, atom: Atom) -> AtomId {
         if let Some(id) = self.ids.get(&atom) {
             return *id;
@@ -177,7 +177,7 @@ impl Table {
     fn describe(&self, atom: &Atom) -> AtomInfo {
         let (whole, bounds) = self.whole_of(atom);
         let (place, signs) = self.place_and_signs(atom);
-        // Who asks for bounds takes what lies between for whole numbers.
+        // Users of bounds assume an integer.
         AtomInfo { place, signs, whole, bounds: bounds.filter(|_| whole) }
     }
 
@@ -337,7 +337,7 @@ impl Table {
         self.conditions.xor(a, b, &self.polynomials)
     }
 
-    /// The id of a condition.
+    /// Interns a condition.
     pub(super) fn intern_condition(&mut self, condition: Condition) -> ConditionId {
         self.conditions.intern(condition, &self.polynomials)
     }

@@ -2,44 +2,44 @@
 
 use super::terms::Order;
 
-/// What gets a name of its own in the forms of sums, and stands there as one atom.
+/// Which sums get names in the forms of other sums, where each name is one atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// Nothing: a prover looks into every sum.
+    /// None: the prover expands every sum.
     Nothing,
     /// Lists of products of two elements.
     Products,
-    /// Those, and long sums of anything else; names are joined where their sums share terms.
+    /// Lists of products, and long sums of any other terms; names are joined where their sums share terms.
     Sums,
 }
 
-/// What becomes of a choice that is one of its arms times a power of two.
+/// How a choice that is one of its arms times a power of two is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choices {
-    /// That arm, under a scale.
+    /// As that arm, under a scale.
     Scaled,
-    /// It stays as it is.
+    /// Not at all.
     Kept,
-    /// So does it, unless it is by an order that is taken to hold, or not to.
+    /// Not at all, except for a choice by an order that is assumed to hold, or not to: it becomes the chosen arm.
     Ordered(Order, bool),
 }
 
-/// How a prover treats long sums, products of sums and choices: what is cheap, or what proves more.
+/// How a prover treats long sums, products of sums and choices: trades speed for strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tactic {
     pub(super) named: Named,
-    /// Products of sums are multiplied out at once up to this many terms.
+    /// Products of sums with up to this many terms are multiplied out immediately.
     pub(super) short_product: usize,
     pub(super) choices: Choices,
 }
 
 impl Tactic {
-    /// A norm costs as much as its row is long.
+    /// A norm costs time linear in the length of its row.
     pub const QUICK: Tactic = Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled };
-    /// What is left of a sum beside its lists of products is spelled out where people read it.
+    /// For display: sums other than lists of products are spelled out.
     pub const SPELLING_OUT: Tactic = Tactic { named: Named::Products, ..Tactic::QUICK };
-    /// Slower; also proves equal what is equal only across sums that were put together differently.
+    /// Slower; also proves equalities that hold only across differently grouped sums.
     pub const THOROUGH: Tactic = Tactic { named: Named::Nothing, ..Tactic::QUICK };
-    /// Multiplies nothing out of itself: proves equal what is one product, grouped in two ways.
+    /// Multiplies out nothing by itself: proves equal one product grouped in two ways.
     pub const FACTORING: Tactic = Tactic { short_product: 1, ..Tactic::THOROUGH };
 }

@@ -15,7 +15,7 @@ impl Terms<'_> {
     /// The class of a term.
     ///
     /// # Cost
-    /// Each suspected node once.
+    /// Visits each suspected node once.
     pub(super) fn class(&mut self, root: TermRef, account: &mut Account) -> Result<Class, Stop> {
         if self.flags(root) & INFINITE == 0 {
             return Ok(Finite);
@@ -125,7 +125,7 @@ impl Terms<'_> {
         })
     }
 
-    /// The signs that a term can have; an infinity has one.
+    /// The signs that a term can have, infinities included.
     pub(super) fn signs_with_infinities(
         &mut self,
         at: TermRef,
@@ -143,7 +143,7 @@ impl Terms<'_> {
         }
     }
 
-    /// The class of a product, or of a quotient by something finite.
+    /// The class of a product, or of a quotient with a finite divisor.
     fn multiply_classes(
         &mut self,
         a: TermRef,

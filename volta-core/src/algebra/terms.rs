@@ -1,4 +1,4 @@
-//! The terms of several stores, and what is known of each whatever is assumed: of no case, and of no form.
+//! The terms of several stores, and facts about them that do not depend on assumptions or forms.
 
 use super::analysis::Analysis;
 use super::extended_value::Class;
@@ -24,7 +24,7 @@ pub(super) struct Terms<'s> {
     ranges: Vec<Ranges>,
     pub(super) signs: FxHashMap<TermRef, Signs>,
     pub(super) classes: FxHashMap<TermRef, Class>,
-    /// Of the stores in which they were looked for, the terms that are the larger of two.
+    /// For each store that was searched, the terms that are the larger of two others.
     larger: FxHashMap<u32, FxHashMap<[TermId; 2], TermId>>,
 }
 
@@ -40,14 +40,14 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// Bytes of what is known.
+    /// Bytes of the known facts.
     pub(super) fn bytes(&self) -> u64 {
         let larger: u64 = self.larger.values().map(bytes_of).sum();
         let ranges: u64 = self.ranges.iter().map(Ranges::bytes).sum();
         bytes_of(&self.signs) + bytes_of(&self.classes) + larger + ranges
     }
 
-    /// The number of a store.
+    /// The index of a store.
     pub(super) fn add_store(&mut self, store: &'s Store, analysis: &'s Analysis) -> u32 {
         let known = self.stores.iter().position(|(known, _)| std::ptr::eq(*known, store));
         known.unwrap_or_else(|| {
@@ -69,7 +69,7 @@ impl<'s> Terms<'s> {
         self.analysis(at.store).flags(at.term)
     }
 
-    /// Between which integers a term lies.
+    /// The range of a term.
     pub(super) fn range(&mut self, at: TermRef) -> Range {
         let place = at.store as usize;
         self.ranges[place].of(self.stores[place].0, at.term)
@@ -85,8 +85,7 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// The maximum or minimum of two terms that a term is, and which of both: an operation, or a choice by which of the
-    /// two is larger.
+    /// The maximum or minimum that a term computes, and its two arms: an operation, or a choice by their order.
     pub(super) fn extremum(&self, at: TermRef) -> Option<(TermOp, [TermRef; 2])> {
         if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
             return Some((op, [a, b].map(|term| TermRef { store: at.store, term })));
@@ -101,7 +100,7 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// The two numbers by whose order a term chooses, and what it is where the first is smaller and where the second is;
+    /// The two operands of a choice by order, and its arms: where the first is smaller and where the second is;
     /// where they are equal, either.
     pub(super) fn choice_by_order(&self, at: TermRef) -> Option<([TermRef; 2], [TermRef; 2])> {
         let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
@@ -121,7 +120,7 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// The strict order by which a term chooses, and what it is where that holds and where it does not.
+    /// The strict order on which a choice depends, and its arms: where the order holds and where it does not.
     pub(super) fn chosen(&self, at: TermRef) -> Option<(Order, [TermRef; 2])> {
         let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
         let located = |term: TermId| TermRef { store: at.store, term };
@@ -135,7 +134,7 @@ impl<'s> Terms<'s> {
                 View::Apply(TermOp::Less, [low, high, _]) => {
                     return Some((Order { low: located(low), high: located(high) }, arms));
                 }
-                // `a ≤ b` is not `b < a`.
+                // `a ≤ b` is `¬(b < a)`.
                 View::Apply(TermOp::LessEqual, [low, high, _]) => {
                     arms.reverse();
                     return Some((Order { low: located(high), high: located(low) }, arms));
@@ -145,7 +144,7 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// What a term is where an order holds, or where it does not; `None` if that is not for the order to say.
+    /// The arm of a term where an order holds, or where it does not; `None` if the term does not depend on the order.
     pub(super) fn in_order(&self, at: TermRef, order: Order, holds: bool) -> Option<TermRef> {
         if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
             let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
@@ -157,7 +156,7 @@ impl<'s> Terms<'s> {
         (own == order).then_some(if holds { when_less } else { when_not })
     }
 
-    /// A term that is the larger of two.
+    /// A term that computes the larger of two.
     pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
         if !self.larger.contains_key(&a.store) {
             let analysis = self.analysis(a.store);
@@ -173,8 +172,8 @@ impl<'s> Terms<'s> {
         Some(TermRef { store: a.store, term })
     }
 
-    /// From which term a sign is read, and whether it is flipped: an input has the same sign for both kernels, also
-    /// where it is zero, and negation flips also that. What any other operation makes of zeros is its own business.
+    /// The term from which a sign is read, and whether it is flipped: both kernels read the same sign from an input,
+    /// even of a zero, and negation flips the sign of a zero as well. Other operations are not looked through.
     pub(super) fn sign_read(&self, mut sign: TermRef) -> (TermRef, bool) {
         let mut flipped = false;
         loop {

@@ -1,22 +1,22 @@
 //! Towers of prime fields in which powers of two follow the laws of exponents.
 //!
-//! A tower is a chain of primes `p₀ = 2·p₁ + 1`, `p₁ = 2·p₂ + 1`, … A number lies in the field of `p₀`, what stands in
-//! an exponent of two in that of `p₁`, what stands in an exponent within an exponent in that of `p₂`. Since 2 has order
-//! `p₁` modulo `p₀`, `2^t` depends on `t` modulo `p₁` only: `2^a·2^b = 2^(a + b)` and `2^3 = 8` hold as they do for
-//! reals. (`p ≡ 7` modulo 8 makes 2 a square, so its order divides `(p − 1)/2`, which is prime.)
+//! A tower is a chain of primes `p₀ = 2·p₁ + 1`, `p₁ = 2·p₂ + 1`, … A number lies in the field of `p₀`, an exponent
+//! of two in that of `p₁`, an exponent within an exponent in that of `p₂`. Since 2 has order `p₁` modulo `p₀`,
+//! `2^t` depends on `t` modulo `p₁` only: `2^a·2^b = 2^(a + b)` and `2^3 = 8` hold as they do for reals. (`p ≡ 7`
+//! modulo 8 makes 2 a square, so its order divides `(p − 1)/2`, which is prime.)
 
 use super::id::mix;
 use crate::number::Rational;
 
-/// The fields of a tower: exponents may be nested one less deep.
+/// The number of fields of a tower: exponents may be nested one level less.
 pub(super) const LEVELS: usize = 4;
 
-/// A chain of primes, the largest first; `level` counts along it.
+/// A chain of primes, the largest first; `level` is an index into it.
 #[derive(Debug)]
 pub(super) struct Tower([u64; LEVELS]);
 
-/// Two towers, so that one unlucky prime hides nothing. All primes are −1 modulo 8·3·5·7·11·13, so that these small
-/// primes have square roots, as they do among the reals.
+/// Two towers, so that an accident in one is found in the other. All primes are −1 modulo 8·3·5·7·11·13, so that
+/// these small primes have square roots, as they do among the reals.
 pub(super) const TOWERS: [Tower; 2] = [
     Tower([
         2_305_843_009_330_660_799,
@@ -76,20 +76,21 @@ impl Tower {
         (a != 0).then(|| self.pow(level, a, self.prime(level) - 2))
     }
 
-    /// The square root of a square that is a square itself: of products it is the product of the roots.
+    /// The square root of a square that is a square itself, which is multiplicative; `None` for a non-square.
     pub(super) fn root(&self, level: usize, a: u64) -> Option<u64> {
         let root = self.pow(level, a, (self.prime(level) + 1) / 4);
         (self.mul(level, root, root) == a).then_some(root)
     }
 
-    /// A number for each, of products the product of theirs, that is the [`Tower::root`] of a square. Of `−a` it is the
-    /// negative of that of `a`: one of the two is a square.
+    /// A multiplicative extension of [`Tower::root`] to all numbers. For `−a` it is the negative of that for `a`:
+    /// one of the two is a square.
     pub(super) fn any_root(&self, level: usize, a: u64) -> u64 {
-        // `a^((p − 1)/2)` is 1 for squares, else −1.
+        // `a^((p − 1)/2)` is 1 for squares and −1 for non-squares.
         self.pow(level, a, (3 * self.prime(level) - 1) / 4)
     }
 
-    /// A point of the circle around 0, for a slope that is no root of −1: `sin t` and `cos t`, with `slope` for `tan (t/2)`.
+    /// A point on the unit circle: `sin t` or `cos t`, with `slope` for `tan (t/2)`; `None` if the slope is a root
+    /// of −1.
     pub(super) fn on_circle(&self, level: usize, slope: u64, sine: bool) -> Option<u64> {
         let square = self.mul(level, slope, slope);
         let above =
@@ -102,7 +103,7 @@ impl Tower {
         self.pow(level, 2, exponent)
     }
 
-    /// A rational number whose denominator does not vanish.
+    /// A rational number; `None` if the prime divides its denominator.
     pub(super) fn rational(&self, level: usize, value: &Rational) -> Option<u64> {
         let prime = self.prime(level);
         let (num, den) = match value.to_small_parts() {

@@ -1,13 +1,12 @@
-//! Functions of the bits of a number: what lanes hold, of a warp or of several.
+//! Words that are affine in the bits of the lane id, over the lanes of one warp or several.
 
-/// Words that are affine from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
-/// wrapping around. With more bits than a lane's number has, the same of threads, whose numbers are those of their warps
-/// and lanes.
+/// Words that are affine in the bits of the lane id: lane `i` has `first` plus the step of each bit that is set in
+/// `i`, with wrap-around. With more bits than a lane id has, over threads, numbered by warp and lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine<const BITS: usize = 5> {
-    /// That of lane 0.
+    /// The word of lane 0.
     pub first: u64,
-    /// By how much the words of two lanes differ that differ in one bit.
+    /// The difference between the words of two lanes that differ in one bit only.
     pub steps: [i64; BITS],
 }
 
@@ -18,7 +17,7 @@ impl<const BITS: usize> Affine<BITS> {
         Affine { first: word, steps: [0; BITS] }
     }
 
-    /// Words that a stride separates.
+    /// Words with a constant stride between neighbouring lanes.
     #[inline]
     pub fn strided(first: u64, stride: i64) -> Self {
         Affine { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
@@ -38,7 +37,7 @@ impl<const BITS: usize> Affine<BITS> {
         (0..BITS).fold(self.first, |word, bit| word.wrapping_add_signed(step(bit)))
     }
 
-    /// The least and the greatest word, where words do not wrap around.
+    /// The least and the greatest word, if no word wraps around.
     #[inline]
     pub fn min_max(&self) -> [u64; 2] {
         self.steps.iter().fold([self.first; 2], |[low, high], step| {
@@ -46,19 +45,19 @@ impl<const BITS: usize> Affine<BITS> {
         })
     }
 
-    /// How much further than the first lane's the words of the others of its warp are.
+    /// The offsets of the lanes of a warp from its first lane.
     #[inline]
     pub fn of_lanes(&self) -> Affine {
         Affine { first: 0, steps: std::array::from_fn(|bit| self.steps.get(bit).copied().unwrap_or(0)) }
     }
 
-    /// By how much words move with each bit of the warp's number.
+    /// The steps of the bits of the warp's number.
     #[inline]
     pub fn of_warps(&self) -> [i64; 5] {
         std::array::from_fn(|bit| self.steps.get(5 + bit).copied().unwrap_or(0))
     }
 
-    /// The bits of a lane's number that make a difference.
+    /// The bits of the lane id on which the words depend.
     #[inline]
     pub fn varying_bits(&self) -> u32 {
         (0..BITS).fold(0, |bits, bit| bits | u32::from(self.steps[bit] != 0) << bit)
@@ -67,7 +66,7 @@ impl<const BITS: usize> Affine<BITS> {
 
 impl Affine {
     /// Every lane's word.
-    #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
+    #[inline(never)] // When inlined, it is not vectorised by the compiler.
     pub fn all(self) -> [u64; 32] {
         let mut words = [self.first; 32];
         for (bit, step) in self.steps.iter().enumerate() {
@@ -79,13 +78,13 @@ impl Affine {
         words
     }
 
-    /// How the words of 32 lanes move, if evenly.
+    /// The words of 32 lanes as an affine function, if they are one.
     #[inline]
     pub fn of(words: &[u64; 32]) -> Option<Affine> {
         let first = words[0];
         let affine =
             Affine { first, steps: std::array::from_fn(|bit| words[1 << bit].wrapping_sub(first) as i64) };
-        // A look tells most that do not.
+        // A cheap test that excludes most others.
         if words[3] != affine.lane(3) || words[31] != affine.lane(31) {
             return None;
         }

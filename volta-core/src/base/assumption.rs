@@ -1,41 +1,41 @@
-//! What a verdict rests on.
+//! The assumptions of a verdict.
 
 use std::borrow::Cow;
 
-/// One sentence of what a verdict rests on, and where it comes from.
+/// One assumption of a verdict, as a sentence, and its origin.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assumption {
-    /// Where it comes from.
+    /// Its origin.
     pub kind: AssumptionKind,
     /// Lowercase, no period; names its rule in parentheses.
     pub text: Cow<'static, str>,
 }
 
-/// Where an [`Assumption`] comes from.
+/// The origin of an [`Assumption`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AssumptionKind {
-    /// How every kernel is read: floats are reals (rule V2).
+    /// The model by which every kernel is read: floats are reals (rule V2).
     Model,
-    /// The case gives it: it narrows the inputs or launches that the verdict speaks of.
+    /// The case states it: it restricts the inputs or launches that the verdict covers.
     Given,
     /// The run or the proof relied on it: a relaxed rule, a constant that is read as an irrational number, ….
     Relied,
 }
 
 impl Assumption {
-    /// How every kernel is read.
+    /// An assumption of the model.
     pub fn model(text: impl Into<Cow<'static, str>>) -> Assumption {
         Assumption { kind: AssumptionKind::Model, text: text.into() }
     }
 
-    /// What the case gives.
+    /// An assumption of the case.
     pub fn given(text: impl Into<Cow<'static, str>>) -> Assumption {
         Assumption { kind: AssumptionKind::Given, text: text.into() }
     }
 
-    /// What the run or the proof relied on.
+    /// An assumption of the run or the proof.
     pub fn relied(text: impl Into<Cow<'static, str>>) -> Assumption {
         Assumption { kind: AssumptionKind::Relied, text: text.into() }
     }

@@ -1,5 +1,5 @@
 //! Deterministic limits (rule L1): every search and every loop draws from one of these. The exception is the
-//! deadline that a user may set.
+//! timeout that a user may set.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -7,29 +7,29 @@ use std::time::{Duration, Instant};
 
 pub use volta_case::{Limit, Limits};
 
-/// What bytes are kept for. Counted by sizes, not measured, so that they are the same on every machine.
+/// Memory in bytes by purpose. Computed from sizes, not measured, so that it is the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Terms.
     pub terms: u64,
-    /// Contents of memory and registers of the CTA that runs.
+    /// Memory contents and registers of the running CTA.
     pub state: u64,
-    /// What is remembered of accesses to find races, within a CTA and between CTAs.
+    /// Records of accesses for race detection, within a CTA and between CTAs.
     pub accesses: u64,
-    /// What is known of terms before they are proved equal.
+    /// Facts about terms that are collected before proofs.
     pub analysis: u64,
     /// Tables of the algebra.
     pub algebra: u64,
 }
 
 impl Held {
-    /// All of it.
+    /// The sum.
     pub fn total(&self) -> u64 {
         let parts = [self.terms, self.state, self.accesses, self.analysis, self.algebra];
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Both together.
+    /// The sum of both, by purpose.
     #[must_use]
     pub fn and(&self, other: &Held) -> Held {
         Held {
@@ -62,7 +62,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// A number of bytes as people write it.
+/// A number of bytes in a readable unit.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -77,19 +77,19 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A limit was reached: which, and where it stood.
+/// The error that a limit was reached, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
     /// The limit; `None` is the timeout, in milliseconds.
     pub limit: Option<Limit>,
     /// Its value.
     pub allowed: u64,
-    /// What took it, of memory.
+    /// Memory by purpose, for a limit of memory.
     pub held: Held,
 }
 
 impl Exhausted {
-    /// Nothing is left of a limit that is no memory.
+    /// The error for a limit other than memory.
     pub fn of(limit: Limit, allowed: u64) -> Exhausted {
         Exhausted { limit: Some(limit), allowed, held: Held::default() }
     }
@@ -123,14 +123,14 @@ impl fmt::Display for Exhausted {
     }
 }
 
-/// When a case ends whatever it is at, if the user says so.
+/// The time at which a case is stopped, if there is a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deadline(Option<(Instant, Duration)>);
 
 impl Deadline {
-    /// A deadline that long from now.
+    /// A deadline `timeout` from now.
     pub fn after(timeout: Duration) -> Deadline {
-        // What lies beyond the clock's end never comes.
+        // `None` beyond the range of the clock: never reached.
         Deadline(Instant::now().checked_add(timeout).map(|end| (end, timeout)))
     }
 
@@ -157,9 +157,9 @@ impl Deadline {
 /// The limits of one case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// How much of each there may be.
+    /// The value of each limit.
     pub limits: Limits,
-    /// When the case ends in any case.
+    /// The time at which the case is stopped.
     pub deadline: Deadline,
 }
 
@@ -178,14 +178,14 @@ impl IndexMut<Limit> for Budgets {
 }
 
 impl Budgets {
-    /// These, but for one limit.
+    /// These budgets with one limit replaced.
     #[must_use]
     pub fn with(mut self, limit: Limit, most: u64) -> Budgets {
         self[limit] = most;
         self
     }
 
-    /// `Ok` while `used` stays within `limit`.
+    /// `Ok` if `used` is within `limit`.
     ///
     /// # Errors
     /// The limit.
@@ -194,10 +194,10 @@ impl Budgets {
         if used <= allowed { Ok(()) } else { Err(Exhausted::of(limit, allowed)) }
     }
 
-    /// `Ok` while what is held stays within the limit of memory.
+    /// `Ok` if the memory in use is within the limit.
     ///
     /// # Errors
-    /// The limit, and what took it.
+    /// The limit, and the memory by purpose.
     pub fn check_held(&self, held: &Held) -> Result<(), Exhausted> {
         let allowed = self[Limit::MemoryBytes];
         let within = held.total() <= allowed;

@@ -1,14 +1,14 @@
 //! Typed indices, so that a register number is never taken for an instruction number.
 
-/// The number of an entry of a table that tells entries apart by 32 bits.
+/// The index of a table's entry as 32 bits.
 ///
 /// # Panics
-/// When the table has 2³² entries or more: two of them would be taken for one.
+/// If the table has 2³² entries or more: two of them would get the same number.
 pub fn number_of(at: usize) -> u32 {
     u32::try_from(at).expect("a table of fewer than 2^32 entries")
 }
 
-/// Declares an index type: a `u32` with a name, a short spelling for people, and nothing else.
+/// Declares an index type: a `u32` with a name and a short prefix for display.
 #[macro_export]
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $spelling:literal) => {
@@ -25,7 +25,7 @@ macro_rules! index_type {
             /// The index of position `at`.
             ///
             /// # Panics
-            /// When the table has 2³² entries or more, which its budget excludes.
+            /// If the table has 2³² entries or more, which its budget excludes.
             pub fn from_index(at: usize) -> Self {
                 $name($crate::base::index::number_of(at))
             }
@@ -40,12 +40,12 @@ macro_rules! index_type {
 }
 
 index_type!(
-    /// A position in a program: of an instruction, or of what a program counter comes to.
+    /// A position in a program: the index of an instruction, or a program counter.
     InstId,
     "@"
 );
 
-/// Where programs begin.
+/// The first position.
 impl Default for InstId {
     fn default() -> InstId {
         InstId::FIRST
@@ -55,10 +55,10 @@ impl Default for InstId {
 impl InstId {
     /// The first position.
     pub const FIRST: InstId = InstId(0);
-    /// A position that is in no program.
+    /// A position outside of any program.
     pub const NOWHERE: InstId = InstId(u32::MAX);
 
-    /// The position behind this one.
+    /// The position after this one.
     #[must_use]
     pub fn next(self) -> InstId {
         InstId(self.0 + 1)

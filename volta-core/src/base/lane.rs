@@ -1,7 +1,8 @@
 //! Lanes of a warp, and sets of them.
 //!
-//! PTX writes both as numbers: `%laneid`, and masks of 32 bits. They are numbers where the machine reads or writes such
-//! an operand, and where one is printed; between, a lane is never taken for a thread, nor a set of lanes for a count.
+//! PTX represents both as numbers: `%laneid`, and masks of 32 bits. Here they are converted to numbers only where
+//! the machine reads or writes such an operand and where one is printed; the types keep a lane from being used as a
+//! thread, or a set of lanes as a count.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -12,52 +13,52 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Index, IndexMut
 pub struct Lane(u8);
 
 impl Lane {
-    /// How many a warp has.
+    /// The number of lanes of a warp.
     pub const COUNT: usize = 32;
-    /// The first.
+    /// The first lane.
     pub const FIRST: Lane = Lane(0);
-    /// The last.
+    /// The last lane.
     pub const LAST: Lane = Lane(31);
 
-    /// The lane with a number.
+    /// The lane with the given number.
     ///
     /// # Panics
-    /// When there is none: numbers that kernels compute are looked at first.
+    /// If there is none: numbers computed by kernels are checked before.
     #[inline]
     pub fn new(number: u32) -> Lane {
         assert!(number < 32, "a warp has 32 lanes");
         Lane(number as u8)
     }
 
-    /// The lane whose entry stands at a position of an array that has one for each.
+    /// The lane of a position in an array with one entry for each lane.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     #[inline]
     pub fn at(position: usize) -> Lane {
         assert!(position < Lane::COUNT, "a warp has 32 lanes");
         Lane(position as u8)
     }
 
-    /// Its number.
+    /// The lane id.
     #[inline]
     pub fn number(self) -> u32 {
         u32::from(self.0)
     }
 
-    /// Where its entry stands in an array that has one for each.
+    /// The position of its entry in an array with one entry for each lane.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// All of a warp, in order.
+    /// All lanes of a warp, in order.
     #[inline]
     pub fn all() -> impl DoubleEndedIterator<Item = Lane> + ExactSizeIterator + Clone {
         (0..32u8).map(Lane)
     }
 
-    /// An array with an entry for each.
+    /// An array with one entry for each lane.
     #[inline]
     pub fn each<T>(mut entry: impl FnMut(Lane) -> T) -> [T; Lane::COUNT] {
         std::array::from_fn(|position| entry(Lane(position as u8)))
@@ -70,7 +71,7 @@ impl fmt::Display for Lane {
     }
 }
 
-/// What stands in an array for a lane.
+/// The entry of a lane in an array.
 impl<T> Index<Lane> for [T] {
     type Output = T;
 
@@ -98,128 +99,128 @@ impl LaneMask {
     /// Every lane of a warp.
     pub const ALL: LaneMask = LaneMask(u32::MAX);
 
-    /// The set that a mask of PTX names: bit `i` stands for lane `i`.
+    /// The set that a PTX mask denotes: bit `i` stands for lane `i`.
     #[inline]
     pub const fn from_bits(bits: u32) -> LaneMask {
         LaneMask(bits)
     }
 
-    /// The mask that PTX writes for this set.
+    /// The PTX mask of this set.
     #[inline]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// One lane.
+    /// The set of one lane.
     #[inline]
     pub fn of(lane: Lane) -> LaneMask {
         LaneMask(1 << lane.0)
     }
 
-    /// All lanes, if so, else none.
+    /// All lanes if the condition holds, otherwise none.
     #[inline]
     pub fn all_if(holds: bool) -> LaneMask {
         if holds { LaneMask::ALL } else { LaneMask::NONE }
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether these are all of a warp.
+    /// Whether the set contains all lanes of a warp.
     #[inline]
     pub fn is_all(self) -> bool {
         self.0 == u32::MAX
     }
 
-    /// How many there are.
+    /// The number of lanes in the set.
     #[inline]
     pub fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether a lane is one of them.
+    /// Whether the set contains a lane.
     #[inline]
     pub fn contains(self, lane: Lane) -> bool {
         self.0 >> lane.0 & 1 == 1
     }
 
-    /// Whether all of these are among others.
+    /// Whether this is a subset of `others`.
     #[inline]
     pub fn is_within(self, others: LaneMask) -> bool {
         self.0 & !others.0 == 0
     }
 
-    /// Whether one of these is among others.
+    /// Whether the sets intersect.
     #[inline]
     pub fn meets(self, others: LaneMask) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// The first of them.
+    /// The first lane of the set.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the set is empty.
     #[inline]
     pub fn first(self) -> Lane {
         Lane::new(self.0.trailing_zeros())
     }
 
-    /// The last of them.
+    /// The last lane of the set.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the set is empty.
     #[inline]
     pub fn last(self) -> Lane {
         assert!(self.0 != 0, "there is no last lane of none");
         Lane(31 - self.0.leading_zeros() as u8)
     }
 
-    /// The lane, if there is one only.
+    /// The lane of a set with exactly one.
     #[inline]
     pub fn only(self) -> Option<Lane> {
         self.0.is_power_of_two().then(|| self.first())
     }
 
-    /// How many of them come before a lane: where its entry stands in a list that has one for each of them.
+    /// The number of lanes of the set before a lane: its position in a list with one entry for each lane of the set.
     #[inline]
     pub fn rank(self, lane: Lane) -> usize {
         match self.0 & ((1 << lane.0) - 1) {
-            // Mostly, and machines that count bits are not to be relied on.
+            // The usual case, which avoids counting bits: it may be slow without a machine instruction for it.
             0 => 0,
             before => before.count_ones() as usize,
         }
     }
 
-    /// With one lane more.
+    /// Adds a lane.
     #[inline]
     pub fn insert(&mut self, lane: Lane) {
         self.0 |= 1 << lane.0;
     }
 
-    /// Without a lane.
+    /// Removes a lane.
     #[inline]
     pub fn remove(&mut self, lane: Lane) {
         self.0 &= !(1 << lane.0);
     }
 
-    /// Each, in order.
+    /// The lanes of the set, in order.
     #[inline]
     pub fn iter(self) -> LaneIter {
         LaneIter(self.0)
     }
 }
 
-/// As PTX writes it.
+/// The PTX mask in hexadecimal.
 impl fmt::Debug for LaneMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)
     }
 }
 
-/// With `{:x}` and `{:#x}`, the mask that PTX writes.
+/// The PTX mask, for `{:x}` and `{:#x}`.
 impl fmt::LowerHex for LaneMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::LowerHex::fmt(&self.0, f)
@@ -328,7 +329,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against sets of numbers that are looked at one after the other.
+        /// Compared with sets of numbers that are computed lane by lane.
         #[test]
         fn sets_are_those_of_their_bits(one in any::<u32>(), other in any::<u32>(), lane in 0u32..32) {
             let numbers = |bits: u32| -> Vec<u32> { (0..32).filter(|at| bits >> at & 1 == 1).collect() };

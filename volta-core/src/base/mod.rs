@@ -1,5 +1,5 @@
-//! What every module may use: places in a text, typed indices, lanes and sets of them, affine functions of lanes, budgets,
-//! assumptions.
+//! Basics for every module: source spans, typed indices, lanes and sets of them, affine functions of lanes,
+//! budgets, assumptions.
 
 pub mod affine;
 pub mod assumption;

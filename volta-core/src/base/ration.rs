@@ -1,11 +1,12 @@
 //! A budget shared by parallel work, such that the results do not depend on how the work is scheduled.
 //!
-//! The steps of a case are accounted to its batches *as if they ran one after the other*: a batch has what those before it
-//! left. While batches run in parallel, a batch ends early once those before it and itself have certainly used more than
-//! there is: sequentially, it would have ended by then. Results beyond a batch's share are dropped afterwards, in order.
+//! The steps of a case are accounted to its batches *as if they ran sequentially*: a batch may use what those
+//! before it have left. While batches run in parallel, a batch ends early once it and those before it have
+//! certainly used more than the budget: sequentially, it would have ended by then. Results beyond a batch's share
+//! are dropped afterwards, in order.
 //!
-//! Memory is the peak of a batch by itself: those before it have freed theirs. In parallel, batches wait for the first of
-//! them rather than exceed the budget together.
+//! The memory of a batch is its own peak: those before it have freed theirs. In parallel, batches wait for the
+//! first running one rather than exceed the budget together.
 
 use super::budget::{Budgets, Deadline, Exhausted, Held, Limit};
 use std::cell::Cell;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// So many steps are taken between two looks at the clock, at memory and at other runs.
+/// Steps between two checks of the clock, of memory and of the other batches.
 const LOOK: u64 = 1 << 14;
-/// How long a run waits before it looks again whether there is memory.
+/// How long a batch waits before it checks again whether memory is free.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What runs that go on in parallel have together.
+/// The shared budget of batches that run in parallel.
 #[derive(Debug)]
 pub struct Pool {
     steps: u64,
@@ -27,25 +28,25 @@ pub struct Pool {
     runs: Vec<Slot>,
 }
 
-/// What a run has taken so far.
+/// The use of one batch so far.
 #[derive(Debug, Default)]
 struct Slot {
     steps: AtomicU64,
     bytes: AtomicU64,
-    /// Between its first look and its end.
+    /// Whether the batch is between its first check and its end.
     runs: AtomicBool,
 }
 
 impl Pool {
-    /// A pool of that much for so many runs.
+    /// A pool with a budget of steps and bytes for a number of batches.
     pub fn new(steps: u64, bytes: u64, runs: usize) -> Arc<Pool> {
         Arc::new(Pool { steps, bytes, runs: (0..runs).map(|_| Slot::default()).collect() })
     }
 
-    /// Notes that a run holds so much, and waits while that is too much beside the others and another is before it.
+    /// Records the memory of a batch, and waits while all together exceed the budget and an earlier batch is running.
     ///
     /// # Errors
-    /// The deadline, which ends waiting.
+    /// The deadline passed while waiting.
     pub fn hold(&self, run: usize, bytes: u64, deadline: &Deadline) -> Result<(), Exhausted> {
         let Some(own) = self.runs.get(run) else { return Ok(()) };
         own.bytes.store(bytes, Ordering::Relaxed);
@@ -61,7 +62,7 @@ impl Pool {
         }
     }
 
-    /// Notes that a run has ended, and what it leaves behind.
+    /// Records that a batch has ended, and the memory that it retains.
     pub fn leave(&self, run: usize, bytes: u64) {
         if let Some(slot) = self.runs.get(run) {
             slot.bytes.store(bytes, Ordering::Relaxed);
@@ -69,7 +70,7 @@ impl Pool {
         }
     }
 
-    /// Records what a batch has taken in all, and returns whether it and those before it took more than there is.
+    /// Records the total steps of a batch, and returns whether it and those before it exceed the budget.
     pub fn is_spent(&self, run: usize, steps: u64) -> bool {
         let Some(slot) = self.runs.get(run) else { return false };
         slot.steps.store(steps, Ordering::Relaxed);
@@ -78,17 +79,17 @@ impl Pool {
     }
 }
 
-/// What one run may take. Those who draw from it do so through an [`Account`] of their own.
+/// The budget of one batch. It is drawn from through an [`Account`].
 #[derive(Debug)]
 pub struct Ration {
     budgets: Budgets,
-    /// Steps that were taken before, and since.
+    /// Steps taken before this batch, and by it.
     before: u64,
     spent: Cell<u64>,
-    /// What is held beside the run's own tables, and these.
+    /// Memory beside the batch's own tables, and of these tables.
     beside: Held,
     own: Cell<u64>,
-    /// Steps and bytes that the other runs know of.
+    /// Steps and bytes that were last reported to the pool.
     told: Cell<(u64, u64)>,
     pool: Option<(Arc<Pool>, usize)>,
 }
@@ -102,7 +103,7 @@ impl Drop for Ration {
 }
 
 impl Ration {
-    /// A ration of a case's steps and memory, of which some are taken already.
+    /// A ration of a case's steps and memory, part of which is already used.
     pub fn new(budgets: Budgets, before: u64, beside: Held) -> Ration {
         Ration {
             budgets,
@@ -115,43 +116,43 @@ impl Ration {
         }
     }
 
-    /// The same, for one of the runs of a pool.
+    /// Attaches the ration to a pool, as that of one of its batches.
     #[must_use]
     pub fn of_pool(mut self, pool: &Arc<Pool>, run: usize) -> Ration {
         self.pool = Some((pool.clone(), run));
         self
     }
 
-    /// A ration that does not end.
+    /// A ration without limits.
     pub fn endless() -> Ration {
         let all = Budgets::default().with(Limit::AlgebraSteps, u64::MAX).with(Limit::MemoryBytes, u64::MAX);
         Ration::new(all, 0, Held::default())
     }
 
-    /// Steps that were taken.
+    /// Steps taken so far.
     pub fn spent(&self) -> u64 {
         self.spent.get()
     }
 
-    /// Steps that are left.
+    /// Steps left.
     pub fn left(&self) -> u64 {
         self.budgets[Limit::AlgebraSteps].saturating_sub(self.before.saturating_add(self.spent.get()))
     }
 
-    /// Takes steps that were counted elsewhere; whether there were so many shows at the next look.
+    /// Adds steps that were counted elsewhere; the limit is checked at the next look.
     pub fn take(&self, steps: u64) {
         self.spent.set(self.spent.get().saturating_add(steps));
     }
 
-    /// `Ok` while there is more of everything.
+    /// `Ok` while no limit is exceeded.
     ///
     /// # Errors
-    /// What there is no more of.
+    /// The limit that is exceeded.
     pub fn look(&self) -> Result<(), Exhausted> {
         self.budgets.deadline.check()?;
         self.budgets.check(Limit::AlgebraSteps, self.before.saturating_add(self.spent.get()))?;
         self.budgets.check_held(&Held { algebra: self.own.get(), ..self.beside })?;
-        // Others need not be asked after every little thing.
+        // The pool is not asked again after small changes.
         let news = self.own.get() != self.told.get().1 || self.spent.get() >= self.told.get().0 + LOOK;
         if let Some((pool, run)) = self.pool.as_ref().filter(|_| news) {
             self.told.set((self.spent.get(), self.own.get()));
@@ -164,15 +165,15 @@ impl Ration {
     }
 }
 
-/// Draws from a ration, a little at a time.
+/// Draws from a ration in small amounts.
 #[derive(Debug)]
 pub struct Account {
     ration: Rc<Ration>,
-    /// Steps since the last beginning, how many of them may be taken, and at which to look next.
+    /// Steps since [`Account::begin`], their limit, and the count at which to look next.
     steps: u64,
     most: u64,
     next: u64,
-    /// Steps that the ration knows of.
+    /// Steps that were reported to the ration.
     told: u64,
     /// Bytes that the ration counts for this account.
     bytes: u64,
@@ -191,48 +192,48 @@ impl Account {
         Account { ration, steps: 0, most: u64::MAX, next: 0, told: 0, bytes: 0 }
     }
 
-    /// What it draws from.
+    /// The ration that it draws from.
     pub fn ration(&self) -> &Rc<Ration> {
         &self.ration
     }
 
-    /// Starts counting again, up to `most` or what the ration has left.
+    /// Restarts the count, up to `most` or what the ration has left.
     pub fn begin(&mut self, most: u64) {
         self.settle();
         (self.steps, self.told, self.most) = (0, 0, most);
         self.next = self.next_look();
     }
 
-    /// Steps since the beginning.
+    /// Steps since [`Account::begin`].
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Counts steps; true when it is time for a [look](Account::look).
+    /// Counts steps; true if it is time for a [look](Account::look).
     #[inline]
     pub fn charge(&mut self, steps: u64) -> bool {
         self.steps = self.steps.saturating_add(steps);
         self.steps > self.next
     }
 
-    /// Counts steps, and looks when it is time, with what was held at the last look.
+    /// Counts steps, and looks if it is time, with the memory of the last look.
     ///
     /// # Errors
-    /// What there is no more of.
+    /// The limit that is exceeded.
     pub fn pay(&mut self, steps: u64) -> Result<(), Exhausted> {
         if self.charge(steps) { self.look(self.bytes) } else { Ok(()) }
     }
 
-    /// Reports to the ration what was taken.
+    /// Reports the steps taken to the ration.
     pub fn settle(&mut self) {
         self.ration.take(self.steps - self.told);
         self.told = self.steps;
     }
 
-    /// `Ok` while there is more of everything; `bytes` is what is held now.
+    /// `Ok` while no limit is exceeded; `bytes` is the memory in use now.
     ///
     /// # Errors
-    /// What there is no more of.
+    /// The limit that is exceeded.
     #[cold]
     pub fn look(&mut self, bytes: u64) -> Result<(), Exhausted> {
         self.settle();

@@ -1,4 +1,4 @@
-//! Sums, products and other operations on expressions, in one order and one scale.
+//! Builds sums, products and other operations on expressions, with operands in a canonical order and one scale.
 
 use std::rc::Rc;
 
@@ -9,13 +9,13 @@ use super::tree::Over;
 use crate::number::Rational;
 use crate::term::{InputId, TermOp};
 
-/// An addend: what it is multiplied by, and what it is.
+/// An addend: its coefficient and its expression.
 pub(crate) type Addend = (Rational, Node);
-/// A factor: what it is, and its power in halves.
+/// A factor: its expression and its power in halves.
 pub(crate) type Factor = (Node, i32);
 
 impl Shapes {
-    /// An input's element.
+    /// An element of an input.
     pub(crate) fn element(&mut self, input: InputId, element: u64) -> Result<Node, TooLarge> {
         let slots: Rc<[i64]> = self.index(input, element).into_iter().map(|at| at as i64).collect();
         self.charge(slots.len())?;
@@ -27,28 +27,28 @@ impl Shapes {
         self.node(Shape::Number(value), [])
     }
 
-    /// A whole number that may be another one for other elements.
+    /// An integer that may differ between elements.
     pub(crate) fn whole(&mut self, value: i64) -> Result<Node, TooLarge> {
         Ok(Node { shape: self.intern(Shape::Whole)?, slots: Rc::from([value]) })
     }
 
-    /// A constant by its name, or what is said in place of an expression.
+    /// A named constant, or the text in place of a missing expression.
     pub(crate) fn constant(&mut self, name: &str) -> Result<Node, TooLarge> {
         self.node(Shape::Constant(name.into()), [])
     }
 
-    /// `e` to some power.
+    /// A power of `e`.
     pub(crate) fn exp(&mut self, exponent: &Node) -> Result<Node, TooLarge> {
         self.node(Shape::Exp(exponent.shape), [exponent])
     }
 
-    /// An operation whose operands stand in an order.
+    /// An operation whose operands are ordered.
     pub(crate) fn apply(&mut self, op: TermOp, operands: &[Node]) -> Result<Node, TooLarge> {
         let shapes = operands.iter().map(|operand| operand.shape);
         self.node(Shape::Apply(op, shapes.collect()), operands)
     }
 
-    /// One whose operands may stand in any order.
+    /// An operation whose operands may be reordered.
     pub(crate) fn of_set(&mut self, op: TermOp, mut operands: Vec<Node>) -> Result<Node, TooLarge> {
         self.sort(&mut operands, |operand| operand);
         self.apply(op, &operands)
@@ -63,17 +63,17 @@ impl Shapes {
         Ok(Node { shape, slots: slots.collect() })
     }
 
-    /// Whether an expression is above zero.
+    /// The condition that an expression is positive.
     pub(crate) fn positive(&mut self, of: &Node) -> Result<Node, TooLarge> {
         self.node(Shape::Positive(of.shape), [of])
     }
 
-    /// Whether an expression is zero.
+    /// The condition that an expression is zero.
     pub(crate) fn zero(&mut self, of: &Node) -> Result<Node, TooLarge> {
         self.node(Shape::Zero(of.shape), [of])
     }
 
-    /// The largest or the smallest of some.
+    /// The maximum or minimum of some expressions.
     pub(crate) fn extreme(&mut self, op: TermOp, arms: Vec<Node>) -> Result<Node, TooLarge> {
         let over = if op == TermOp::Min { Over::Min } else { Over::Max };
         let arms = if over == Over::Max { self.with_opposites(arms)? } else { arms };
@@ -104,7 +104,7 @@ impl Shapes {
         Ok(kept)
     }
 
-    /// A product of powers; factors that are the same are put together.
+    /// A product of powers; equal factors are combined.
     pub(crate) fn product(&mut self, factors: Vec<Factor>) -> Result<Node, TooLarge> {
         let mut flat: Vec<Factor> = Vec::new();
         for (node, power) in factors {
@@ -142,13 +142,13 @@ impl Shapes {
         self.node(Shape::Product(shapes), factors.iter().map(|(node, _)| node))
     }
 
-    /// A linear combination; addends that are the same are put together.
+    /// A linear combination; equal addends are combined.
     pub(crate) fn sum(&mut self, addends: Vec<Addend>) -> Result<Node, TooLarge> {
         let addends = self.collected(addends)?;
         self.combination(addends)
     }
 
-    /// The same as a number times a combination in a scale of its own; with `root`, the number is positive.
+    /// A linear combination as a number times one in its best scale; with `root`, the number is positive.
     pub(crate) fn scaled_sum(&mut self, addends: Vec<Addend>, root: bool) -> Result<Addend, TooLarge> {
         let mut addends = self.collected(addends)?;
         self.sort(&mut addends, |(_, node)| node);
@@ -182,7 +182,7 @@ impl Shapes {
         self.node(Shape::Sum(shapes), list.iter().map(|(_, node)| node))
     }
 
-    /// Addends, each once.
+    /// Combines equal addends.
     fn merged(&self, mut addends: Vec<Addend>) -> Vec<Addend> {
         self.sort(&mut addends, |(_, node)| node);
         let mut list: Vec<Addend> = Vec::new();
@@ -196,7 +196,7 @@ impl Shapes {
         list
     }
 
-    /// Addends, each once, as runs.
+    /// Combines equal addends, and addends that form runs.
     fn collected(&mut self, addends: Vec<Addend>) -> Result<Vec<Addend>, TooLarge> {
         let list = self.merged(addends);
         let mut addends = Vec::new();
@@ -210,7 +210,7 @@ impl Shapes {
         Ok(addends)
     }
 
-    /// What has one shape, and is alike otherwise, together; in the order of the first of each.
+    /// Groups items with the same shape that are `alike`, in the order of each group's first item.
     pub(super) fn by_shape<T>(
         &self,
         list: Vec<T>,
@@ -247,8 +247,8 @@ impl Shapes {
         })
     }
 
-    /// Finds what is better known by other names: `2·max(a, b) - a - b` is `|a - b|`, `a + b - max(a, b)` is `min(a, b)`,
-    /// `max(a, 0) - max(a, 6) + 6` is `min(max(a, 0), 6)`, and `a - 8·floor(a/8)` is `a mod 8`.
+    /// Rewrites sums that have shorter notations: `2·max(a, b) - a - b` is `|a - b|`, `a + b - max(a, b)` is
+    /// `min(a, b)`, `max(a, 0) - max(a, 6) + 6` is `min(max(a, 0), 6)`, and `a - 8·floor(a/8)` is `a mod 8`.
     fn with_known_names(&mut self, mut addends: Vec<Addend>) -> Result<Vec<Addend>, TooLarge> {
         let mut at = 0;
         while at < addends.len() {
@@ -269,7 +269,7 @@ impl Shapes {
         Ok(addends)
     }
 
-    /// With a maximum of two, which is an addend, as a part of something else.
+    /// Rewrites a sum in which the maximum of two, an addend, is part of another operation.
     fn with_maximum(&mut self, addends: &[Addend], max: &Addend) -> Result<Option<Vec<Addend>>, TooLarge> {
         let (coefficient, node) = max;
         let Some([a, b]) = self.two_arms(node) else { return Ok(None) };
@@ -310,7 +310,7 @@ impl Shapes {
         Ok(None)
     }
 
-    /// With a number rounded down, which is an addend, as a part of a remainder.
+    /// Rewrites a sum in which a floor, an addend, is part of a remainder.
     fn with_remainder(
         &mut self,
         addends: &[Addend],
@@ -333,7 +333,7 @@ impl Shapes {
         Ok(Some(rest))
     }
 
-    /// The minimum of which a maximum is the opposite, if all of its operands begin with a minus.
+    /// The minimum whose opposite a maximum is, if all of its operands begin with a minus.
     fn least_of_opposites(&mut self, node: &Node) -> Result<Option<Node>, TooLarge> {
         if let Shape::Apply(TermOp::Max, parts) = self.get(node.shape) {
             let parts: Vec<(ShapeId, ())> = parts.iter().map(|part| (*part, ())).collect();
@@ -352,7 +352,7 @@ impl Shapes {
         Ok(None)
     }
 
-    /// The opposite of a sum that has minus signs only, or the minimum of those of which one is the maximum.
+    /// The opposite of a sum whose coefficients are all negative; for a maximum over a run of such sums, a minimum.
     fn opposite(&mut self, shape: ShapeId) -> Result<Option<ShapeId>, TooLarge> {
         if let Shape::Run { over: Over::Max, body, strides } = self.get(shape).clone() {
             let Some(body) = self.opposite(body)? else { return Ok(None) };
@@ -371,7 +371,7 @@ impl Shapes {
         }
     }
 
-    /// The operands of a maximum of two.
+    /// The operands of the maximum of two.
     fn two_arms(&self, node: &Node) -> Option<[Node; 2]> {
         let Shape::Apply(TermOp::Max, parts) = self.get(node.shape) else { return None };
         let arms: Vec<Node> =
@@ -379,7 +379,7 @@ impl Shapes {
         arms.try_into().ok()
     }
 
-    /// A maximum of a number and something else.
+    /// The maximum of a number and another expression.
     fn bounded(&self, node: &Node) -> Option<Bounded> {
         let [a, b] = self.two_arms(node)?;
         let number = |node: &Node| {
@@ -396,7 +396,7 @@ impl Shapes {
         Some(Bounded { bound: &bound - &shift, of, shift })
     }
 
-    /// What a node is the sum of.
+    /// The addends of a node.
     fn addends_of(&self, node: &Node) -> Vec<Addend> {
         if let Shape::Sum(parts) = self.get(node.shape) {
             let parts = parts.iter().map(|(coefficient, part)| (*part, coefficient.clone()));
@@ -408,7 +408,7 @@ impl Shapes {
         vec![(Rational::ONE, node.clone())]
     }
 
-    /// What a node is the product of.
+    /// The factors of a node.
     fn factors_of(&self, node: &Node) -> Vec<Factor> {
         if let Shape::Product(parts) = self.get(node.shape) {
             return self.parts_of(node, parts.iter().copied()).collect();
@@ -416,7 +416,7 @@ impl Shapes {
         vec![(node.clone(), 2)]
     }
 
-    /// Writes a sum of `n` divided by `n` as a mean, where nothing else is left of the number.
+    /// Writes a sum of `n` addends divided by `n` as a mean, if the coefficient has no other factor.
     fn with_means(&mut self, coefficient: Rational, node: Node) -> Result<Addend, TooLarge> {
         if coefficient.is_integer() {
             return Ok((coefficient, node));
@@ -448,9 +448,9 @@ impl Shapes {
         self.factors_of(node).into_iter().filter_map(length).collect()
     }
 
-    /// What to multiply addends by so that little is left to read of their numbers.
+    /// The factor for all addends that leaves the shortest numbers.
     fn best_scale(&self, addends: &[Addend], root: bool) -> Rational {
-        /// Longer sums are scaled as their first addends ask for.
+        /// Only the first addends of longer sums propose scales.
         const MAX_CANDIDATES: usize = 12;
         let lengths: Vec<Vec<Rational>> = addends.iter().map(|(_, node)| self.lengths(node)).collect();
         let mut candidates = Vec::new();
@@ -469,7 +469,7 @@ impl Shapes {
             let outside = scale.recip().filter(|_| !root).map_or(0, |outside| Shapes::cost(&outside));
             addends.iter().zip(&lengths).map(own).sum::<usize>() + outside
         };
-        // Addends stand in the order of their shapes, so that the first one is the same wherever places lie.
+        // Addends are ordered by shape, so the first one does not depend on which elements they read.
         let is_turned = |scale: &Rational| {
             addends.first().is_some_and(|(coefficient, _)| coefficient.is_negative() != scale.is_negative())
         };
@@ -478,7 +478,7 @@ impl Shapes {
         candidates.min().map_or(Rational::ONE, |(.., scale)| scale)
     }
 
-    /// Takes the factors out of a sum over runs that are the same in all of its addends.
+    /// Moves factors that are the same in all addends out of a sum over runs.
     fn without_common_factors(&mut self, node: Node) -> Result<Node, TooLarge> {
         let mut runs: Vec<(Box<[i64]>, i64)> = Vec::new();
         let (mut shape, mut slots) = (node.shape, &node.slots[..]);
@@ -510,7 +510,7 @@ impl Shapes {
         };
         let mut inner: Vec<i64> = kept.iter().map(|at| slots[*at]).collect();
         for (level, (strides, count)) in runs.iter().enumerate().rev() {
-            // Behind the slots of what is summed lie the lengths of the runs within.
+            // After the slots of the body come the lengths of the inner runs.
             let lengths = slots.len()..slots.len() + runs.len() - 1 - level;
             let strides = kept.iter().copied().chain(lengths).map(|at| strides[at]).collect();
             shape = self.intern(Shape::Run { over: Over::Sum, body: shape, strides })?;
@@ -528,7 +528,7 @@ struct Bounded {
     shift: Rational,
 }
 
-/// The root of a number that is the square of a rational.
+/// The square root of a number that is the square of a rational.
 pub(crate) fn root_of(value: &Rational) -> Option<Rational> {
     let (num, den) = value.to_parts();
     if num < 0 || !num.is_perfect_square() || !den.is_perfect_square() {
@@ -537,7 +537,7 @@ pub(crate) fn root_of(value: &Rational) -> Option<Rational> {
     Some(rug::Rational::from((num.sqrt(), den.sqrt())).into())
 }
 
-/// Addends less `times` others, if all of these are among them.
+/// Removes `times` the other addends; `None` if not all of them are present.
 fn without(addends: &[Addend], others: &[Addend], times: &Rational) -> Option<Vec<Addend>> {
     let mut rest = addends.to_vec();
     for (coefficient, node) in others {

@@ -1,4 +1,4 @@
-//! Two formulas of the same outputs, and what one has otherwise than the other.
+//! Compares two formulas of the same outputs and marks their differences.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use super::tree::{Expression, Family, Formula};
 use crate::number::Rational;
 
-/// Both formulas, with what is not the same in the other one marked. Names are looked through: what they stand for is
-/// compared.
+/// Both formulas, with the parts marked that differ from the other one. Names are not compared, but their definitions.
 pub fn marked(one: &Formula, other: &Formula) -> [Formula; 2] {
     let plain = || [one.clone(), other.clone()];
     let left = Cell::new(MAX_STEPS);
@@ -16,18 +15,18 @@ pub fn marked(one: &Formula, other: &Formula) -> [Formula; 2] {
     if both.left.get() == 0 { plain() } else { both.marked }
 }
 
-/// Where comparing takes more steps than this, nothing is marked.
+/// If the comparison takes more steps than this, nothing is marked.
 const MAX_STEPS: u32 = 1_000_000;
 
 struct Both<'f> {
     sources: [&'f Formula; 2],
     marked: [Formula; 2],
-    /// Whether definitions of the two are the same.
+    /// Whether definitions of the two are equal.
     known: RefCell<BTreeMap<[usize; 2], bool>>,
     left: Cell<u32>,
 }
 
-/// One of the two formulas.
+/// The indices of the two formulas.
 const SIDES: [usize; 2] = [0, 1];
 
 impl Both<'_> {
@@ -56,7 +55,7 @@ impl Both<'_> {
         }
     }
 
-    /// Whether expressions of the two formulas are the same.
+    /// Whether expressions of the two formulas are equal.
     fn same(&self, a: &Expression, b: &Expression) -> bool {
         self.left.set(self.left.get().saturating_sub(1));
         if self.left.get() == 0 {
@@ -97,7 +96,8 @@ impl Both<'_> {
         })
     }
 
-    /// What of two lists the other one lacks, by position. The lists are what somebody reads: they are short.
+    /// For each of two lists, the positions of items that the other one lacks. The lists are displayed, and so they
+    /// are short.
     fn unpaired<K: PartialEq>(&self, a: &[impl Part<K>], b: &[impl Part<K>]) -> [Vec<usize>; 2] {
         let mut left: Vec<usize> = (0..b.len()).collect();
         let mut alone = Vec::new();
@@ -127,7 +127,7 @@ impl Both<'_> {
                     .iter()
                     .all(|side| self.marked[*side].definitions[definitions[*side]].value == values[*side]);
                 if !is_new {
-                    // What it stands for has been compared with something else.
+                    // The definition has been compared with another one.
                     return [mark(a), mark(b)];
                 }
                 let values = self.differing(&values[0], &values[1]);
@@ -168,7 +168,7 @@ impl Both<'_> {
         }
     }
 
-    /// Lists of which some parts are the same.
+    /// Lists of which some parts are equal.
     fn lists<K: PartialEq, P: Part<K>>(&mut self, a: &[P], b: &[P]) -> (Vec<P>, Vec<P>) {
         let [alone, others] = self.unpaired(a, b);
         let (mut x, mut y) = (a.to_vec(), b.to_vec());
@@ -194,10 +194,10 @@ fn mark(expression: &Expression) -> Expression {
 trait Part<K>: Clone {
     fn key(&self) -> &K;
     fn expression(&self) -> &Expression;
-    /// The same of another expression.
+    /// This part with another expression.
     #[must_use]
     fn with(&self, expression: Expression) -> Self;
-    /// All of it, marked.
+    /// This part, marked as a whole.
     #[must_use]
     fn marked(&self) -> Self;
 }

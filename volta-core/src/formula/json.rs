@@ -1,4 +1,4 @@
-//! Formulas as data for other programs: numbers as texts, which are exact, and operations by their names.
+//! Formulas as data for other programs: numbers as strings, which are exact, and operations by name.
 
 use serde::{Serialize, Serializer};
 

@@ -9,23 +9,23 @@ use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRan
 use crate::number::Rational;
 use crate::term::InputId;
 
-/// Runs of so few operands are written out.
+/// Runs of at most this many operands are written out.
 const FEW: i64 = 3;
-/// What is written out weighs no more than this, each.
+/// The largest weight of an operand that is written out.
 const LIGHT: u32 = 12;
-/// More pieces than this are counted, not listed.
+/// Further pieces are counted, not listed.
 const MAX_PIECES: usize = 24;
-/// Of what is lighter than this, only parts that stand in several places have names.
+/// In lighter pieces, only repeated parts get names.
 const HEAVY: usize = 24;
 
-/// An element of an output and its value, in one or more arrangements; in none where that is too large.
+/// An element of an output and its value, in one or more arrangements; in none if that is too large.
 pub type LiftedElement = (InputId, u64, Vec<Node>);
 
 impl Shapes {
     /// The formula of elements, each given once; `names` are those of inputs and outputs.
     ///
-    /// Values come in several arrangements, the same ones in the same order. Of each output, all elements are taken in
-    /// that in which there is least to read.
+    /// Values come in several arrangements, the same ones in the same order. For each output, the arrangement is
+    /// used in which all of its elements together are shortest.
     pub fn formula(&mut self, elements: &[LiftedElement], names: &[String]) -> Formula {
         let tensors: Vec<Arc<str>> = names.iter().map(|name| Arc::from(name.as_str())).collect();
         let mut formula = Formula { tensors, ..Formula::default() };
@@ -36,7 +36,7 @@ impl Shapes {
             let arrangements = output.iter().map(|(.., values)| values.len()).max().unwrap_or(0);
             let ways = (0..arrangements).filter_map(|way| self.families(output, way).ok());
             let weighed = ways.collect::<Vec<_>>().into_iter().map(|(families, open)| {
-                // A line of its own is worth a few words.
+                // A line of its own costs as much as a few words.
                 let weight = |family: &Node| u64::from(self.weight(family.shape)) + 8;
                 (open, families.iter().map(weight).sum::<u64>(), families)
             });
@@ -64,8 +64,8 @@ impl Shapes {
         formula
     }
 
-    /// An output's elements as families, in an arrangement of their values or the last that there is; and how many have
-    /// none.
+    /// The elements of an output as families, in the given arrangement of their values or else the last one; and
+    /// the number of elements without a value.
     fn families(&mut self, output: &[&LiftedElement], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
         let mut entries = Vec::new();
         let mut open = 0;
@@ -92,7 +92,7 @@ impl Shapes {
         (param.0, family.slots[..self.rank(*param)].to_vec())
     }
 
-    /// How many elements a family has.
+    /// The number of elements of a family.
     fn elements(&self, family: &Node) -> u64 {
         let mut rows: Vec<(ShapeId, Vec<i64>)> = vec![(family.shape, family.slots.to_vec())];
         let mut elements = 0;
@@ -113,7 +113,7 @@ impl Shapes {
     }
 }
 
-/// Writes nodes as trees.
+/// Converts nodes to trees.
 struct Tree<'s> {
     shapes: &'s Shapes,
     tensors: &'s [Arc<str>],
@@ -138,7 +138,7 @@ impl Tree<'_> {
         Family { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
     }
 
-    /// Goes into runs, the first outermost: adds a range for each, and tells what is within.
+    /// Enters nested runs, the outermost first: adds a range for each, and returns what is within.
     fn open(
         &self,
         mut shape: ShapeId,
@@ -248,14 +248,14 @@ impl Tree<'_> {
         let mut ranges = Vec::new();
         let (shape, slots) = self.open(shape, slots.to_vec(), over, &mut ranges, depth);
         let body = self.expression(shape, &slots, depth + ranges.len() as u32);
-        // A single operand, where other elements have more.
+        // A single operand, where other elements have several.
         if ranges.is_empty() {
             return body;
         }
         Expression::Over(over, ranges, Box::new(body))
     }
 
-    /// A few light operands, one by one.
+    /// A short run of light operands, written out one by one.
     fn written_out(
         &self,
         over: Over,
@@ -291,8 +291,8 @@ impl Tree<'_> {
     }
 }
 
-/// Where a range begins: where places begin that move by one with it, so that indices read `k` and not `k + 3`. In sums
-/// that is a number, if it is one anywhere, or what it is everywhere.
+/// The first value of a range: the first index of a slot with stride 1, so that indices read `k` and not `k + 3`.
+/// In sums, a slot with a constant index is preferred; otherwise all such slots must have the same index.
 fn first_of(slots: &[AffineIndex], strides: &[i64], over: Over) -> AffineIndex {
     let mut plain = slots.iter().zip(strides).filter(|(_, stride)| **stride == 1).map(|(slot, _)| slot);
     if over == Over::All {
@@ -308,8 +308,8 @@ fn first_of(slots: &[AffineIndex], strides: &[i64], over: Over) -> AffineIndex {
     }
 }
 
-/// Gives names: to what stands in several places, to what runs over a range inside of what does so too, and of what is
-/// heavy, to all that runs over a range but addends and factors of the whole.
+/// Names parts: repeated ones, ranges within ranges, and in heavy pieces all ranges except addends and factors of
+/// the whole.
 fn name_parts(formula: &mut Formula) {
     let mut naming = Naming::default();
     for piece in &formula.pieces {
@@ -349,29 +349,29 @@ fn name_parts(formula: &mut Formula) {
     formula.definitions = naming.definitions;
 }
 
-/// Where an expression stands.
+/// The context of an expression.
 #[derive(Clone, Copy)]
 struct Around {
-    /// As an addend or a factor of the whole.
+    /// It is an addend or a factor of the whole.
     open: bool,
-    /// What runs over ranges there has a name.
+    /// Ranges in it get names.
     listed: bool,
 }
 
-/// An expression whose free variables are its parameters, and how many these are.
+/// An expression whose free variables are its parameters, and their number.
 type Closed = (u32, Expression);
 
 #[derive(Default)]
 struct Naming {
     definitions: Vec<Definition>,
-    /// How often expressions stand anywhere.
+    /// The number of occurrences of expressions.
     often: FxHashMap<Closed, usize>,
     known: FxHashMap<Closed, usize>,
 }
 
 impl Naming {
     fn may_have_name(at: &Expression) -> bool {
-        /// What is lighter is easily read twice.
+        /// Lighter expressions are easily read twice.
         const LEAST: usize = 7;
         matches!(at, Expression::Over(..)) || at.weight() >= LEAST
     }
@@ -382,7 +382,7 @@ impl Naming {
             let often = self.often.entry(closed).or_default();
             *often += 1;
             if *often > 1 {
-                // Its parts stand in it once more, but are read no more often.
+                // Its parts occur once more, but only within it.
                 return;
             }
         }
@@ -436,7 +436,7 @@ impl Naming {
     }
 }
 
-/// An expression that stands in `depth` ranges, with its free variables as the first ones; and these.
+/// An expression nested in `depth` ranges, with its free variables renumbered as the first ones; and these variables.
 fn closed(at: &Expression, depth: u32) -> (Closed, Vec<IndexVariable>) {
     let mut free: Vec<IndexVariable> = Vec::new();
     at.each_index(&mut |index| {
@@ -458,7 +458,7 @@ fn closed(at: &Expression, depth: u32) -> (Closed, Vec<IndexVariable>) {
 }
 
 impl Expression {
-    /// Calls for each expression in indices, of elements, ranges and arguments.
+    /// Calls `each` for the affine indices of elements, ranges and arguments.
     fn each_index(&self, each: &mut impl FnMut(&AffineIndex)) {
         match self {
             Expression::Whole(index) => each(index),
@@ -479,19 +479,19 @@ impl Expression {
         self.each_part(&mut |part| part.each_index(&mut *each));
     }
 
-    /// How many ranges it runs over itself.
+    /// The number of its own ranges.
     fn range_count(&self) -> u32 {
         if let Expression::Over(_, ranges, _) = self { ranges.len() as u32 } else { 0 }
     }
 
-    /// How much there is to read.
+    /// A measure of its length.
     fn weight(&self) -> usize {
         let mut weight = 1;
         self.each_part(&mut |part| weight += part.weight());
         weight
     }
 
-    /// Calls for each part.
+    /// Calls `each` for the direct parts.
     fn each_part(&self, each: &mut impl FnMut(&Expression)) {
         match self {
             Expression::Number(_)
@@ -510,7 +510,7 @@ impl Expression {
         }
     }
 
-    /// The same, to change them.
+    /// Like `each_part`, with mutable parts.
     fn each_part_mut(&mut self, each: &mut impl FnMut(&mut Expression)) {
         match self {
             Expression::Number(_)
@@ -529,7 +529,7 @@ impl Expression {
         }
     }
 
-    /// Gives variables other numbers.
+    /// Renumbers variables.
     fn renumber(&mut self, by: &impl Fn(IndexVariable) -> IndexVariable) {
         let affine = |index: &mut AffineIndex| {
             *index = index.replaced(&|variable| AffineIndex::variable(by(variable)))

@@ -1,9 +1,9 @@
-//! What the elements of an output are, as a person would write it: families over ranges of indices, sums over indices,
-//! and names for what is read several times.
+//! Readable formulas of the elements of an output: families over ranges of indices, sums over indices, and names
+//! for repeated parts.
 //!
-//! Normal forms of elements become [`Node`]s: a [`shape`], interned, and the places that it reads. Where places
-//! move evenly, [`run`] puts them together: addends to sums over an index, and elements of an output to families. What
-//! comes out is a [`Formula`], a tree, and exact: put in the numbers for the indices, and each element's form is back.
+//! Normal forms of elements become [`Node`]s: an interned [`shape`], and the indices that it reads. Where indices
+//! are affine, [`run`] combines addends to sums over an index, and elements of an output to families. The result is
+//! a [`Formula`], an exact tree: with numbers substituted for the indices, it is each element's form.
 
 mod build;
 mod compare;

@@ -1,17 +1,17 @@
-//! Numbers as a source would write them.
+//! Numbers in the notation of source code.
 
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 
-/// Numbers of more bits, more than there is room for, are not spelled.
+/// Integers of more bits are printed approximately.
 const LONGEST: u32 = 1 << 13;
-/// Numbers from here on are spelled as literals where they are some.
+/// Numbers from here on are printed as literals if they are f32 values.
 const LONG: u32 = 1_000_000;
-/// Literals of more characters are none that anybody wrote.
+/// Longer literals are not ones that a programmer would write.
 const MAX_LITERAL: usize = 10;
 
-/// A number as what stands above and below a line: an integer, a fraction, or where it has many digits, the f32 literal
-/// that it is: `1e-6f` rather than `8796093 / 8796093022208`.
+/// The numerator and the denominator of a number; if it has many digits, the equal f32 literal instead: `1e-6f`
+/// rather than `8796093 / 8796093022208`.
 pub(super) fn parts(value: &Rational) -> (String, Option<String>) {
     if let Some(literal) = as_f32(value) {
         return (literal, None);
@@ -35,7 +35,7 @@ fn as_f32(value: &Rational) -> Option<String> {
     (text.len() <= MAX_LITERAL).then_some(text)
 }
 
-/// An integer; large powers of two as such.
+/// An integer; large powers of two in the form `2^k`.
 fn whole(value: &rug::Integer) -> String {
     let bits = value.significant_bits();
     if bits > LONGEST {

@@ -1,4 +1,4 @@
-//! Lists of expressions of one shape as runs: places that move evenly become a first place, strides and a length.
+//! Finds runs in lists of expressions of one shape: slots that are affine become a first value, a stride and a length.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -10,11 +10,11 @@ use super::tree::Over;
 type Run = Vec<usize>;
 
 impl Shapes {
-    /// Puts together what has one shape and moves evenly. Runs that move evenly themselves are put together again, so
-    /// that a block of a matrix is a run of rows, and a triangle a run of rows each one longer than the one before.
+    /// Combines expressions of one shape with affine slots into runs. Runs that are themselves affine are combined
+    /// again, so that a block of a matrix is a run of rows, and a triangle a run of rows of increasing length.
     ///
-    /// Where one step leads through most of a list, all of it is put together in runs, of which some may have length 1; else
-    /// what it leads through three places or more of, and the rest is looked at alone.
+    /// If one step joins most of a list, the whole list is divided into its runs, some of which may have length 1;
+    /// otherwise only runs of three or more are taken, and the rest is searched again.
     pub(super) fn runs(&mut self, over: Over, list: Vec<Node>) -> Result<Vec<Node>, TooLarge> {
         let mut done = Vec::new();
         let mut open = vec![list];
@@ -53,9 +53,9 @@ impl Shapes {
         Ok(done)
     }
 
-    /// Steps that may lead from many places to others, the most frequent one from a place to the next in order first.
+    /// Candidate steps, the most frequent difference between consecutive items first.
     fn steps(&mut self, list: &[Node]) -> Result<Vec<Vec<i64>>, TooLarge> {
-        /// So many places may lie between two that one step separates.
+        /// At most this many items are looked past for a candidate step.
         const BETWEEN: usize = 16;
         let step = |a: &Node, b: &Node| -> Vec<i64> {
             a.slots.iter().zip(b.slots.iter()).map(|(a, b)| b - a).collect()
@@ -76,10 +76,10 @@ impl Shapes {
         Ok(steps)
     }
 
-    /// Whether two places alone are a run. Two always move evenly: that is said only of neighbours.
+    /// Whether two items alone form a run. Any two are affine, so only neighbours count.
     fn are_neighbours(&self, first: &Node, step: &[i64], over: Over) -> bool {
         let (mut inner, mut slots) = (first.shape, &first.slots[..]);
-        // How far places reach along each slot: a block may follow right behind another.
+        // The extent of the items along each slot: a block may directly follow another.
         let mut reach = vec![1; step.len()];
         while let (Shape::Run { body, strides, .. }, Some((count, rest))) =
             (self.get(inner), slots.split_last())
@@ -99,7 +99,7 @@ impl Shapes {
         lengths.iter().all(|step| *step == 0) && places[..index].iter().zip(&reach).all(is_near)
     }
 
-    /// The runs of a step.
+    /// The runs with a given step.
     fn along(&mut self, list: &[Node], step: &[i64], over: Over) -> Result<Vec<Run>, TooLarge> {
         self.charge(list.len() * step.len())?;
         let places: FxHashMap<&[i64], usize> =

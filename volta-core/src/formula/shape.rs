@@ -1,8 +1,8 @@
-//! Expressions as shapes and places: what is computed, apart from which elements it reads.
+//! Expressions as shapes and slots: the operations, separate from the elements that they read.
 //!
-//! A [`Node`] is a shape, interned, and a list of whole numbers, its *slots*: the indices of the input elements in it, in
-//! order, and the lengths of its runs. Two expressions that differ in places only have one shape, so that families are
-//! found by comparing lists of numbers.
+//! A [`Node`] is an interned shape and a list of integers, its *slots*: the indices of the input elements in it, in
+//! order, and the lengths of its runs. Expressions that differ only in their slots share a shape, so that families
+//! are found by comparing lists of integers.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -21,22 +21,22 @@ index_type!(
     "s"
 );
 
-/// What is computed, without the places that it reads.
+/// The operations of an expression, without its slots.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shape {
     /// A number.
     Number(Rational),
-    /// A whole number that may depend on the place: one slot.
+    /// An integer that may depend on indices: one slot.
     Whole,
-    /// A constant with a name; or why there is no form.
+    /// A named constant; or the reason why there is no form.
     Constant(Rc<str>),
     /// An input's element: a slot for each dimension.
     Element(InputId),
     /// A linear combination.
     Sum(Box<[(Rational, ShapeId)]>),
-    /// A product of powers, in halves: 2 is the thing itself, −1 one over its root.
+    /// A product of powers, in halves: 2 is the factor itself, −1 one over its root.
     Product(Box<[(ShapeId, i32)]>),
-    /// `e` to some power.
+    /// A power of `e`.
     Exp(ShapeId),
     /// An operation on the operands.
     Apply(TermOp, Box<[ShapeId]>),
@@ -44,8 +44,8 @@ pub(super) enum Shape {
     Positive(ShapeId),
     /// The operand is zero.
     Zero(ShapeId),
-    /// Operands of one shape whose slots move evenly, put together; its slots are those of the first operand, and behind
-    /// them the number of operands.
+    /// Operands of one shape with affine slots, combined; its slots are those of the first operand, followed by the
+    /// number of operands.
     Run { over: Over, body: ShapeId, strides: Box<[i64]> },
     /// An element of an output and its value: the slots of the index, then those of the value.
     Entry(InputId, ShapeId),
@@ -60,23 +60,23 @@ pub struct Node {
 
 struct Info {
     shape: Shape,
-    /// What each slot is: an index along a dimension of an input, or a length.
+    /// The meaning of each slot: an index along a dimension of an input, or (`None`) a length.
     slots: Rc<[Option<(InputId, u32)>]>,
-    /// Orders shapes; the same in every run.
+    /// The place in the order of shapes; the same in every run.
     order: (u32, u32, u64),
     weight: u32,
     depth: u32,
 }
 
-/// Why there is no formula.
+/// The formula is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// Expressions with more places, before any of them are found to move evenly, are too large.
+/// Expressions with more slots, before runs are found, are too large.
 const MAX_SLOTS: usize = 1 << 10;
-/// Nested deeper than this, nobody reads them.
+/// Expressions nested deeper than this are unreadable.
 const MAX_DEPTH: u32 = 150;
-/// So many slots may be written for one formula.
+/// At most this many slots are processed for one formula.
 const MAX_WORK: u64 = 200_000_000;
 
 /// The shapes of one formula.
@@ -89,7 +89,7 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// No shapes; inputs have these extents.
+    /// No shapes yet; inputs have these extents.
     pub fn new(extents: Vec<Vec<u64>>) -> Shapes {
         let one = Shape::Number(Rational::ONE);
         let info =
@@ -98,7 +98,7 @@ impl Shapes {
         Shapes { list: vec![info], ids, extents, work: 0 }
     }
 
-    /// The number 1, which is the first shape of all.
+    /// The number 1, which is the first shape interned.
     pub(super) fn one() -> Node {
         Node { shape: ShapeId(0), slots: Rc::from([]) }
     }
@@ -111,12 +111,12 @@ impl Shapes {
         self.list[id.index()].slots.len()
     }
 
-    /// How much there is to read.
+    /// A measure of its length.
     pub(super) fn weight(&self, id: ShapeId) -> u32 {
         self.list[id.index()].weight
     }
 
-    /// Orders shapes by content: by the first input that they read, then small ones first.
+    /// The order of shapes by content: by the first input that they read, then by size.
     pub(super) fn order(&self, id: ShapeId) -> (u32, u32, u64) {
         self.list[id.index()].order
     }
@@ -130,7 +130,7 @@ impl Shapes {
         self.extents[input.index()].len()
     }
 
-    /// Takes steps.
+    /// Draws from the budget.
     pub(super) fn charge(&mut self, slots: usize) -> Result<(), TooLarge> {
         self.work += slots as u64 + 1;
         if self.work > MAX_WORK { Err(TooLarge) } else { Ok(()) }
@@ -223,7 +223,7 @@ impl Shapes {
         Ok(Node { shape: self.intern(shape)?, slots: slots.into() })
     }
 
-    /// Sorts what may stand in any order: by shape, then by place.
+    /// Sorts parts that may be reordered: by shape, then by slots.
     pub(super) fn sort<T>(&self, parts: &mut [T], node: impl Fn(&T) -> &Node) {
         parts.sort_by(|a, b| {
             let (a, b) = (node(a), node(b));
@@ -231,7 +231,7 @@ impl Shapes {
         });
     }
 
-    /// The elements of each input that a node reads lie between these indices.
+    /// For each input that a node reads, the bounds of the indices.
     fn bounds(&self, node: &Node) -> Vec<(InputId, Vec<[i64; 2]>)> {
         let mut bounds: Vec<(InputId, Vec<[i64; 2]>)> = Vec::new();
         let slots: Vec<[i64; 2]> = node.slots.iter().map(|slot| [*slot; 2]).collect();
@@ -272,8 +272,8 @@ impl Shapes {
         }
     }
 
-    /// A node that reads other elements: those of input `input` are `by` further on in row-major order. `None` where
-    /// they would not lie alike, since a row ends between them.
+    /// A node translated to other elements: those of `input` are `by` further in row-major order. `None` if the
+    /// indices would not all shift equally, since a row ends in between.
     pub fn translated(&mut self, node: &Node, by: &[(InputId, i64)]) -> Option<Node> {
         let mut shifts: Vec<(InputId, Vec<i64>)> = Vec::new();
         for (input, bounds) in self.bounds(node) {
@@ -308,7 +308,7 @@ impl Shapes {
         Some(Node { shape: node.shape, slots: moved.collect() })
     }
 
-    /// The number of operands of a sum over a run, those of runs right below it included, if rows are equally long.
+    /// The number of operands of a sum over a run, including directly nested runs, if these have equal lengths.
     pub(super) fn run_length(&self, node: &Node) -> Option<i64> {
         let mut shape = node.shape;
         let mut at = node.slots.len();
@@ -326,7 +326,7 @@ impl Shapes {
         (!around.is_empty()).then_some(total)
     }
 
-    /// How much text the number is, in which none is best.
+    /// The length of a number's text; 0 for ±1, which is not written.
     pub(super) fn cost(value: &Rational) -> usize {
         let (above, below) = number::parts(&value.abs());
         let line = |below: String| 1 + below.len();

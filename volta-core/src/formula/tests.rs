@@ -1,4 +1,4 @@
-//! Families say of each element what it is, and sums read as they should.
+//! Families expand to the elements from which they were made, and sums have the expected notation.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn points(ranges: &[IndexRange]) -> Vec<Vec<i64>> {
     })
 }
 
-/// What a formula of copies of x says: for each element of y, the elements of x that are added up.
+/// For a formula of copies of x: for each element of y, the elements of x that are added up.
 fn copies(formula: &Formula) -> BTreeMap<Vec<i64>, Vec<Vec<i64>>> {
     let mut copies = BTreeMap::new();
     for piece in &formula.pieces {
@@ -77,7 +77,7 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
             addends.iter().flat_map(|(_, part)| read(part, point)).collect()
         }
         Expression::Over(_, ranges, body) => {
-            // Ranges stand behind the variables around them.
+            // Variables of inner ranges come after those of outer ones.
             let around: Vec<IndexRange> = (0..point.len())
                 .map(|at| IndexRange {
                     variable: IndexVariable(at as u32),
@@ -103,7 +103,7 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
     list
 }
 
-/// Elements of a tensor: boxes with steps, triangles, and single ones.
+/// Elements of a tensor: boxes with strides, triangles, and single ones.
 fn places() -> impl Strategy<Value = Vec<u64>> {
     let [rows, columns] = EXTENTS;
     let block = (0..rows, 1..4u64, 0..columns, 1..3u64, any::<bool>()).prop_map(
@@ -126,7 +126,7 @@ fn places() -> impl Strategy<Value = Vec<u64>> {
 }
 
 proptest! {
-    /// Whatever elements there are and wherever they read: expanded, the families are these.
+    /// For any elements and any indices that they read: expanded, the families are these.
     #[test]
     fn families_are_what_they_were_made_of(written in places(), addends in places(), turn in 0..3u64) {
         prop_assume!(!written.is_empty() && !addends.is_empty());
@@ -135,7 +135,7 @@ proptest! {
         let mut elements = Vec::new();
         let mut expected = BTreeMap::new();
         for element in written {
-            // A copy from elsewhere; the same sum everywhere; sums that differ.
+            // A copy of another element; the same sum for all; sums that differ.
             let read: Vec<u64> = match turn {
                 0 => vec![(element * 7 + 3) % size],
                 1 => addends.clone(),
@@ -301,7 +301,7 @@ fn of_two_formulas_what_is_not_the_same_is_marked() {
     let [one, other] = texts(&first, &normalised(4, 4));
     assert!(one.starts_with("y[i] = (x[i] - ⟦3⟧) / sqrt(mean_x) + exp(x[i]) "), "{one}");
     assert!(other.starts_with("y[i] = (x[i] - ⟦4⟧) / sqrt(mean_x) + exp(x[i]) "), "{other}");
-    // What stands behind a name is compared, not the name.
+    // The definition of a name is compared, not the name.
     let mut renamed = normalised(3, 6);
     renamed.definitions[0].name = "other".into();
     let [one, other] = texts(&first, &renamed);
@@ -309,11 +309,11 @@ fn of_two_formulas_what_is_not_the_same_is_marked() {
     assert!(other.ends_with(" i < 8\n  other = mean{i<8}(⟦x[i]^3⟧)"), "{other}");
     renamed.definitions[0].value = first.definitions[0].value.clone();
     assert!(texts(&first, &renamed).iter().all(|text| !text.contains('⟦')));
-    // Elements of which the other kernel says nothing by themselves.
+    // A family that the other formula does not have with the same range.
     let mut longer = first.clone();
     longer.pieces[0].ranges[0].to = AffineIndex::constant(9);
     assert!(texts(&first, &longer).iter().all(|text| text.starts_with("y[i] = ⟦(x[i] - 3)")), "{longer}");
-    // A mark holds nothing together.
+    // A mark does not bind like brackets.
     let constant = |name: &str| Expression::Constant(name.into());
     let times_c = |factor: Expression| {
         let mut formula = first.clone();

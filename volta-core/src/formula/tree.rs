@@ -1,4 +1,4 @@
-//! A formula, as data: layout is for those who print it.
+//! Formulas as data; the layout is separate.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use crate::number::Rational;
 use crate::term::TermOp;
 
 index_type!(
-    /// An index that runs over a range: its number counts those in whose ranges it stands.
+    /// The index variable of a range, numbered by nesting depth.
     IndexVariable,
     "i"
 );
 
-/// What is put together over a range.
+/// An operation over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum Over {
     /// The sum.
     Sum,
-    /// The sum, divided by the number of addends; those of sums right inside count too.
+    /// The sum divided by the number of addends, directly nested sums included.
     Mean,
     /// The product.
     Product,
-    /// The largest.
+    /// The maximum.
     Max,
-    /// The smallest.
+    /// The minimum.
     Min,
-    /// Elements of an output, each for itself.
+    /// Separate elements of an output.
     All,
 }
 
@@ -44,7 +44,7 @@ pub struct AffineIndex {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct IndexRange {
-    /// What runs.
+    /// The variable.
     pub variable: IndexVariable,
     /// The first value.
     pub from: AffineIndex,
@@ -58,33 +58,33 @@ pub struct IndexRange {
 pub enum Expression {
     /// A number.
     Number(Rational),
-    /// A whole number that depends on indices.
+    /// An integer that depends on indices.
     Whole(AffineIndex),
-    /// A constant with a name, or in brackets why there is no expression.
+    /// A named constant, or in brackets the reason why there is no expression.
     Constant(Arc<str>),
     /// An element of an input, by its name.
     Element(Arc<str>, Vec<AffineIndex>),
-    /// What a definition, by its position, says with these in place of its parameters.
+    /// A definition, by its position, applied to arguments.
     Name(usize, Vec<AffineIndex>),
     /// A linear combination.
     Sum(Vec<(Rational, Expression)>),
-    /// A product of powers, in halves: 2 is the thing itself, −1 one over its root.
+    /// A product of powers, in halves: 2 is the factor itself, −1 one over its root.
     Product(Vec<(Expression, i32)>),
-    /// `e` to some power.
+    /// A power of `e`.
     Exp(Box<Expression>),
-    /// An operation; `max`, `min` and conditions may have more operands than two.
+    /// An operation; `max`, `min` and conditions may have more than two operands.
     Apply(TermOp, Vec<Expression>),
     /// The expression is above zero.
     Positive(Box<Expression>),
     /// The expression is zero.
     Zero(Box<Expression>),
-    /// Over ranges, the first outermost.
+    /// An operation over ranges, the first outermost.
     Over(Over, Vec<IndexRange>, Box<Expression>),
-    /// What another formula has otherwise; no formula of one kernel has such a part.
+    /// A part that differs from another formula; only in formulas that were compared.
     Marked(Box<Expression>),
 }
 
-/// Elements of an output that are one expression in their indices.
+/// Elements of an output with one expression in their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Family {
@@ -92,39 +92,39 @@ pub struct Family {
     pub output: Arc<str>,
     /// The index of an element.
     pub index: Vec<AffineIndex>,
-    /// What the index runs over.
+    /// The ranges of the indices.
     pub ranges: Vec<IndexRange>,
-    /// How many elements these are.
+    /// The number of elements.
     pub elements: u64,
-    /// What they are.
+    /// Their value.
     pub value: Expression,
 }
 
-/// A name for what stands in several places, or is long.
+/// A name for a part that is repeated or long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Definition {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The number of its parameters, which are the first variables.
     pub parameters: u32,
-    /// What it is.
+    /// The value.
     pub value: Expression,
 }
 
-/// What a kernel computes.
+/// The formula of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Formula {
     /// In the order of outputs and of their elements.
     pub pieces: Vec<Family>,
-    /// Names, each before those in which it stands.
+    /// Definitions, each before those that use it.
     pub definitions: Vec<Definition>,
-    /// Names of inputs and outputs, which no index is called by.
+    /// Names of inputs and outputs, which indices must not have.
     pub tensors: Vec<Arc<str>>,
-    /// Pieces that are not listed, for there are too many, and how many elements these are.
+    /// The number of pieces that are not listed because there are too many, and of their elements.
     pub omitted: (u64, u64),
-    /// Elements of which there is nothing to list: their forms, taken together, are too large.
+    /// The number of elements that are not listed because their forms together are too large.
     pub open: u64,
 }
 
@@ -139,7 +139,7 @@ impl AffineIndex {
         AffineIndex { constant: 0, terms: vec![(variable, 1)] }
     }
 
-    /// Itself and another one some times.
+    /// `self + times · other`
     #[must_use]
     pub fn plus(&self, other: &AffineIndex, times: i64) -> AffineIndex {
         let mut sum = self.clone();
@@ -154,12 +154,12 @@ impl AffineIndex {
         sum
     }
 
-    /// The value for values of all variables, by number.
+    /// The value for given values of all variables, by number.
     pub fn at(&self, values: &[i64]) -> i64 {
         self.terms.iter().fold(self.constant, |sum, (variable, times)| sum + times * values[variable.index()])
     }
 
-    /// With other expressions in place of variables.
+    /// Substitutes affine indices for variables.
     #[must_use]
     pub fn replaced(&self, by: &impl Fn(IndexVariable) -> AffineIndex) -> AffineIndex {
         let terms = self.terms.iter();

@@ -1,5 +1,5 @@
-//! A formula in a notation: the order of what is added and multiplied, signs, brackets and indices are the same in all of
-//! them.
+//! Writes a formula in a notation: the order of addends and factors, signs, brackets and indices are the same in
+//! all notations.
 
 use std::fmt::{self, Display};
 
@@ -9,7 +9,7 @@ use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRan
 use crate::number::Rational;
 use crate::term::{TermOp, fill};
 
-/// What indices are called, but for names of inputs and outputs.
+/// Names of indices, except those that inputs or outputs have.
 const LETTERS: [&str; 18] =
     ["i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w", "a", "b", "c", "d"];
 
@@ -53,7 +53,7 @@ fn letters(formula: &Formula) -> Vec<&'static str> {
     LETTERS.into_iter().filter(is_free).collect()
 }
 
-/// Marks change nothing in the order of what is written.
+/// Marks do not change the order of the parts.
 fn unmarked(expression: &Expression) -> &Expression {
     let Expression::Marked(inner) = expression else { return expression };
     if let Expression::Sum(one) = &**inner
@@ -77,7 +77,7 @@ fn goes_on(expression: &Expression) -> bool {
     matches!(unmarked(expression), Expression::Over(Over::Sum | Over::Product, ..))
 }
 
-/// How tightly something holds together.
+/// Binding strength of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Sum,
@@ -85,12 +85,12 @@ pub(super) enum Level {
     Power,
 }
 
-/// Something that is written.
+/// A written part.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) level: Level,
-    /// Whether it goes on to the right, as a sum over a range does.
+    /// Whether it extends to the right without a bracket, as a sum over a range does.
     pub(super) is_open: bool,
 }
 
@@ -226,7 +226,7 @@ impl<N: Notation> Writer<'_, N> {
         self.expression(expression).text
     }
 
-    /// In brackets, if it would fall apart.
+    /// In brackets if it binds less tightly than the context.
     fn at(&self, expression: &Expression, level: Level) -> String {
         self.held(self.expression(expression), level)
     }
@@ -237,7 +237,7 @@ impl<N: Notation> Writer<'_, N> {
 
     fn sum(&self, addends: &[(Rational, Expression)]) -> Written {
         let mut order: Vec<&(Rational, Expression)> = addends.iter().collect();
-        // The sum begins with a plus, and ends with what is constant.
+        // The sum begins with a positive addend, if there is one, and ends with constants.
         order.sort_by_key(|(_, part)| is_constant(part));
         if let Some(first) = order.iter().position(|(coefficient, _)| coefficient.is_positive()) {
             order[..=first].rotate_right(1);
@@ -254,7 +254,7 @@ impl<N: Notation> Writer<'_, N> {
         Written::new(self.notation.sum(&parts), Level::Sum)
     }
 
-    /// A number that is not negative times an expression.
+    /// A non-negative number times an expression.
     fn times(&self, coefficient: &Rational, part: &Expression) -> Written {
         if let Expression::Product(factors) = part {
             self.product(coefficient, factors)
@@ -275,7 +275,7 @@ impl<N: Notation> Writer<'_, N> {
             above.push(tight(self.notation.literal(&num)));
         }
         below.extend(den.map(|den| tight(self.notation.literal(&den))));
-        // What is long and open to the right stands last.
+        // Parts that are open to the right come last.
         let mut order: Vec<&(Expression, i32)> = factors.iter().collect();
         order.sort_by_key(|(part, power)| *power == 2 && goes_on(part));
         for (part, power) in order {
@@ -302,7 +302,7 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     fn compared(&self, part: &Expression, [relation, opposite]: [&str; 2]) -> Written {
-        // Negative addends stand on the other side.
+        // Negative addends are moved to the other side.
         let addends = if let Expression::Sum(addends) = part {
             addends.clone()
         } else {
@@ -321,7 +321,7 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     fn applied(&self, op: TermOp, operands: &[Expression]) -> String {
-        // What stands between signs is set apart from them.
+        // Operands between infix operators are set apart.
         let level = if matches!(op, TermOp::Mod | TermOp::BitAnd) { Level::Product } else { Level::Sum };
         let list: Vec<String> = operands.iter().map(|operand| self.at(operand, level)).collect();
         if op == TermOp::Not {

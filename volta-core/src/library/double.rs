@@ -1,4 +1,4 @@
-//! The functions of floats of 64 bits.
+//! The library functions of 64-bit floats.
 
 use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
@@ -16,7 +16,7 @@ const LOG2_E: Step = Literal(Format::F64, 0x3FF7_1547_652B_82FE);
 const LOG2_10: Step = Literal(Format::F64, 0x400A_934F_0979_A371);
 const MINUS_LOG2_E: Step = Literal(Format::F64, 0xBFF7_1547_652B_82FE);
 
-/// The functions, in an order as that of the [single](super::single::FUNCTIONS) ones.
+/// The functions, in an order with the same constraint as that of the [single](super::single::FUNCTIONS) ones.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     function!(F64 "log", 1, Bits(0x3ED0_EE25_8B7A_8B04), "ln x", 1, [X, Apply(Log2), LN_2, Apply(Mul)]),
     function!(F64 "log2", 1, Coefficient(0x3C77_77D0_FFDA_0D24), "log2 x", 2, [X, Apply(Log2)]),

@@ -1,4 +1,4 @@
-//! The functions of floats of 16 bits that are not those of 32.
+//! The library functions of 16-bit floats whose code is not that of the 32-bit ones.
 
 use super::Mark::Bits;
 use super::Step::{Apply, Literal, Operand};
@@ -11,9 +11,9 @@ const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
 
 /// The functions.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[
-    // That of 32 bits, but for the one argument of which it would be rounded to the wrong side.
+    // Like the 32-bit one, except for the one argument that would be rounded to the wrong side.
     function!(Bf16 "hexp10" of "hexp10_bf16", 1, Bits(0x4054_9A78), "10^x", 1, [X, LOG2_10, Apply(Mul), Apply(Exp2)]),
-    // Those of 32 bits with fewer digits, and corrections for one or two arguments.
+    // Like the 32-bit ones with shorter coefficients, and corrections for one or two arguments.
     function!(F16 "hsin", 1, Bits(0xB94C_A1F9), "sin x", 1, [X, Apply(Sin)]),
     function!(F16 "hcos", 1, Bits(0xB94C_A1F9), "cos x", 1, [X, Apply(Cos)]),
 ];

@@ -1,9 +1,9 @@
-//! Functions of which an operand is a known number.
+//! Library functions with one operand that is a known number.
 //!
-//! A compiler computes as much of such a function as it can, and the machine the rest that is known: what is left is another
-//! graph. It is that of the same code, executed with the same number for an operand. Which number that is nobody says;
-//! it is one that the kernel's code spells or that the case gives. So they are tried, and only for kernels that have
-//! computed something from encodings that is no function otherwise.
+//! A compiler folds as much of such a call as it can, and the machine folds the rest that is known, which leaves
+//! another graph: that of the same code executed with the same number for the operand. The number is not recorded;
+//! it is one that the kernel's code contains or that the case gives. So these are tried, but only for kernels in
+//! which an unexplained term was found otherwise.
 
 use super::{FUNCTIONS, LibraryFunction, NAMES, Step, built, marked, meaning, templates, value};
 use crate::case::{Element, Param, ParamKind, ScalarValue};
@@ -15,24 +15,24 @@ use crate::term::{Template, Templates, TermOp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// So many numbers are tried for a function at most.
+/// At most this many numbers are tried for a function.
 const MAX_NUMBERS: usize = 48;
 
 /// Higher powers are not written as products.
 const MAX_POWER: i64 = 64;
 
-/// The exponents of two between which a number is tried that is spelled by an instruction.
+/// The binary exponents of immediates that are tried as numbers.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -64..=64;
 
-/// A number that an operand is.
+/// An operand that is a known number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) operand: usize,
     pub(super) bits: u64,
 }
 
-/// The functions to look for in a kernel, with those of which an operand is a number that it spells, or that the case
-/// gives. `None` where there is none of the latter.
+/// The templates for a kernel, including those of functions with an operand that is a number in its code or in the
+/// case. `None` if there are none of the latter.
 pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Templates> {
     let own = immediates(program);
     let mut list = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
     Some(templates(program, FUNCTIONS.len())?.and(list).spelling())
 }
 
-/// The bits that instructions hold.
+/// The immediate operands of instructions.
 fn immediates(program: &Program) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
     for inst in &program.insts {
@@ -86,7 +86,7 @@ fn given(params: &[Param], format: Format) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Whether bits may be a number of a format, rather than a small integer.
+/// Whether bits may encode a number of a format, rather than a small integer.
 fn is_usual(format: Format, bits: u64) -> bool {
     let width = 8 * format.bytes();
     let Some(Extended::Finite(number)) = (bits >> (width - 1) < 2).then(|| value(format, bits)).flatten()
@@ -97,12 +97,12 @@ fn is_usual(format: Format, bits: u64) -> bool {
     number.abs() > bound(*EXPONENTS.start()) && number.abs() < bound(*EXPONENTS.end())
 }
 
-/// Whether a number has few digits, so that it may be more than a coefficient.
+/// Whether a number has few significant bits, so that it may be an operand as well as a coefficient.
 fn is_short(format: Format, bits: u64) -> bool {
     bits & (u64::MAX >> (64 - 4 * format.bytes())) == 0
 }
 
-/// The templates of a function of which an operand is a number: of the codes of which something is left to be found.
+/// The templates of a function with a known operand: of those of its codes that leave a graph to recognize.
 fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<Template>> {
     let Some(Extended::Finite(number)) = value(function.format, known.bits) else { return Vec::new() };
     let whole = whole_power(function, known, &number);
@@ -123,7 +123,7 @@ fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<
     made
 }
 
-/// A power with a whole exponent, which is the product that it is, for negative numbers as well.
+/// A power with an integer exponent as a product, which also holds for negative numbers.
 fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> Option<Vec<Step>> {
     let exponent = number.to_i64().filter(|exponent| *exponent != 0 && exponent.abs() <= MAX_POWER)?;
     if !function.powers || known.operand != 1 {
@@ -140,7 +140,7 @@ fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> O
     Some(steps)
 }
 
-/// The meaning with a number in the place of an operand.
+/// The meaning with a number substituted for an operand.
 fn with_number(function: &LibraryFunction, known: Known) -> Vec<Step> {
     let own = |step: &Step| match *step {
         Step::Operand(which) if which == known.operand => Step::Literal(function.format, known.bits),

@@ -1,12 +1,12 @@
-//! The functions of CUDA's mathematical library that are looked for in kernels (rules V5, V7).
+//! Recognition of the functions of CUDA's mathematical library in kernels (rules V5, V7).
 //!
-//! A compiler inlines them: `logf` is a dozen operations on the encoding of its argument and a polynomial. What such code
-//! computes, rounding included, is the function within a few units in the last place, and nothing else over the reals. So a
-//! function is known by its template, the graph of terms that its own PTX gives when the machine executes it; a
-//! kernel that contains that graph, all of it, with any terms for operands, computes the function.
+//! A compiler inlines them: `logf` becomes a dozen operations on the encoding of its argument and a polynomial. Such
+//! code, rounding included, computes the function within a few units in the last place, but is no exact function of
+//! reals. So a function is recognized by its template, the graph of terms that its own PTX gives when the machine
+//! executes it; a kernel that contains this entire graph, with any terms for operands, computes the function.
 //!
-//! A row of the table says which real function a template stands for. That it does is measured
-//! (`tests/tests/library.rs`) in an interpreter that shares nothing with the machine.
+//! A row of the table states the real function of a template. The statement is tested by measurement
+//! (`tests/tests/library.rs`) in an interpreter that shares no code with the machine.
 
 mod double;
 mod half;
@@ -28,12 +28,12 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// A step of a meaning, in postfix notation.
+/// A step of a function's meaning, in postfix notation.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// An operand.
     Operand(usize),
-    /// A whole number.
+    /// An integer.
     Whole(i64),
     /// A float by its bits: a literal, which rule V9 may read as an irrational constant.
     Literal(Format, u64),
@@ -41,17 +41,17 @@ pub enum Step {
     Apply(TermOp),
 }
 
-/// A literal by which a kernel shows that it may hold a function.
+/// A literal whose occurrence shows that a kernel may contain a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A coefficient that no other code is likely to have, and that the function has in all of its graphs.
+    /// A coefficient that is unlikely in other code and that all graphs of the function contain.
     Coefficient(u64),
-    /// Bits of an integer or of a float, where what the function computes is known by the encodings in it.
+    /// Bits of an integer or a float, for functions whose graphs are found by the encodings in them.
     Bits(u64),
 }
 
 impl Mark {
-    /// The literal, as instructions hold it.
+    /// The literal, as an immediate of instructions.
     fn bits(self) -> u64 {
         match self {
             Mark::Coefficient(bits) | Mark::Bits(bits) => bits,
@@ -59,7 +59,7 @@ impl Mark {
     }
 }
 
-/// What a function gives.
+/// The type of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     /// A float of the format of its operands.
@@ -68,12 +68,12 @@ pub enum Gives {
     Integer,
 }
 
-/// How far a function may be from the real one.
+/// The error bound of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     /// In units in the last place.
     pub ulps: u32,
-    /// The exponent of a power of two: where that is more, it may be so far.
+    /// The exponent of a power of two: an alternative absolute bound, where it is larger.
     pub or_below: Option<i32>,
 }
 
@@ -82,37 +82,39 @@ pub struct Error {
 pub struct LibraryFunction {
     /// Its name in CUDA.
     pub name: &'static str,
-    /// Its PTX, compiled alone: it loads its operands, and stores its result. Before sm_100, and from there on.
+    /// Its PTX, compiled alone: it loads its operands, and stores its result. For targets before sm_100, and from
+    /// sm_100 on.
     dialects: [&'static str; 2],
     /// The name of these files.
     file: &'static str,
     /// The format of its operands.
     pub format: Format,
-    /// How many operands it has.
+    /// The number of its operands.
     pub operands: usize,
-    /// What it gives.
+    /// The type of its result.
     pub gives: Gives,
-    /// The literal that says where to look for it.
+    /// The literal that marks kernels which may contain it.
     pub mark: Mark,
     /// The real function, in words.
     pub real: &'static str,
-    /// How far from that it may be.
+    /// The error bound.
     pub error: Error,
-    /// The real function.
+    /// The real function, as steps.
     pub meaning: &'static [Step],
-    /// Whether it is a power of any number, within the same error, where its second operand is a whole number.
+    /// Whether it is a power, within the same error, of any number, negative ones included, if its second operand
+    /// is an integer.
     pub powers: bool,
 }
 
 impl LibraryFunction {
-    /// Its PTX as compiled alone: with flags that make another graph of it, and in both dialects, that before sm_100 last.
-    /// A graph may hold that of an earlier code, as the choice has it that dialects end `asinf` with or not.
+    /// Its PTX as compiled alone: with the flags that change its graph, and in both dialects, that before sm_100
+    /// last. A graph may contain that of an earlier code, as the dialects of `asinf` differ in a final choice.
     pub fn codes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         let others = variations::OTHERS.iter().filter(|(_, file, _)| *file == self.file);
         others.map(|(_, _, code)| *code).chain(self.dialects.into_iter().rev())
     }
 
-    /// The type of what it gives.
+    /// The element type of its result.
     pub fn result(&self) -> Element {
         match self.gives {
             Gives::Real => Element::Float(self.format),
@@ -125,7 +127,7 @@ impl LibraryFunction {
         self.file
     }
 
-    /// How far from the real function it may be, in words.
+    /// The error bound in words.
     pub fn within(&self) -> String {
         match self.error {
             Error { ulps: 0, .. } => "exactly".to_string(),
@@ -135,7 +137,7 @@ impl LibraryFunction {
     }
 }
 
-/// A row: its format, name and file, operands, what it gives, mark, meaning in words, error, and meaning.
+/// A row: format, name and file, number of operands, type of the result, mark, meaning in words, error, and meaning.
 macro_rules! function {
     (@exponent) => { None };
     (@exponent $exponent:literal) => { Some($exponent) };
@@ -164,20 +166,20 @@ macro_rules! function {
 }
 use function;
 
-/// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
-/// with which the other ends (`log10f`), before.
+/// The functions. One that computes with the result of another comes after it; one that computes in the arms of the
+/// final choice of another (`log10f`) comes before it.
 pub static FUNCTIONS: LazyLock<Vec<&'static LibraryFunction>> =
     LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
-/// The template of a code, once it was made.
+/// The template of a code, made on demand.
 type Made = OnceLock<Option<Arc<Template>>>;
 
-/// Templates that were made already: of each function those of its codes.
+/// The templates made so far: for each function, those of its codes.
 static MADE: LazyLock<Vec<Vec<Made>>> = LazyLock::new(|| {
     FUNCTIONS.iter().map(|function| function.codes().map(|_| OnceLock::new()).collect()).collect()
 });
 
-/// The numbers that mark a function, without their signs.
+/// The numbers that mark a function, without sign.
 static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
     let marks = FUNCTIONS.iter().filter_map(|function| match function.mark {
         Mark::Coefficient(bits) => {
@@ -189,15 +191,15 @@ static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
     Arc::new(marks.collect())
 });
 
-/// The number that bits spell.
+/// The number that bits encode.
 fn value(format: Format, bits: u64) -> Option<Extended> {
     decode(format, bits).extended()
 }
 
-/// What operands are called.
+/// The names of operands.
 const NAMES: [&str; MAX_OPERANDS] = ["x", "y", "z", "w"];
 
-/// Executes a kernel, and looks for functions in it.
+/// Executes a kernel with recognition of functions.
 pub fn run(
     which: Which,
     program: &Program,
@@ -209,7 +211,7 @@ pub fn run(
     let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
     let looked = functions.is_some();
     let ran = machine::run(which, program, side, params, options, functions, outputs);
-    // An operand that is known leaves another graph.
+    // A known operand changes the graph.
     if looked
         && matches!(&ran.0, Err(error) if error.is_type_mismatch())
         && let Some(more) = known::with_known(program, params)
@@ -224,7 +226,7 @@ pub fn run(
     (outcome.map_err(name), assumptions)
 }
 
-/// Whether a kernel has the mark of a function.
+/// Whether a kernel contains the mark of a function.
 fn marked(program: &Program, function: &LibraryFunction) -> bool {
     let mark = function.mark.bits();
     program.insts.iter().any(|inst| {
@@ -234,13 +236,13 @@ fn marked(program: &Program, function: &LibraryFunction) -> bool {
     })
 }
 
-/// Of the first functions, those to look for: those of which a kernel has the mark.
+/// The templates of those of the first functions whose mark a kernel contains.
 fn templates(program: &Program, first: usize) -> Option<Templates> {
     let list = marked_first(program, first).into_iter().flat_map(templates_of).collect::<Vec<_>>();
     (!list.is_empty()).then(|| Templates::new(list, MARKS.clone()))
 }
 
-/// Of the first functions, those of which a kernel has the mark.
+/// Those of the first functions whose mark a kernel contains.
 fn marked_first(program: &Program, first: usize) -> Vec<usize> {
     let mut marked = vec![false; first];
     for inst in &program.insts {
@@ -255,12 +257,13 @@ fn marked_first(program: &Program, first: usize) -> Vec<usize> {
     (0..first).filter(|at| marked[*at]).collect()
 }
 
-/// The templates of a function: one for each of its codes that the machine can execute, and that is no earlier one.
+/// The templates of a function: one for each of its codes that the machine can execute and that contains no earlier
+/// one.
 fn templates_of(at: usize) -> Vec<Arc<Template>> {
     (0..MADE[at].len()).filter_map(|which| template(at, which)).collect()
 }
 
-/// The template of one code of a function; `None` where the machine cannot execute it, or finds an earlier one in it.
+/// The template of one code of a function; `None` if the machine cannot execute it, or recognizes an earlier one in it.
 fn template(at: usize, which: usize) -> Option<Arc<Template>> {
     MADE[at][which].get_or_init(|| made(at, which).map(Arc::new)).clone()
 }
@@ -272,7 +275,7 @@ fn made(at: usize, which: usize) -> Option<Template> {
     built(at, function.codes().nth(which)?, &earlier, None, meaning(function.meaning)?, claim)
 }
 
-/// The template of a code of a function, one of whose operands may be known.
+/// Makes the template of a code of a function, with one operand known or none.
 fn built(
     at: usize,
     code: &str,
@@ -319,18 +322,18 @@ fn built(
         OutputValue::Bits(_) => return None,
     };
     let store = &outcome.stores[output.store];
-    // What is left of a function may be arithmetic that means what it says.
+    // With a known operand, the rest may be plain arithmetic, which needs no template.
     if known.is_some() && !store.is_unexplained(root) {
         return None;
     }
-    // That of an earlier code of the function may be all of it.
+    // The whole graph may be that of an earlier code.
     if store.is_put_in_place(root) {
         return None;
     }
     Template::of(store, root, meaning, function.name, claim)
 }
 
-/// One element.
+/// A tensor with one element.
 fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param {
     Param {
         name: name.to_string(),
@@ -346,7 +349,7 @@ fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param
     }
 }
 
-/// A meaning as pieces.
+/// Converts a meaning to pieces.
 fn meaning(steps: &[Step]) -> Option<Vec<Piece>> {
     let (mut pieces, mut stack): (Vec<Piece>, Vec<u32>) = (Vec::new(), Vec::new());
     for step in steps {
@@ -381,7 +384,7 @@ mod tests {
     use crate::case::Case;
     use crate::verdict::Verdict;
 
-    /// A code against the first, each with one element of every operand.
+    /// Compares each code with the first, on one element of every operand.
     #[test]
     fn each_code_of_a_function_is_recognised() {
         let compare = |function: &LibraryFunction, code: &str| {
@@ -404,7 +407,7 @@ mod tests {
         for function in FUNCTIONS.iter() {
             for (which, code) in function.codes().enumerate() {
                 let report = compare(function, code);
-                // As itself, or as what is computed with another.
+                // As itself, or through another function that it contains.
                 let found = report.assumptions.iter().any(|own| own.to_string().contains("` as compiled"));
                 if report.verdict != Verdict::Equivalent || !found {
                     wrong.push(format!("{} {which}: {:?}", function.name, report.verdict));

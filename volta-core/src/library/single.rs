@@ -1,4 +1,4 @@
-//! The functions of floats of 32 bits.
+//! The library functions of 32-bit floats.
 
 use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
@@ -18,8 +18,8 @@ const LOG10_2: Step = Literal(Format::F32, 0x3E9A_209B);
 const LOG2_E: Step = Literal(Format::F32, 0x3FB8_AA3B);
 const MINUS_LOG2_E: Step = Literal(Format::F32, 0xBFB8_AA3B);
 
-/// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
-/// with which the other ends (`log10f`), before.
+/// The functions. One that computes with the result of another comes after it; one that computes in the arms of the
+/// final choice of another (`log10f`) comes before it.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     function!(F32 "log10f", 1, Coefficient(0x3EDE_5BD9), "log10 x", 2, [X, Apply(Log2), LOG10_2, Apply(Mul)]),
     function!(F32 "logf", 1, Coefficient(0x3E10_39F6), "ln x", 1, [X, Apply(Log2), LN_2, Apply(Mul)]),
@@ -188,7 +188,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     },
     function!(F32 "sinf", 1, Coefficient(0x37CB_AC00), "sin x", 2, [X, Apply(Sin)]),
     function!(F32 "cosf", 1, Coefficient(0x37CB_AC00), "cos x", 2, [X, Apply(Cos)]),
-    // One reduction of the argument for both, and code of its own for each.
+    // Both share one reduction of the argument.
     function!(F32 "sincosf" of "sincosf_sine", 1, Coefficient(0x37CB_AC00), "sin x", 2, [X, Apply(Sin)]),
     function!(F32 "sincosf" of "sincosf_cosine", 1, Coefficient(0x37CB_AC00), "cos x", 2, [X, Apply(Cos)]),
     function!(F32 "tanf", 1, Coefficient(0x3EAA_AA88), "tan x", 4, [X, Apply(Sin), X, Apply(Cos), Apply(Div)]),
@@ -283,7 +283,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
             Apply(Select),
         ]
     ),
-    // Beside the exponent, whose field both look at.
+    // As compiled beside the exponent: both read the exponent field.
     function!(
         F32 "frexpf" of "frexpf_both", 1, Bits(0x807F_FFFF), "x over the power of two above |x|, and 0 of 0", 0,
         [

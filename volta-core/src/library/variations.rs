@@ -1,9 +1,10 @@
-//! What flags make of functions of which they make another graph than in [both dialects](super::LibraryFunction::codes).
+//! The codes of functions compiled with flags that change their graphs from those of [both
+//! dialects](super::LibraryFunction::codes).
 
 /// The folder and the name of a function's file, and its code.
 type Variation = (&'static str, &'static str, &'static str);
 
-/// Rows: the folder, and the names.
+/// Rows: a folder, and the names of the files.
 macro_rules! variations {
     ($($folder:literal: $($name:literal)*;)*) => {
         &[$($(($folder, $name, include_str!(concat!($folder, "/", $name, ".ptx"))),)*)*]

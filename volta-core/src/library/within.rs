@@ -1,5 +1,5 @@
-//! In which function's code an instruction stands, as far as that can be told: for messages. A compiler that inlines a function
-//! leaves no name behind, but its constants.
+//! The library function in whose code an instruction lies, as far as that is known: for messages. A compiler that
+//! inlines a function leaves its constants, but no name.
 
 use super::FUNCTIONS;
 use crate::base::span::LineTable;
@@ -9,13 +9,13 @@ use crate::ptx;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
-/// Functions with fewer constants than this are not told from other code.
+/// Functions with fewer constants than this are not distinguished from other code.
 const FEWEST_CONSTANTS: usize = 6;
 
-/// Small integers are everywhere.
+/// Smaller integers are too common.
 const SMALL: u64 = 256;
 
-/// The constants that operations hold.
+/// The immediate operands of a range of instructions.
 fn constants(program: &Program, from: usize, to: usize) -> FxHashSet<u64> {
     let mut found = FxHashSet::default();
     for inst in program.insts.get(from..to.min(program.insts.len())).unwrap_or_default() {
@@ -30,7 +30,7 @@ fn constants(program: &Program, from: usize, to: usize) -> FxHashSet<u64> {
     found
 }
 
-/// How many operations the codes of functions have, and their constants.
+/// The number of operations in the codes of functions, and their constants.
 static CONSTANTS: LazyLock<Vec<(&str, usize, FxHashSet<u64>)>> = LazyLock::new(|| {
     let of = |code: &'static str| {
         let parsed = ptx::parse(code).ok()?;
@@ -42,7 +42,7 @@ static CONSTANTS: LazyLock<Vec<(&str, usize, FxHashSet<u64>)>> = LazyLock::new(|
     codes.filter_map(|(name, code)| of(code).map(|(length, own)| (name, length, own))).collect()
 });
 
-/// A fault with the name of the function in whose code it is: of those at an instruction that code of the library may hold.
+/// Adds to a fault the name of the function in whose code it lies, if its instruction may be library code.
 pub(super) fn named(error: RunError, program: &Program, text: &str) -> RunError {
     let RunError::Fault(mut fault, others) = error else { return error };
     let name = fault.sites.first().and_then(|site| site.place.as_ref()).and_then(|place| {
@@ -59,8 +59,8 @@ pub(super) fn named(error: RunError, program: &Program, text: &str) -> RunError 
     RunError::Fault(fault, others)
 }
 
-/// The function whose constants all stand around an operation, no farther from it than its code is long: of several, that
-/// with the most.
+/// The function all of whose constants occur around an instruction, no farther from it than the length of its code;
+/// if there are several, that with the most constants.
 fn function_around(program: &Program, at: InstId) -> Option<&'static str> {
     let is_around = |(_, length, own): &&(&str, usize, FxHashSet<u64>)| {
         let around = constants(program, at.index().saturating_sub(*length), at.index() + length);

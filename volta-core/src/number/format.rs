@@ -1,4 +1,4 @@
-//! Float formats: between bits and numbers, exactly.
+//! Float formats: exact conversions between bits and numbers.
 
 use std::cmp::Ordering;
 
@@ -6,23 +6,23 @@ pub use volta_case::Format;
 
 use super::{Extended, Rational};
 
-/// Encodings that differ in their fractions only, which are evenly spaced numbers.
+/// Encodings that differ in the fraction only; their values are evenly spaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binade {
-    /// The bits of the fraction.
+    /// The fraction bits of the given encoding.
     pub fraction: u64,
-    /// The number whose fraction is zero.
+    /// The value of the encoding with fraction zero.
     pub first: Rational,
-    /// What separates neighbours; below zero for negative numbers.
+    /// The distance between neighbours; negative for negative numbers.
     pub unit: Rational,
 }
 
-/// Binary digits of a format's fraction: what rounding to it keeps.
+/// The number of bits of a format's fraction, to which values are rounded.
 pub fn mantissa_bits(format: Format) -> u32 {
     Layout::of(format).mantissa_bits
 }
 
-/// The binade of an encoding; `None` where not all of it are normal numbers.
+/// The binade of an encoding; `None` if not all of it are normal numbers.
 pub fn binade(format: Format, bits: u64) -> Option<Binade> {
     let layout = Layout::of(format);
     let fraction = (1 << layout.mantissa_bits) - 1;
@@ -55,7 +55,7 @@ pub enum Rounding {
     Up,
 }
 
-/// How a format lays out its bits, below the sign.
+/// The layout of a format's bits, below the sign.
 struct Layout {
     exponent_bits: u32,
     mantissa_bits: u32,
@@ -84,8 +84,8 @@ impl Layout {
         }
     }
 
-    /// Of what registers hold of a format. One of tf32 is read as f32, all 32 bits: between the two, conversions are the
-    /// identity (rule V2).
+    /// The layout of a format in a register. A tf32 register is read as f32, all 32 bits: conversions between the
+    /// two are the identity (rule V2).
     fn of_register(format: Format) -> Layout {
         match format {
             Format::Tf32 => Layout::of(Format::F32),
@@ -105,14 +105,14 @@ impl Layout {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
-    /// Magnitude bits (without padding) of `+∞`, or of the NaN where there is no infinity.
+    /// Magnitude bits (without padding) of `+∞`, or of NaN if the format has no infinity.
     fn beyond(&self) -> u64 {
         let top = ((1 << self.exponent_bits) - 1) << self.mantissa_bits;
         if self.infinities { top } else { top | ((1 << self.mantissa_bits) - 1) }
     }
 }
 
-/// What bits stand for.
+/// The value of an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A number; both zeros are 0.
@@ -137,7 +137,7 @@ impl Decoded {
     }
 }
 
-/// The value that the low bits of `bits` spell in `format`; higher bits are ignored.
+/// The value that the low bits of `bits` encode in `format`; higher bits are ignored.
 ///
 /// A tf32 register is read as f32, all 32 bits.
 pub fn decode(format: Format, bits: u64) -> Decoded {
@@ -157,7 +157,7 @@ pub fn decode(format: Format, bits: u64) -> Decoded {
     Decoded::Finite(Rational::from_dyadic(if negative { -value } else { value }, exp))
 }
 
-/// Whether bits spell a number, and no infinity; `None` where they spell NaN.
+/// Whether an encoding is a number rather than an infinity; `None` for a NaN.
 pub fn is_finite(format: Format, bits: u64) -> Option<bool> {
     let layout = Layout::of_register(format);
     match layout.split(bits).0.cmp(&layout.beyond()) {
@@ -197,7 +197,7 @@ pub fn round(value: &Rational, format: Format, rounding: Rounding) -> u64 {
     (sign | magnitude) << layout.padding
 }
 
-/// As [`round`], for values with infinities.
+/// Like [`round`], for values with infinities.
 pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
     let layout = Layout::of(format);
     let infinite = || {
@@ -212,11 +212,11 @@ pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
     }
 }
 
-/// Formats that a number must fit, all of them.
+/// A set of formats, all of which must hold a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formats {
     all: Vec<Format>,
-    /// Binary digits and magnitude of exponents up to which every one of them has a normal number.
+    /// The number of significant bits and the magnitude of exponents up to which all of them have a normal number.
     digits: u32,
     exponent: u32,
 }
@@ -233,7 +233,7 @@ impl FromIterator<Format> for Formats {
         for format in formats {
             let layout = Layout::of(format);
             out.digits = out.digits.min(layout.mantissa_bits + 1);
-            // The binade at the top is not all numbers in every format.
+            // Not all formats have all numbers of the top binade.
             out.exponent = out.exponent.min(layout.bias().unsigned_abs() - 2);
             out.all.push(format);
         }
@@ -243,12 +243,12 @@ impl FromIterator<Format> for Formats {
 }
 
 impl Formats {
-    /// Whether there is none.
+    /// Whether there are no formats.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Whether all formats surely hold `mantissa · 2^exp`, as a normal number or as zero.
+    /// Whether all formats are known to hold `mantissa · 2^exp` as a normal number or as zero; a quick test.
     #[inline]
     pub fn surely_hold(&self, mantissa: i64, exp: i32) -> bool {
         let length = 64 - mantissa.unsigned_abs().leading_zeros();
@@ -256,18 +256,18 @@ impl Formats {
         mantissa == 0 || fits && exp.saturating_add(length as i32 - 1).unsigned_abs() <= self.exponent
     }
 
-    /// The largest number that all formats hold; `None` where there is no format.
+    /// The largest number that all formats hold; `None` if there are no formats.
     pub fn largest(&self) -> Option<Rational> {
         (!self.is_empty()).then(|| self.towards_zero(&beyond()))
     }
 
-    /// The number next to `value` towards zero that all formats hold.
+    /// `value` rounded towards zero to a number that all formats hold.
     pub fn towards_zero(&self, value: &Rational) -> Rational {
         self.all.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
     }
 }
 
-/// The number of `format` next to `value` towards zero; the largest, where it lies beyond all.
+/// `value` rounded towards zero to a number of `format`, at most the largest one in magnitude.
 fn towards_zero(value: &Rational, format: Format) -> Rational {
     match decode(format, round(value, format, Rounding::Zero)) {
         Decoded::Finite(value) => value,
@@ -290,12 +290,12 @@ pub fn is_exact(value: &Rational, format: Format) -> bool {
     decode(format, round(value, format, Rounding::Zero)) == Decoded::Finite(value.clone())
 }
 
-/// How a magnitude is rounded.
+/// The rounding of a magnitude.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Magnitude {
     Down,
     Up,
-    /// Ties go to the even one, or up.
+    /// Ties go to the even neighbour, or up.
     Nearest {
         even: bool,
     },
@@ -333,7 +333,7 @@ fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64
     if bits >= layout.beyond() { overflow() } else { bits }
 }
 
-/// The largest `n` with `2^n ≤ |value|`, of a value that is not zero.
+/// The largest `n` with `2^n ≤ |value|`, for a nonzero value.
 fn floor_of_log2(value: &Rational) -> i64 {
     if let Some((num, den)) = value.to_small_parts() {
         let num = num.unsigned_abs();
@@ -347,15 +347,15 @@ fn floor_of_log2(value: &Rational) -> i64 {
     bits - i64::from(num << down < den << up)
 }
 
-/// How often a unit goes into a number.
+/// The quotient of a magnitude and a unit.
 struct Quotient {
     count: u64,
     is_whole: bool,
-    /// What is left, beside half a unit.
+    /// The remainder compared with half a unit.
     half: Ordering,
 }
 
-/// `|value|` in units of `2^quantum`; `None` where there are too many of them.
+/// `|value|` in units of `2^quantum`; `None` if the count does not fit.
 fn quotient(value: &Rational, quantum: i64) -> Option<Quotient> {
     let [up, down] = [quantum.max(0) as u32, (-quantum).max(0) as u32];
     // Parts of small numbers have 63 bits.

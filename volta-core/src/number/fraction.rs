@@ -14,9 +14,9 @@ pub struct Fraction {
     hi: Rational,
 }
 
-/// Longer bounds are given up, as ranges are that a type cannot hold.
+/// Enclosures with longer bounds are dropped, like those out of a narrower type's range.
 const MAX_BITS: u64 = 1 << 13;
-/// Functions whose values are no rationals are enclosed in so many bits.
+/// The precision at which functions with irrational values are enclosed.
 const PRECISION: u32 = 320;
 
 impl Fraction {
@@ -25,12 +25,12 @@ impl Fraction {
         fits.then_some(Fraction { lo, hi })
     }
 
-    /// The value, where it is known exactly.
+    /// The value, if it is known exactly.
     pub fn point(&self) -> Option<&Rational> {
         self.is_point().then_some(&self.lo)
     }
 
-    /// By way of a type that knows the function.
+    /// Encloses a function through a type that implements it.
     fn through(&self, function: impl FnOnce(&Wide) -> Option<Wide>) -> Option<Fraction> {
         let result = function(&Wide::between(&self.lo, &self.hi, PRECISION)?)?;
         let (low, high) = result.exponents();
@@ -116,7 +116,7 @@ impl Enclosure for Fraction {
         if function == Function::Saturate {
             return self.saturate();
         }
-        // Other functions have values that are no rationals.
+        // Other functions have irrational values.
         self.through(|wide| wide.apply(function))
     }
 

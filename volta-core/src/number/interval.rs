@@ -1,8 +1,8 @@
-//! Enclosures: intervals that surely contain a real number.
+//! Enclosures: intervals that are guaranteed to contain a real number.
 //!
-//! [`Narrow`] has `f64` bounds and needs nothing but the four IEEE operations and the square root, rounded outwards
-//! by error-free transformations; [`Wide`] has MPFR bounds of any precision. Both are tight: what is exact stays a
-//! point. An operation answers `None` where its bounds leave the type's range, and its caller tries a wider type.
+//! [`Narrow`] has `f64` bounds and uses only the four IEEE operations and the square root, rounded outwards by
+//! error-free transformations; [`Wide`] has MPFR bounds of any precision. Both are tight: an exact result stays a
+//! point. An operation returns `None` if its bounds leave the type's range, and its caller tries a wider type.
 
 use super::format::Format;
 use std::cmp::Ordering;
@@ -12,16 +12,16 @@ use rug::float::Round;
 
 use super::Rational;
 
-/// An interval with a lower and an upper bound, containing the finite real that it stands for.
+/// An interval with a lower and an upper bound that contains a finite real.
 pub trait Enclosure: Clone {
-    /// The tightest enclosure of a rational, of `precision` bits where that applies.
+    /// The tightest enclosure of a rational, with `precision` bits if the type has a precision.
     fn exact(value: &Rational, precision: u32) -> Option<Self>;
     /// `mantissa · 2^exp`, for small exponents.
     fn dyadic(mantissa: i64, exp: i32, precision: u32) -> Option<Self> {
         Self::exact(&Rational::from_dyadic(mantissa, exp), precision)
     }
 
-    /// Contains both.
+    /// The smallest interval that contains both.
     fn hull(&self, other: &Self) -> Self;
     /// `a + b`
     fn add(&self, other: &Self) -> Option<Self>;
@@ -29,7 +29,7 @@ pub trait Enclosure: Clone {
     fn sub(&self, other: &Self) -> Option<Self>;
     /// `a · b`
     fn mul(&self, other: &Self) -> Option<Self>;
-    /// `a / b`; `None` also where `b` may be 0.
+    /// `a / b`; also `None` if `b` may be 0.
     fn div(&self, other: &Self) -> Option<Self>;
     /// `−a`
     fn neg(&self) -> Self;
@@ -41,21 +41,21 @@ pub trait Enclosure: Clone {
     fn min(&self, other: &Self) -> Self;
     /// `2^a`
     fn exp2(&self) -> Option<Self>;
-    /// A function; `None` also where it may have no value.
+    /// A function; also `None` if it may be undefined.
     fn apply(&self, function: Function) -> Option<Self>;
     /// Both bounds rounded to an integer, which encloses the rounded value because rounding is monotonic.
     fn to_integer(&self, towards: Towards) -> Self;
-    /// How the lower and the upper bound compare with 0.
+    /// The comparisons of the lower and the upper bound with 0.
     fn signs(&self) -> (Ordering, Ordering);
     /// Whether every value of `self` is below every value of `other`.
     fn is_below(&self, other: &Self) -> bool;
     /// Whether no value of `self` is above a value of `other`.
     fn is_at_most(&self, other: &Self) -> bool;
-    /// Whether lower and upper bound agree.
+    /// Whether the lower and the upper bound are equal.
     fn is_point(&self) -> bool;
     /// The bounds.
     fn bounds(&self) -> (Rational, Rational);
-    /// Binary exponents of the bounds, of each about that of its leading bit; 0 for a bound that is 0.
+    /// Approximate binary exponents of the leading bits of the bounds; 0 for a bound that is 0.
     fn exponents(&self) -> (i32, i32);
 
     /// The smallest enclosure of everything between two rationals.
@@ -73,7 +73,7 @@ pub trait Enclosure: Clone {
         self.is_below(other) || other.is_below(self)
     }
 
-    /// The certain sign: `None` where the enclosure holds values of different signs.
+    /// The sign if it is certain; `None` if the enclosure contains values of different signs.
     fn sign(&self) -> Option<Ordering> {
         match self.signs() {
             (Ordering::Greater, _) => Some(Ordering::Greater),
@@ -84,8 +84,7 @@ pub trait Enclosure: Clone {
     }
 }
 
-/// A function of one real. What there is to know of it besides stands in the table of operations
-/// ([`crate::term::Info`]).
+/// A function of one real. Its other properties are in the table of operations ([`crate::term::Info`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// `min(max(a, 0), 1)`
@@ -108,32 +107,32 @@ pub enum Function {
     Atan,
     /// The cube root of `a`
     Cbrt,
-    /// Γ at `a`, where that is positive
+    /// Γ at a positive `a`
     Gamma,
     /// The Bessel function J₀
     BesselJ0,
     /// The Bessel function J₁
     BesselJ1,
-    /// The Bessel function Y₀ at `a`, where that is positive
+    /// The Bessel function Y₀ at a positive `a`
     BesselY0,
-    /// The Bessel function Y₁ at `a`, where that is positive
+    /// The Bessel function Y₁ at a positive `a`
     BesselY1,
     /// `a` rounded to an integer
     Round(Towards),
-    /// The integer that spells `a` in a format. Which one that is depends on rounding: no real function
+    /// The integer that encodes `a` in a format. It depends on rounding, so it is not a real function
     Encode(Format),
-    /// The number that an integer spells in a format
+    /// The number that an integer encodes in a format
     Decode(Format),
-    /// What a loop computes from what it finds.
+    /// The result of a loop as a function of its intermediate values.
     Outcome,
 }
 
-/// Which integer a value is rounded to.
+/// A rounding to integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Towards {
-    /// The largest not above.
+    /// The largest integer not above.
     Floor,
-    /// The smallest not below.
+    /// The smallest integer not below.
     Ceil,
     /// Towards zero.
     Zero,
@@ -142,7 +141,7 @@ pub enum Towards {
 }
 
 impl Towards {
-    /// A number rounded.
+    /// Rounds a number.
     pub fn round(self, value: &Rational) -> Rational {
         match self {
             Towards::Floor => value.floor(),
@@ -169,10 +168,10 @@ const fn power(exp: i32) -> f64 {
 }
 
 const HUGE: f64 = power(900);
-/// Below this, products of halves of mantissas might underflow.
+/// Below this, products of the halves of mantissas might underflow.
 const TINY: f64 = power(-900);
 
-/// A result between two neighbouring numbers, or on one.
+/// Bounds of an exact result: two neighbouring floats, or one twice.
 #[derive(Clone, Copy)]
 struct Rounded {
     down: f64,
@@ -180,7 +179,7 @@ struct Rounded {
 }
 
 impl Rounded {
-    /// `error` has the sign of the exact result minus `nearest`; a NaN counts as unknown.
+    /// `error` has the sign of the exact result minus `nearest`; a NaN means unknown.
     #[inline]
     fn new(nearest: f64, error: f64) -> Rounded {
         Rounded {
@@ -221,7 +220,7 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// Dekker's product error `a·b − product`, exact where all three are safe.
+/// Dekker's product error `a·b − product`, exact if all three are in the safe range.
 #[inline]
 fn product_error(a: f64, b: f64, product: f64) -> f64 {
     let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
@@ -263,7 +262,7 @@ fn sqrt(a: f64) -> Rounded {
     } else if is_safe(a) && is_safe(square) {
         Rounded::new(root, (a - square) - product_error(root, root, square))
     } else {
-        // The root of anything is far from the subnormal range.
+        // The root of any number is far from the subnormal range.
         Rounded::around(root)
     }
 }
@@ -288,9 +287,9 @@ const EXP2_SERIES: [f64; 14] = [
 
 /// `2^a` for `a ≤ 900`.
 ///
-/// With `a = n + r`, `|r| ≤ 1/2`, the series of `2^r` cut after 14 terms is off by less than `0.35¹⁴/14! < 2⁻⁵⁷`,
-/// and the rounding errors of Horner's scheme by less than `2⁻⁵⁰`; results are at least 0.7. The margin of `2⁻⁴⁶`
-/// covers both, and the roundings of applying it.
+/// With `a = n + r`, `|r| ≤ 1/2`, the series of `2^r` truncated after 14 terms has an error below
+/// `0.35¹⁴/14! < 2⁻⁵⁷`, and Horner's scheme has rounding errors below `2⁻⁵⁰`; results are at least 0.7. The margin
+/// of `2⁻⁴⁶` covers both, and the roundings of applying it.
 fn exp2(a: f64) -> Rounded {
     if a < -900.0 {
         return Rounded { down: 0.0, up: power(-899) };
@@ -326,21 +325,21 @@ impl Narrow {
         Narrow::new(function(self.lo).down, function(self.hi).up)
     }
 
-    /// Through MPFR, for functions that are rare.
+    /// Through MPFR, for functions that are rarely used.
     fn through(&self, function: Function) -> Option<Narrow> {
         let wide = Wide { lo: Float::with_val(64, self.lo), hi: Float::with_val(64, self.hi) };
         let result = wide.apply(function)?;
         Narrow::new(result.lo.to_f64_round(Round::Down), result.hi.to_f64_round(Round::Up))
     }
 
-    /// The width relative to the magnitude, an estimate for deciding how to go on.
+    /// The width relative to the magnitude: an estimate, for deciding how to proceed.
     pub fn relative_width(&self) -> f64 {
         (self.hi - self.lo) / self.lo.abs().max(self.hi.abs()).max(f64::MIN_POSITIVE)
     }
 }
 
 impl Narrow {
-    /// A number within, where all numbers within are the same up to a relative difference.
+    /// A number in the interval, if the interval is narrow relative to its magnitude.
     pub fn middle(&self, tolerance: f64) -> Option<f64> {
         let middle = self.lo / 2.0 + self.hi / 2.0;
         (self.hi - self.lo <= tolerance * middle.abs()).then_some(middle)
@@ -501,7 +500,7 @@ impl Enclosure for Narrow {
     }
 }
 
-/// An enclosure with MPFR bounds; results take the larger precision of the operands.
+/// An enclosure with MPFR bounds; results have the larger precision of the operands.
 ///
 /// Invariant: `lo ≤ hi`, both finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -516,10 +515,10 @@ macro_rules! rounded {
     };
 }
 
-/// Arguments with a larger binary exponent are not reduced modulo π.
+/// Arguments with larger binary exponents are not reduced modulo π.
 const MAX_ANGLE_EXPONENT: i32 = 4096;
 
-/// Γ is not computed of larger numbers: its values have millions of digits.
+/// Γ is not computed for larger numbers: its values have hundreds of thousands of digits.
 const MAX_GAMMA: f64 = 1e5;
 
 impl Wide {
@@ -579,7 +578,7 @@ impl Wide {
 }
 
 impl Wide {
-    /// Γ where it rises: from 3/2 on, and so far that it can be computed.
+    /// Γ where it is increasing, from 3/2 on, up to [`MAX_GAMMA`].
     fn gamma(&self) -> Option<Wide> {
         if self.lo < 1.5 || self.hi > MAX_GAMMA {
             return None;
@@ -589,7 +588,7 @@ impl Wide {
         Wide::new(lo, rounded!(precision, self.hi.gamma_ref(), Up))
     }
 
-    /// Y₀ or Y₁: both rise up to 2, and from 1 on are as tame as [`Wide::gentle`] asks.
+    /// Y₀ or Y₁: both are increasing up to 2, and from 1 on satisfy the conditions of [`Wide::gentle`].
     fn bessel_y(&self, function: fn(u32, &Float, Round) -> Float) -> Option<Wide> {
         if self.lo <= 0 {
             return None;
@@ -735,7 +734,7 @@ impl Enclosure for Wide {
     }
 
     fn to_integer(&self, towards: Towards) -> Wide {
-        // An integer near a value of some precision has that precision too.
+        // An integer near a value is representable at that value's precision.
         let rounded = |bound: &Float| match towards {
             Towards::Floor => bound.clone().floor(),
             Towards::Ceil => bound.clone().ceil(),
@@ -800,7 +799,7 @@ mod tests {
         prop_oneof![3 => ratio, 1 => (-20i64..20).prop_map(Rational::from_integer), 1 => dyadic]
     }
 
-    /// Two numbers in order, and one between them.
+    /// An interval, and a number in it.
     fn range() -> impl Strategy<Value = (Rational, Rational, Rational)> {
         (number(), number(), 0i64..5).prop_map(|(a, b, at)| {
             let between = &a + &(&b - &a) * Rational::from_ratio(at, 4);
@@ -843,7 +842,8 @@ mod tests {
         let point = Float::with_val(400, a.1.to_rug());
         let check = |enclosure: Option<E>, value: Float, name: &str| {
             if let Some(enclosure) = enclosure {
-                // The reference value itself is off by 2^-400 or so: widen the question, not the answer.
+                // The reference value itself has an error of about 2^-400: the tolerance is on its side, not the
+                // enclosure's.
                 let slack = Float::with_val(500, value.abs_ref()) >> 390u32;
                 let near = contains(&enclosure, &value)
                     || contains(&enclosure, &Float::with_val(500, &value + &slack))
@@ -876,7 +876,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// The last digits, the smallest numbers and the largest ones.
+        /// Last bits, the smallest numbers and the largest ones.
         #[test]
         fn what_doubles_round_is_enclosed(
             a in prop::num::f64::ANY, b in prop::num::f64::ANY,

@@ -14,7 +14,7 @@ pub mod value;
 pub use rational::Rational;
 pub use rounded::Rounded;
 
-/// A rational or an infinity: what a constant of a kernel can be (rule V3).
+/// A rational or an infinity: the value of a kernel's constant (rule V3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extended {
     /// A rational.

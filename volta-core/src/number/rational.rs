@@ -25,7 +25,7 @@ enum Repr {
 
 use Repr::{Big, Small};
 
-/// The largest magnitude of either part of a small value; symmetric, so that negation and reciprocals stay small.
+/// The largest magnitude of either part of a small value; symmetric, so that negations and reciprocals stay small.
 const LIMIT: u64 = i64::MAX as u64;
 
 /// [`Rational::pow`] gives up on results with more bits than this.
@@ -78,7 +78,7 @@ fn add_small(a: i64, b: u64, c: i64, d: u64) -> Rational {
     if common == 1 {
         return reduced(num, u128::from(b) * u128::from(d));
     }
-    // What is left to cancel divides `common`.
+    // The remaining common factor divides `common`.
     let rest = (num.unsigned_abs() % u128::from(common)) as u64;
     let cancel = gcd(rest, common);
     reduced(num / i128::from(cancel), u128::from(b_rest) * u128::from(d / cancel))
@@ -89,7 +89,7 @@ fn mul_small(a: i64, b: u64, c: i64, d: u64) -> Rational {
         return reduced(i128::from(a) * i128::from(c), 1);
     }
     let (left, right) = (gcd(a.unsigned_abs(), d), gcd(c.unsigned_abs(), b));
-    // Both divide a value of magnitude at most `LIMIT`, and are zero for no positive denominator.
+    // Both divide a value of magnitude at most `LIMIT`; they are nonzero since denominators are positive.
     let num = i128::from(a / left as i64) * i128::from(c / right as i64);
     reduced(num, u128::from(b / right) * u128::from(d / left))
 }
@@ -116,7 +116,7 @@ impl Rational {
         reduced(i128::from(value), 1)
     }
 
-    /// An integer of two words.
+    /// A 128-bit integer.
     pub fn from_i128(value: i128) -> Rational {
         reduced(value, 1)
     }
@@ -143,7 +143,7 @@ impl Rational {
         Rational::from(if exp >= 0 { one << magnitude } else { one >> magnitude })
     }
 
-    /// `mantissa · 2^exp`, as [`Rational::power_of_two`] bounded by its callers.
+    /// `mantissa · 2^exp`; callers bound the exponent, as for [`Rational::power_of_two`].
     pub fn from_dyadic(mantissa: i64, exp: i32) -> Rational {
         if mantissa == 0 {
             return Rational::ZERO;
@@ -165,7 +165,7 @@ impl Rational {
         self * &Rational::power_of_two(exp)
     }
 
-    /// The value as GMP holds it.
+    /// The value as a GMP rational.
     pub fn to_rug(&self) -> rug::Rational {
         match &self.0 {
             Small { num, den } => rug::Rational::from((*num, den.get())),
@@ -309,7 +309,7 @@ impl Rational {
         }
     }
 
-    /// The value, when it is an integer of one word.
+    /// The value, if it is an integer that fits in 64 bits.
     pub fn to_i64(&self) -> Option<i64> {
         match &self.0 {
             Small { num, den } => (den.get() == 1).then_some(*num),
@@ -317,7 +317,7 @@ impl Rational {
         }
     }
 
-    /// The value, when it is an integer of two words.
+    /// The value, if it is an integer that fits in 128 bits.
     pub fn to_i128(&self) -> Option<i128> {
         match &self.0 {
             Small { num, den } => (den.get() == 1).then_some(i128::from(*num)),
@@ -325,7 +325,7 @@ impl Rational {
         }
     }
 
-    /// The value, when it is an unsigned integer of one word.
+    /// The value, if it is an unsigned integer that fits in 64 bits.
     pub fn to_u64(&self) -> Option<u64> {
         match &self.0 {
             Small { num, den } => {
@@ -347,7 +347,7 @@ impl Rational {
         }
     }
 
-    /// Bits of the numerator plus bits of the denominator: what arithmetic on the value costs.
+    /// Bits of the numerator plus bits of the denominator: a measure of the cost of arithmetic.
     pub fn bit_length(&self) -> u64 {
         match &self.0 {
             Small { num, den } => {
@@ -550,7 +550,7 @@ mod tests {
         prop_oneof![3 => small(), 1 => scaled]
     }
 
-    /// The invariant, and the one value that the representation stands for.
+    /// Checks the invariant and the value of a representation.
     fn check(value: &Rational, expected: rug::Rational) {
         assert_eq!(value.to_rug(), expected);
         let again = Rational::from(expected);

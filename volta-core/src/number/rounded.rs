@@ -1,11 +1,11 @@
-//! What hardware holds of a known value (rule V10).
+//! The possible hardware values of a known real (rule V10).
 
 use super::Extended;
 use super::format::{Format, Rounding, decode, encode, is_finite};
 
-/// Numbers of a format between two, one of which the hardware holds; both zeros are told apart.
+/// An interval of numbers of a format, one of which the hardware holds; −0 and +0 are distinct.
 ///
-/// Invariant: neither end is a NaN, and an infinite one is the only number.
+/// Invariant: neither end is a NaN, and if one is infinite, both are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rounded {
     format: Format,
@@ -17,19 +17,19 @@ fn sign_bit(format: Format) -> u64 {
     1 << (8 * format.bytes() - 1)
 }
 
-/// Encodings in the order of their numbers, −0 below +0.
+/// A key that orders encodings by value, −0 before +0.
 fn order(format: Format, bits: u64) -> i64 {
     let magnitude = (bits & (sign_bit(format) - 1)).cast_signed();
     if bits & sign_bit(format) == 0 { magnitude } else { -magnitude - 1 }
 }
 
 impl Rounded {
-    /// Known to the bit; `None` for NaN.
+    /// A single encoding; `None` for NaN.
     pub fn exactly(format: Format, bits: u64) -> Option<Rounded> {
         Rounded::between(format, bits, bits)
     }
 
-    /// Some number between two; `None` where it may be infinite and is not sure to be, or is a NaN.
+    /// The interval between two encodings; `None` if one is a NaN, or infinite and not equal to the other.
     pub fn between(format: Format, low: u64, high: u64) -> Option<Rounded> {
         let number = |bits| is_finite(format, bits).map(|finite| finite || low == high);
         let ordered = order(format, low) <= order(format, high);
@@ -41,39 +41,39 @@ impl Rounded {
         self.format
     }
 
-    /// The bits, where they are known.
+    /// The bits, if they are known.
     pub fn bits(self) -> Option<u64> {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// Format and bits, where they are known.
+    /// Format and bits, if they are known.
     pub fn spelled(self) -> Option<(Format, u64)> {
         Some((self.format, self.bits()?))
     }
 
-    /// The lowest and the highest bits.
+    /// The bits of the least and of the greatest number.
     pub fn ends(self) -> [u64; 2] {
         [self.low, self.high]
     }
 
     /// The least and the greatest number.
     pub fn bounds(self) -> [Extended; 2] {
-        // Not NaN, by the invariant.
+        // Neither is a NaN, by the invariant.
         self.ends().map(|bits| decode(self.format, bits).extended().unwrap_or(Extended::PosInf))
     }
 
-    /// Whether the sign bit is set, where that is known.
+    /// Whether the sign bit is set, if that is known.
     pub fn is_negative(self) -> Option<bool> {
         let [low, high] = self.ends().map(|bits| bits & sign_bit(self.format) != 0);
         (low == high).then_some(low)
     }
 
-    /// Each end as a number of a format, by a function that keeps their order. A zero has the sign that `map` gives it.
+    /// Maps both ends to another format by a monotonic function, which decides the sign of a zero.
     pub fn map(self, format: Format, map: impl Fn(u64) -> u64) -> Option<Rounded> {
         Rounded::between(format, map(self.low), map(self.high))
     }
 
-    /// The same numbers in a format that holds them; `None` where it does not.
+    /// The same numbers in another format; `None` if it does not hold them.
     pub fn within(self, format: Format) -> Option<Rounded> {
         if format == self.format {
             return Some(self);
@@ -82,14 +82,14 @@ impl Rounded {
         (same.bounds() == self.bounds()).then_some(same)
     }
 
-    /// Bits of this format as those of another, with the sign of a zero.
+    /// Converts bits of this format to another one; a zero keeps its sign.
     pub fn converted(self, bits: u64, format: Format, rounding: Rounding) -> u64 {
         let Some(value) = decode(self.format, bits).extended() else { return bits };
         let magnitude = encode(&value, format, rounding) & !sign_bit(format);
         magnitude | if bits & sign_bit(self.format) == 0 { 0 } else { sign_bit(format) }
     }
 
-    /// Subnormal numbers made zeros of their signs, as `.ftz` does.
+    /// Flushes subnormal numbers to zeros of the same sign, as `.ftz` does.
     pub fn flushed(self) -> Rounded {
         let normal = match self.format {
             Format::F16 => 1 << 10,
@@ -104,7 +104,7 @@ impl Rounded {
         Rounded { low: flush(self.low), high: flush(self.high), ..self }
     }
 
-    /// Contains both, of one format.
+    /// The smallest interval that contains both, if they have the same format.
     pub fn hull(self, other: Rounded) -> Option<Rounded> {
         let end = |pick: fn(i64, i64) -> bool, a, b| {
             if pick(order(self.format, a), order(self.format, b)) { a } else { b }

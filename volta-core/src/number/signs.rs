@@ -1,6 +1,6 @@
-//! Which signs a value can have.
+//! The possible signs of a value.
 //!
-//! A set of signs is right when it contains the sign of the value at every input at which the value is defined.
+//! A set of signs is sound if it contains the sign of the value at every input at which the value is defined.
 //! Infinities have signs too.
 
 use std::ops::{BitAnd, BitOr, Neg, Not};
@@ -22,7 +22,7 @@ impl Signs {
     pub const NOT_NEGATIVE: Signs = Signs(6);
     /// Not above zero.
     pub const NOT_POSITIVE: Signs = Signs(3);
-    /// No restriction.
+    /// Not zero.
     pub const NOT_ZERO: Signs = Signs(5);
     /// Any.
     pub const ANY: Signs = Signs(7);
@@ -32,7 +32,7 @@ impl Signs {
         Signs::from_signum(value.signum())
     }
 
-    /// The sign that a `signum` tells.
+    /// The sign of a `signum`.
     pub fn from_signum(signum: i32) -> Signs {
         match signum {
             -1 => Signs::NEGATIVE,
@@ -84,7 +84,7 @@ impl Signs {
 
     /// Signs of sums.
     pub fn plus(self, other: Signs) -> Signs {
-        // Of two numbers of one sign that one, of a number and zero the number's, and of opposite ones any.
+        // Equal signs keep their sign, zero keeps the other's sign, and opposite signs give any.
         let of_one = self & other;
         let beside_zero =
             |zero: Signs, signs: Signs| if zero.contains(Signs::ZERO) { signs } else { Signs(0) };
@@ -105,8 +105,8 @@ impl Signs {
         self.combine(other, |a, b| Signs::from_signum(a.min(b)))
     }
 
-    /// Signs of what a function makes of values with these signs, given those that it makes of negative numbers, of zero
-    /// and of positive numbers.
+    /// The signs of a function's values for arguments with these signs, given the signs of its values for negative
+    /// arguments, zero and positive ones.
     pub fn through(self, function: &[Signs; 3]) -> Signs {
         self.list().fold(Signs(0), |out, sign| out | function[(sign + 1) as usize])
     }
@@ -150,7 +150,7 @@ mod tests {
         for a in &sets {
             for b in &sets {
                 assert_eq!(a.times(*b), a.combine(*b, |a, b| Signs::from_signum(a * b)));
-                // Opposite signs: the sum of two numbers of any size.
+                // Opposite signs: the sum of two numbers of any magnitude.
                 let sum = |a: i32, b: i32| {
                     if a * b < 0 { Signs::ANY } else { Signs::from_signum((a + b).signum()) }
                 };

@@ -1,4 +1,4 @@
-//! The value of a term at a point: an enclosure, an infinity, a truth value, or none of these (rule V3).
+//! The value of a term at a point: an enclosure, an infinity, a truth value, or undefined (rule V3).
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::{Extended, Rational};
 
 /// The value of a real or of a condition at a point.
 ///
-/// Every variant but [`Value::Unresolved`] is a certain statement.
+/// Every variant but [`Value::Unresolved`] is certain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<E> {
     /// A finite real in the enclosure.
@@ -21,15 +21,15 @@ pub enum Value<E> {
     True,
     /// A condition that does not hold.
     False,
-    /// A condition that is defined, but which of the two was not decided at this precision.
+    /// A condition that is defined, but whose truth value is not decided at this precision.
     Either,
-    /// Nothing: rule V3 excludes the operation, here or in an operand (V6).
+    /// Undefined: rule V3 excludes the operation, here or in an operand (V6).
     Undefined,
-    /// Any of the above; this precision does not tell.
+    /// Any of the above: not decided at this precision.
     Unresolved,
 }
 
-/// What a partial operation demands of an operand (rule V8).
+/// The demand of a partial operation on an operand (rule V8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Demand {
     /// `≠ 0`
@@ -55,7 +55,7 @@ impl Demand {
         Signs::of(value).within(self.signs())
     }
 
-    /// Whether nothing between two bounds meets it, given their signs.
+    /// Whether no number between two bounds with these signs meets it.
     fn is_missed(self, (low, high): (Ordering, Ordering)) -> bool {
         match self {
             Demand::Nonzero => low == Ordering::Equal && high == Ordering::Equal,
@@ -65,7 +65,7 @@ impl Demand {
     }
 }
 
-/// What a function of a real is at an infinity (rule V3).
+/// The limit of a real function at an infinity (rule V3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitAtInfinity {
     /// `+∞`
@@ -74,14 +74,14 @@ pub enum LimitAtInfinity {
     NegInf,
     /// A number.
     Number(i64),
-    /// It has no value, and why.
+    /// Undefined; the reason.
     Undefined(&'static str),
 }
 
 use Value::{Either, False, Finite, NegInf, PosInf, True, Undefined, Unresolved};
 
 impl<E: Enclosure> From<Option<E>> for Value<E> {
-    /// A finite value, whose enclosure may be out of range.
+    /// A finite value; unresolved if its enclosure is out of range.
     #[inline]
     fn from(enclosure: Option<E>) -> Value<E> {
         enclosure.map_or(Unresolved, Finite)
@@ -98,7 +98,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// A small integer, which 64 bits hold.
+    /// A small integer, exact at 64 bits.
     fn integer(value: i64) -> Value<E> {
         E::exact(&Rational::from_integer(value), 64).into()
     }
@@ -119,7 +119,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// The sign of a real, infinite or not, where it is certain.
+    /// The sign of a real or an infinity, if it is certain.
     fn sign(&self) -> Option<Ordering> {
         match self {
             Finite(value) => value.sign(),
@@ -129,7 +129,8 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// What an operation gives when its operands are no reals: undefined taints (V6), the rest stays open.
+    /// The result of an operation on operands without a decided value: undefined if one is undefined (V6),
+    /// otherwise unresolved.
     fn tainted(operands: &[&Value<E>]) -> Value<E> {
         let undefined = operands.iter().any(|operand| matches!(operand, Undefined));
         if undefined { Undefined } else { Unresolved }
@@ -234,7 +235,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// A function of which it is known what it demands, and what it is at −∞ and +∞.
+    /// A function with the given demand and limits at −∞ and +∞.
     pub fn apply(
         &self,
         function: Function,
@@ -259,7 +260,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// Rounded to an integer. Where that depends on where in the enclosure the value lies, so does the result.
+    /// Rounds to an integer; the result encloses the roundings of all values in the enclosure.
     pub fn to_integer(&self, towards: Towards) -> Value<E> {
         match self {
             Finite(value) => Finite(value.to_integer(towards)),
@@ -273,7 +274,7 @@ impl<E: Enclosure> Value<E> {
         self.sub(&other.mul(&self.div(other).to_integer(Towards::Floor)))
     }
 
-    /// The binary digits that two natural numbers have in common; open where they are not known exactly.
+    /// The bitwise AND of two non-negative integers; unresolved if they are not known exactly.
     pub fn bit_and(&self, other: &Value<E>) -> Value<E> {
         let natural = |value: &Value<E>| {
             if let Finite(value) = value
@@ -290,7 +291,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// The magnitude of `self` with the sign of `sign`; open where that is 0, since reals have one zero.
+    /// The magnitude of `self` with the sign of `sign`; unresolved if that is 0, since reals have one zero.
     pub fn with_sign_of(&self, sign: &Value<E>) -> Value<E> {
         match (self, sign) {
             (Finite(_) | PosInf | NegInf, Finite(_) | PosInf | NegInf) => match sign.sign() {
@@ -367,7 +368,7 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// `then` where `self` holds, else `otherwise`; the other arm is dropped, undefined or not.
+    /// `then` where `self` holds, else `otherwise`; the arm not taken is dropped even if it is undefined.
     pub fn select(&self, then: &Value<E>, otherwise: &Value<E>) -> Value<E> {
         match self {
             True => then.clone(),

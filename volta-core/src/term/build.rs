@@ -1,4 +1,4 @@
-//! Appending to the arena.
+//! Appending nodes to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
 use crate::base::affine::Affine;
@@ -33,19 +33,19 @@ impl Results {
     }
 }
 
-/// An operand of all 32 lanes, of which it is known how lanes repeat terms.
+/// An operand of all 32 lanes whose pattern over the lanes is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern<'a> {
-    /// Lane `i` has `list[(i >> shift) % list.len()]`, raw: a power of two of terms, at most `32 >> shift`.
+    /// Lane `i` has `list[(i >> shift) % list.len()]`, raw; the length is a power of two, at most `32 >> shift`.
     Repeated {
         /// The terms.
         list: &'a [u64],
-        /// Runs of `2^shift` lanes have the same one.
+        /// Runs of `2^shift` lanes have the same term.
         shift: u32,
     },
-    /// Terms, raw, that are affine from lane to lane.
+    /// Raw terms that are affine in the bits of the lane id.
     Strides(Affine),
-    /// What another instruction computed.
+    /// The results of another instruction.
     Results(Results),
 }
 
@@ -62,14 +62,14 @@ impl Pattern<'_> {
     }
 }
 
-/// An operand of all 32 lanes as a store has it, for any number of its instructions.
+/// An operand of all 32 lanes in the store's encoding, for use by any number of its instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct TermOperand {
     mode: u8,
     word: u64,
 }
 
-/// A store tells so many ways to move apart, which are looked through one by one.
+/// A store has at most this many distinct strides; they are searched linearly.
 const MOTIONS: usize = 64;
 
 impl Store {
@@ -83,8 +83,8 @@ impl Store {
         self.append(Node { op, modes, mask, operands: words }, site)
     }
 
-    /// Appends one operation for the lanes of `mask`. Where all lanes read the same operands they share one scalar
-    /// result, and with them every other instruction, of this warp or another, that applies `op` to the same terms.
+    /// Appends one operation for the lanes of `mask`. If all lanes read the same operands, they share one scalar
+    /// result, which is also that of every other instruction that applies `op` to the same terms, in any warp.
     pub fn push_shared(
         &mut self,
         op: TermOp,
@@ -96,7 +96,7 @@ impl Store {
         self.append_shared(op, mask, (modes, words), site)
     }
 
-    /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
+    /// Like [`Store::push_shared`] for all lanes, for operands with known patterns.
     pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: InstId) -> Results {
         let mut operands = [TermOperand { mode: AFFINE, word: 0 }; 3];
         for (operand, pattern) in operands.iter_mut().zip(patterns) {
@@ -112,7 +112,7 @@ impl Store {
         TermOperand { mode, word }
     }
 
-    /// As [`Store::push_shared`] for all lanes, of operands that the store has taken in.
+    /// Like [`Store::push_shared`] for all lanes, for operands that the store has interned.
     #[inline]
     pub fn push_operands(&mut self, op: TermOp, operands: &[TermOperand], site: InstId) -> Results {
         debug_assert_eq!(operands.len(), op.arity());
@@ -125,11 +125,11 @@ impl Store {
         self.append_shared(op, LaneMask::ALL, (modes, words), site)
     }
 
-    /// As [`Store::push_operands`] for the first of so many warps and then for each of the others, at most 32: beside each
-    /// operand stands by how much its terms move with each bit of the warp's number. Their nodes follow one another.
+    /// Like [`Store::push_operands`] for the first of at most 32 warps and then for each of the others: each
+    /// operand comes with the strides of its terms in the bits of the warp's number. The nodes are consecutive.
     ///
-    /// `None`, and nothing is done, where all lanes of a warp read the same, an operand is a list or functions are looked
-    /// for.
+    /// `None`, and the store is unchanged, if all lanes of a warp read the same operands, an operand is a list, or
+    /// functions are being recognized.
     pub fn push_warps(
         &mut self,
         op: TermOp,
@@ -150,7 +150,7 @@ impl Store {
         let mut words = [[0; 32]; 3];
         for (at, (operand, steps)) in operands.iter().enumerate() {
             modes |= operand.mode << (2 * at);
-            // What is above the term's id in the word is the same for all.
+            // The bits above the term's id are the same in all words.
             words[at] = Affine { first: operand.word, steps: *steps }.all();
         }
         let first = NodeId::from_index(self.nodes.len());
@@ -179,15 +179,14 @@ impl Store {
         Results { first: self.share(Scalar { op, a, b, c }, site), stride: 0 }
     }
 
-    /// As [`Store::push_shared`] where every lane is known to read the same operands: their raw ids.
+    /// Like [`Store::push_shared`] where all lanes are known to read the same operands, given by raw ids.
     pub fn push_uniform(&mut self, op: TermOp, operands: &[u64], site: InstId) -> u64 {
         debug_assert_eq!(operands.len(), op.arity());
         let word = |at: usize| operands.get(at).copied().unwrap_or(0);
         self.share(Scalar { op, a: word(0), b: word(1), c: word(2) }, site)
     }
 
-    /// The scalar result of an operation on terms, computed once. An operand that is the same in every lane is encoded
-    /// as its raw id.
+    /// The scalar result of an operation on terms, computed once. The encoding of a uniform operand is its raw id.
     #[inline]
     fn share(&mut self, scalar: Scalar, site: InstId) -> u64 {
         let new = NodeId::from_index(self.nodes.len());
@@ -228,7 +227,7 @@ impl Store {
         id
     }
 
-    /// The node that stands for one: that of the function which it computes, if it is one that is looked for.
+    /// The node that represents a node: that of the function which it computes, if one is recognized.
     #[inline]
     fn meant(&mut self, node: NodeId, site: InstId) -> NodeId {
         if self.explainer.is_none() {
@@ -245,7 +244,7 @@ impl Store {
         TermId::lane(self.meant(node, site), Lane::FIRST)
     }
 
-    /// The term of a constant.
+    /// Interns a constant.
     pub fn intern(&mut self, constant: Constant) -> TermId {
         if let Some(id) = self.constant_ids.get(&constant) {
             return TermId::constant(*id);
@@ -269,9 +268,9 @@ impl Store {
         self.encode_steps(Affine::strided(base, stride))
     }
 
-    /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
+    /// Encodes an affine operand; `None` if the store has no room for new strides.
     fn encode_steps(&mut self, Affine { first: base, steps }: Affine) -> Option<(u8, u64)> {
-        // Without a call to compare so few words.
+        // Written so that the comparison needs no call.
         let same = |known: &BitStrides| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
         let number = match self.motions.iter().position(|known| same(&known.steps)) {
             Some(number) => number,
@@ -284,7 +283,7 @@ impl Store {
         Some((STEPS, base | (number as u64) << TermId::BITS))
     }
 
-    /// What [`Store::encode`] makes of the same lanes.
+    /// Like [`Store::encode`], for a known pattern.
     #[inline]
     fn encode_pattern(&mut self, pattern: Pattern<'_>) -> (u8, u64) {
         let even = match pattern {
@@ -297,15 +296,15 @@ impl Store {
             Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
                 return self.encode_repeated(list, shift);
             }
-            // Terms of which each lane has its own may follow one another.
+            // A list of 32 distinct positions may still be affine.
             Pattern::Repeated { .. } => return self.encode(LaneMask::ALL, &pattern.all()),
         };
         even.unwrap_or_else(|| self.encode_list(LaneMask::ALL, &pattern.all()))
     }
 
-    /// The same of terms that fewer lanes than all have for themselves.
+    /// Like [`Store::encode`], for terms that repeat over the lanes.
     fn encode_repeated(&mut self, mut list: &[u64], shift: u32) -> (u8, u64) {
-        // Lanes that repeat terms have a stride only where all of them are one.
+        // Repeated terms have a common stride only if all are equal.
         if list.iter().all(|raw| *raw == list[0]) {
             return (AFFINE, list[0]);
         }
@@ -338,7 +337,7 @@ impl Store {
             .unwrap_or_else(|| self.encode_list(mask, lanes))
     }
 
-    /// An operand as a list.
+    /// Encodes an operand as a list.
     fn encode_list(&mut self, mask: LaneMask, lanes: &[u64; 32]) -> (u8, u64) {
         let at = self.lists.len() as u64;
         if mask.is_all() && !self.only_lists {
@@ -354,14 +353,14 @@ impl Store {
     }
 }
 
-/// The steps in which terms move of which each `2^shift` lanes have one, again and again: a power of two of them.
+/// The strides of terms that repeat over the lanes, `2^shift` lanes each; the length of the list is a power of two.
 #[inline]
 fn steps_in(list: &[u64], shift: u32) -> Option<BitStrides> {
     let mut steps = [0; 5];
     for bit in 0..list.len().trailing_zeros() {
         steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
     }
-    // Each is as far from the one without its lowest bit as that bit says.
+    // Each term differs from the one without its lowest index bit by the stride of that bit.
     let follows = |at: usize| {
         let apart = list[at].wrapping_sub(list[at & (at - 1)]) as i64;
         apart == steps[shift as usize + at.trailing_zeros() as usize]
@@ -369,7 +368,8 @@ fn steps_in(list: &[u64], shift: u32) -> Option<BitStrides> {
     (1..list.len()).all(follows).then_some(steps)
 }
 
-/// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.
+/// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`: the largest such `shift`, then the
+/// smallest `count`.
 fn repetition(lanes: &[u64; 32]) -> (u32, usize) {
     let in_runs = |shift: u32| (0..32).all(|lane| lanes[lane] == lanes[lane >> shift << shift]);
     let shift = (1..5).take_while(|shift| in_runs(*shift)).last().unwrap_or(0);
@@ -378,7 +378,7 @@ fn repetition(lanes: &[u64; 32]) -> (u32, usize) {
     (shift, count.unwrap_or(32 >> shift))
 }
 
-/// `(base, stride)` with `lanes[i] = base + i·stride` for all lanes of `mask`, and `base` itself an id.
+/// `(base, stride)` with `lanes[i] = base + i·stride` for all lanes of `mask`, if `base` is a valid id.
 fn affine(mask: LaneMask, lanes: &[u64; 32]) -> Option<(u64, i64)> {
     if mask.is_all() {
         let base = lanes[0];
@@ -413,7 +413,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is pushed for several warps together is what is pushed for one after the other.
+        /// Pushing several warps together gives the same nodes as pushing one after the other.
         #[test]
         fn warps_together_are_warps_in_turn(
             bases in prop::array::uniform3(1u64 << 20..1 << 30),
@@ -491,7 +491,7 @@ mod tests {
             (3, 1, 1),
         ] {
             for spread in [1, 2, 3] {
-                // Terms that come again one by one, in runs, or only at first sight.
+                // Terms that repeat one by one, in runs, or do not repeat.
                 let list: Vec<u64> = (0..count)
                     .map(|entry| match spread {
                         1 => at(entry % distinct * 7),
@@ -514,8 +514,8 @@ mod tests {
         }
     }
 
-    /// Terms that move by a constant for each bit of the lane's number cost nothing beside their node, as long as there
-    /// are few such ways to move.
+    /// Terms that are affine in the bits of the lane id need no memory beside their node, while there are few
+    /// distinct strides.
     #[test]
     fn terms_that_move_in_steps_cost_one_node() {
         let lanes_of = |steps: BitStrides| -> [u64; 32] {

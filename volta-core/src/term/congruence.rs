@@ -1,27 +1,27 @@
-//! Terms that are the same operations on the same operands, in whatever order operands stand that commute. Rounding
-//! commutes with that order, so hardware holds the same bits for terms of one class, if it made them in the same formats
-//! and rounding modes: terms do not say which (rule V2).
+//! Congruence classes of terms: the same operations on the same operands, up to the order of operands that commute.
+//! Rounding does not depend on that order, so hardware computes the same bits for terms of one class if it uses the
+//! same formats and rounding modes, which terms do not record (rule V2).
 
 use super::{Store, TermId, TermOp, View};
 use rustc_hash::FxHashMap;
 
-/// So many operations are looked at; terms of others are in classes of their own.
+/// At most this many operations are classified; terms of others are in classes of their own.
 const MAX_OPERATIONS: usize = 1 << 20;
 
 /// The class of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Class(u32);
 
-/// What makes a term one of its class.
+/// The content of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
-    /// An input or a constant: only of itself.
+    /// An input or a constant, alone in its class.
     Leaf(TermId),
-    /// An operation on operands of these classes; behind the last operand, its first again.
+    /// An operation on operands of these classes; unused positions repeat the first operand.
     Apply(TermOp, [Class; 3]),
 }
 
-/// The classes of the terms of one store that somebody asked about.
+/// Congruence classes of terms of one store, computed on demand.
 #[derive(Debug, Default)]
 pub struct Congruence {
     classes: FxHashMap<TermId, Class>,
@@ -30,15 +30,15 @@ pub struct Congruence {
 }
 
 impl Congruence {
-    /// Whether two terms surely hold the same value, grouped the same way.
+    /// Whether two terms are known to have the same value, computed in the same grouping.
     ///
     /// # Cost
-    /// Each operation below the two once, as long as this lives.
+    /// Visits each operation below the two once in the lifetime of this table.
     pub fn same(&mut self, store: &Store, a: TermId, b: TermId) -> bool {
         a == b || self.class(store, a).is_some_and(|class| self.class(store, b) == Some(class))
     }
 
-    /// Bytes that are held.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         let each = size_of::<(TermId, Class)>() + size_of::<(Made, Class)>();
         (self.classes.len() * each) as u64
@@ -81,12 +81,12 @@ impl Congruence {
     }
 }
 
-/// Operands that commute, in order.
+/// Puts operands that commute in order.
 fn ordered(op: TermOp, [a, b, c]: [Class; 3]) -> [Class; 3] {
     if !op.info().commutes || a <= b {
         return [a, b, c];
     }
-    // Behind two operands, the first stands again.
+    // After two operands, the first is repeated.
     [b, a, if op.arity() == 2 { b } else { c }]
 }
 
@@ -100,7 +100,7 @@ mod tests {
         TermId::input(InputId(0), element)
     }
 
-    /// What a butterfly over eight lanes leaves in each.
+    /// The results of a butterfly reduction over eight lanes.
     fn butterfly(store: &mut Store, op: TermOp, steps: &[usize]) -> Vec<TermId> {
         let mut lanes: Vec<TermId> = (0..8).map(x).collect();
         for step in steps {

@@ -1,8 +1,8 @@
 //! Common subexpression elimination.
 //!
-//! Most results are used once, soon after they were computed. So an operation is looked up among the few users of the
-//! newest of its operands, which are likely in the cache. Where there are many of them, or no operand was computed, a hash
-//! table has the others.
+//! Most results are used once, soon after they were computed. So an operation is looked up among the few users of
+//! its newest operand, which are likely to be in the cache. If there are more users, or no operand is a node, the
+//! operation is in a hash table.
 
 use super::id::{NodeId, TermId, TermKind};
 use super::info::TermOp;
@@ -10,12 +10,12 @@ use super::node::Node;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-/// So many operations whose newest operand is a term of one node are in its list; further ones are in the table.
+/// At most this many operations are in the list of their newest operand's node; further ones are in the table.
 const FEW_USERS: usize = 4;
-/// Lists are kept for so many nodes together, where one of them has some.
+/// Lists are allocated for pages of this many nodes.
 const PAGE: usize = 1 << 7;
 
-/// One scalar operation, as a node of one lane holds it: raw ids, zeros behind the last operand.
+/// One scalar operation, in the encoding of a node with one lane: raw ids, zeros after the last operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalar {
     pub(super) op: TermOp,
@@ -30,7 +30,7 @@ impl Scalar {
         node.op == self.op && (a, b, c) == (self.a, self.b, self.c)
     }
 
-    /// The newest node among those of its operands, which says in whose list the operation is.
+    /// The newest node among the operands, in whose list the operation is.
     fn newest(self) -> Option<NodeId> {
         let node = |raw| match TermId::from_raw(raw).kind() {
             TermKind::Lane(node, _) => Some(node),
@@ -46,27 +46,27 @@ impl Scalar {
     }
 }
 
-/// Nodes by number, one more than it; 0 is none.
+/// Links between nodes, as node numbers plus 1; 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Links {
-    /// The latest whose newest operand this node is.
+    /// The latest operation whose newest operand is this node.
     user: u32,
-    /// The one before this node in the list that it is in.
+    /// The operation before this one in the list that contains it.
     next: u32,
 }
 
-/// The scalar operations of a store, each once.
+/// The scalar operations of a store, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// By the number of the node.
+    /// Indexed by node number.
     lists: Vec<Option<Box<[Links; PAGE]>>>,
     pages: usize,
-    /// With a digest of each, so that neither looking nor growing needs to read nodes that are other ones.
+    /// With a digest of each, so that look-up and growth need not read nodes of other operations.
     table: HashTable<(u32, NodeId)>,
 }
 
 impl Shared {
-    /// The node that computed an operation before. Where there is none, `new` is noted as the one that does.
+    /// The node that has already computed an operation. If there is none, `new` is recorded as the one that does.
     pub(super) fn find_or_note(&mut self, nodes: &[Node], scalar: Scalar, new: NodeId) -> Option<NodeId> {
         if let Some(newest) = scalar.newest() {
             let first = self.links(newest.index()).map_or(0, |links| links.user);
@@ -78,7 +78,7 @@ impl Shared {
                 at = self.links(user).map_or(0, |links| links.next);
                 users += 1;
             }
-            // Nothing is ever taken out of a list: one that is not full has all.
+            // Operations are never removed from a list, so one that is not full is complete.
             if users < FEW_USERS {
                 let number = new.index() as u32 + 1;
                 self.links_mut(newest.index()).user = number;
@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Bytes that are held.
+    /// Memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.table.len() * size_of::<(u32, NodeId)>() + self.pages * size_of::<[Links; PAGE]>()
     }
@@ -118,7 +118,7 @@ impl Shared {
     }
 }
 
-/// A digest as a hash: tables read the lowest and the highest bits.
+/// Spreads a digest over a hash: tables use its lowest and highest bits.
 fn spread(digest: u32) -> u64 {
     u64::from(digest).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -132,7 +132,7 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     proptest! {
-        /// Every operation is computed once, however many use one term, and whatever lies between.
+        /// Every operation is computed once, however many others use the same term or lie in between.
         #[test]
         fn operations_are_found_again(
             draws in prop::collection::vec((0usize..3, prop::array::uniform3(0usize..12), 0u32..3), 1..400),
@@ -142,11 +142,11 @@ mod tests {
             let mut known: FxHashMap<(TermOp, Vec<u64>), u64> = FxHashMap::default();
             for (op, operands, gap) in draws {
                 let op = [TermOp::Neg, TermOp::Add, TermOp::Fma][op];
-                // Nodes of other operations lie between, pages of them or none.
+                // Nodes of other operations lie in between: several pages, or none.
                 for _ in 0..if gap == 0 { 700 } else { 0 } {
                     store.push(TermOp::Neg, LaneMask::ALL, &[&[terms[0]; 32]], InstId(0));
                 }
-                // Of the first terms, which many use, and of the last.
+                // Among the first terms, which have many users, and the last ones.
                 let pick = |draw: usize| match draw {
                     0..6 => terms[draw % terms.len()],
                     _ => terms[terms.len() - 1 - (draw - 6).min(terms.len() - 1)],

@@ -1,10 +1,10 @@
-//! Operations on enclosed values.
+//! Operations on enclosures of values.
 
 use super::info::{Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 
-/// An operation on enclosed values; beyond its operands, anything.
+/// An operation on enclosures; arguments beyond its arity are ignored.
 #[inline(always)] // Once for each lane of each node.
 pub fn enclose<E: Enclosure>(op: TermOp, [a, b, c]: [&Value<E>; 3]) -> Value<E> {
     let info = op.info();

@@ -5,20 +5,20 @@ use crate::number::interval::Function;
 use crate::number::value::LimitAtInfinity;
 use crate::number::{Extended, Rational};
 
-/// The result of an operation on constants.
+/// The result of folding an operation on constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// A rational or an infinity.
     Value(Extended),
     /// A truth value.
     Truth(bool),
-    /// Rule V3 gives it no value.
+    /// Undefined by rule V3.
     Undefined,
-    /// A real that is no rational, or is not computed here.
+    /// An irrational real, or one that is not computed here.
     Irrational,
 }
 
-/// Applies an operation to constants; the arguments are as many as its arity (conditions do not fold here).
+/// Applies an operation to constants, as many as its arity (conditions are not folded here).
 pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
     use Extended::{Finite, NegInf, PosInf};
     let finite = |value: Rational| Fold::Value(Finite(value));
@@ -72,7 +72,7 @@ pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
         (Kind::Condition(Predicate::Less), [a, b]) => Fold::Truth(less(a, b)),
         (Kind::Condition(Predicate::LessEqual), [a, b]) => Fold::Truth(!less(b, a)),
         (Kind::Condition(Predicate::Equal), [a, b]) => Fold::Truth(a == b),
-        // What is not folded here is a term like any other.
+        // An operation that is not folded stays a term.
         _ => Fold::Irrational,
     }
 }
@@ -86,7 +86,7 @@ fn at_limit(limit: LimitAtInfinity) -> Fold {
     }
 }
 
-/// A function where it has a value.
+/// A function of a number at which it is defined.
 fn of_number(info: &FunctionInfo, x: &Rational) -> Fold {
     let value = if let Function::Round(towards) = info.function {
         towards.round(x)

@@ -1,4 +1,4 @@
-//! Names of terms.
+//! Ids of terms.
 
 use volta_case::Element;
 pub use volta_case::Sign;
@@ -7,8 +7,8 @@ use crate::base::lane::Lane;
 use crate::index_type;
 
 index_type!(
-    /// A parameter whose value is not fixed: a tensor, or a symbolic scalar (a tensor of one element).
-    /// Numbered in the order in which the case declares parameters, alike on both sides.
+    /// A parameter whose value is not fixed: a tensor, or a symbolic scalar (a tensor of one element). Numbered in
+    /// the order in which the case declares parameters, the same on both sides.
     InputId,
     "in"
 );
@@ -23,12 +23,12 @@ index_type!(
     "n"
 );
 
-/// The integers of a machine type: what an element of an input may be.
+/// The range of a machine integer type: the possible elements of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Integers {
-    /// How many bits, 1 to 64.
+    /// The number of bits, 1 to 64.
     pub bits: u32,
-    /// Whether in two's complement.
+    /// Whether it is two's complement.
     pub signed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Integers {
         }
     }
 
-    /// Those that are numbers of another type as well.
+    /// The integers that are in the range of another type as well.
     pub fn common(self, other: Integers) -> Integers {
         let magnitude = |of: Integers| of.bits - u32::from(of.signed);
         let signed = self.signed && other.signed;
@@ -88,29 +88,29 @@ const TAG_INPUT: u64 = 0;
 const TAG_CONSTANT: u64 = 1;
 const TAG_LANE: u64 = 2;
 const ELEMENT_BITS: u32 = 42;
-/// Bits of a short id that say which input it is of.
+/// Bits of a short id that hold the input.
 const SHORT_INPUT_BITS: u32 = 6;
 
 impl TermId {
     /// Bits that an id occupies.
     pub const BITS: u32 = 56;
-    /// Inputs have fewer elements than this.
+    /// An input has fewer elements than this.
     pub const MAX_ELEMENTS: u64 = 1 << ELEMENT_BITS;
     /// There are fewer inputs than this.
     pub const MAX_INPUTS: usize = 1 << (TAG_SHIFT - ELEMENT_BITS);
 
-    /// Names an input's element. The launch has checked both against the limits above.
+    /// The id of an input's element. The launch has checked both against the limits above.
     pub fn input(input: InputId, element: u64) -> TermId {
         debug_assert!(element < Self::MAX_ELEMENTS && input.index() < Self::MAX_INPUTS);
         TermId(TAG_INPUT << TAG_SHIFT | u64::from(input.0) << ELEMENT_BITS | element)
     }
 
-    /// Names a constant.
+    /// The id of a constant.
     pub fn constant(id: ConstantId) -> TermId {
         TermId(TAG_CONSTANT << TAG_SHIFT | u64::from(id.0))
     }
 
-    /// Names a lane of a node.
+    /// The id of a lane of a node.
     pub fn lane(node: NodeId, lane: Lane) -> TermId {
         TermId(TAG_LANE << TAG_SHIFT | u64::from(node.0) << 5 | u64::from(lane.number()))
     }
@@ -128,14 +128,13 @@ impl TermId {
         }
     }
 
-    /// Whether it names a constant.
+    /// Whether this is the id of a constant.
     #[inline]
     pub fn is_constant(self) -> bool {
         self.0 >> TAG_SHIFT == TAG_CONSTANT
     }
 
-    /// The id in `bits` bits and one above them, if it is of a lane, or of one of the first elements of the first
-    /// inputs.
+    /// The id in `bits + 1` bits, if it is a lane, or one of the first elements of one of the first inputs.
     #[inline]
     pub fn short(self, bits: u32) -> Option<u64> {
         let payload = self.0 & ((1 << TAG_SHIFT) - 1);

@@ -1,4 +1,4 @@
-//! Terms of one store in another one.
+//! Copying terms from one store to another.
 
 use crate::base::index::InstId;
 use rustc_hash::FxHashMap;
@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 use super::id::TermId;
 use super::node::{Store, View};
 
-/// Where terms of one store lie in another.
+/// A map from terms of one store to their copies in another.
 pub type Imported = FxHashMap<TermId, TermId>;
 
 impl Store {
-    /// The term that `term` of the store `from` is here. Inputs are the same in all stores of a launch; what was copied
-    /// before is found in `known`, which belongs to the two stores.
+    /// Copies `term` of the store `from` and returns the copy. Inputs are the same in all stores of a launch; terms
+    /// already copied are in `known`, which belongs to this pair of stores.
     pub fn import(&mut self, from: &Store, term: TermId, known: &mut Imported) -> TermId {
         let mut work = vec![term];
         while let Some(&next) = work.last() {

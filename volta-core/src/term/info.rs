@@ -1,8 +1,8 @@
 //! The table of operations on terms: one row each, which all consumers read.
 //!
-//! A row is all that messages, solvers' scripts, obligations (V8), infinities (V3), signs and ranges need to know of a
-//! function of one real. What is left to code matches on [`Kind`], exhaustively: enclosures in
-//! [`crate::number::interval`], and laws in `algebra/function.rs`.
+//! Messages, solvers' scripts, obligations (V8), infinities (V3), signs and ranges need only the row of a function
+//! of one real. The rest of the code matches on [`Kind`], exhaustively: enclosures in [`crate::number::interval`],
+//! and laws in `algebra/function.rs`.
 
 use crate::number::format::Format;
 use crate::number::interval::{Function, Towards};
@@ -12,37 +12,37 @@ use crate::number::value::{Demand, LimitAtInfinity};
 /// How many operands an operation takes.
 pub type Arity = usize;
 
-/// What an operation is.
+/// The properties of an operation.
 #[derive(Debug)]
 pub struct Info {
-    /// How messages write it, operands as `{0}`, `{1}`, `{2}`.
+    /// The notation in messages, operands as `{0}`, `{1}`, `{2}`.
     pub text: &'static str,
-    /// How SMT-LIB writes it.
+    /// The notation in SMT-LIB.
     pub smt: Smt,
     /// The number of operands.
     pub arity: Arity,
-    /// What those treat alike who treat several operations alike.
+    /// The class of operations for code that treats several alike.
     pub kind: Kind,
-    /// What it demands of which operand, if some operands give it no value (rule V8).
+    /// The demand and its operand, if the operation is partial (rule V8).
     pub demand: Option<(Demand, usize)>,
-    /// Whether the first two operands may trade places.
+    /// Whether the first two operands commute.
     pub commutes: bool,
-    /// What of it is worth comparing between two kernels that differ.
+    /// The value that is compared where two kernels differ, if any.
     pub landmark: Option<LandmarkOf>,
 }
 
-/// Operations by how they are treated.
+/// Classes of operations.
 #[derive(Debug)]
 pub enum Kind {
     /// A sum of operands.
     Sum(Sum),
     /// A product of operands.
     Product(Product),
-    /// `2^a`. Like sums and products it means something in any field with an exponential.
+    /// `2^a`. Like sums and products, it has a meaning in any field with an exponential.
     Exponential,
     /// A function of one real.
     Function(FunctionInfo),
-    /// A real that is chosen, or put together from digits.
+    /// A real that is chosen by cases, or computed from bits.
     Piecewise(Piecewise),
     /// A truth value rather than a real.
     Condition(Predicate),
@@ -70,7 +70,7 @@ pub enum Product {
     Neg,
 }
 
-/// Operations whose result is a real that is one operand or the other, or has digits of both.
+/// Operations whose result is one operand or another, or is computed from their bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piecewise {
     /// `|a|`
@@ -85,7 +85,7 @@ pub enum Piecewise {
     Select,
     /// `a − b·⌊a/b⌋`
     Mod,
-    /// The binary digits that two natural numbers have in common
+    /// The bitwise AND of two non-negative integers
     BitAnd,
 }
 
@@ -108,52 +108,52 @@ pub enum Predicate {
     Xor,
 }
 
-/// What there is to know of a function of one real, beside enclosures of its values.
+/// The properties of a function of one real, except enclosures of its values.
 #[derive(Debug)]
 pub struct FunctionInfo {
-    /// Which one it is.
+    /// The function.
     pub function: Function,
-    /// What it is at −∞ and at +∞.
+    /// Its limits at −∞ and at +∞.
     pub limits: [LimitAtInfinity; 2],
-    /// The signs of its values where the argument is negative, zero, positive, wherever it has values.
+    /// The signs of its values for a negative, zero and positive argument, where it is defined.
     pub signs: [Signs; 3],
-    /// Integers between which all of its values lie.
+    /// Integer bounds of all of its values.
     pub between: Option<(i128, i128)>,
-    /// Arguments of which it is known that the value is rational, and those values.
+    /// Arguments with known rational values, and these values.
     pub points: &'static [(i64, i64)],
-    /// What it is of `−a`.
+    /// The relation of its values at `a` and `−a`.
     pub parity: Parity,
-    /// Whether its value at a negative zero is one too (IEEE 754).
+    /// Whether its value at a negative zero is a negative zero (IEEE 754).
     pub keeps_negative_zero: bool,
-    /// Whether literals below it may stand for irrational constants.
+    /// How literals in its argument are read as irrational constants.
     pub reads: Reads,
     /// Orders functions within forms. Must not change: forms are printed in that order.
     pub rank: u8,
 }
 
-/// How a function of `−a` and one of `a` are related.
+/// The relation of `f(−a)` and `f(a)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
     /// `f(−a) = −f(a)`
     Odd,
     /// `f(−a) = f(a)`
     Even,
-    /// Neither, or it is not made use of.
+    /// Neither, or not used.
     None,
 }
 
-/// What rule V9 makes of literals below an operation.
+/// How rule V9 reads literals below an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// Nothing.
+    /// As rationals.
     Nothing,
-    /// It is a power, or rewritten into one: literals in the exponent may be log₂ of a base.
+    /// Below a power, or an operation rewritten into one: literals in the exponent may be log₂ of a base.
     Exponent,
-    /// It is a logarithm: literals that it is multiplied by may be the logarithm of 2.
+    /// Below a logarithm: literals that multiply it may be the logarithm of 2.
     Logarithm,
 }
 
-/// A value by which two kernels are compared, and what it is called.
+/// A value by which two kernels are compared, and its name in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandmarkOf {
     /// The result.
@@ -162,18 +162,18 @@ pub enum LandmarkOf {
     Operand(usize, &'static str),
 }
 
-/// How SMT-LIB writes an operation on finite operands, which are `{0}`, `{1}`, `{2}`.
+/// The notation in SMT-LIB of an operation on finite operands `{0}`, `{1}`, `{2}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smt {
     /// An expression.
     Expression(&'static str),
-    /// An expression in which `{3}` is the operand rounded down, under a name of its own.
+    /// An expression in which `{3}` is the floor of the operand, bound to a fresh name.
     OfFloor(&'static str),
-    /// A function that is not interpreted, and its name.
+    /// An uninterpreted function, by its name.
     Uninterpreted(&'static str),
-    /// A symbol of its own: `{3}` in what is asserted of it.
+    /// A fresh symbol: `{3}` in the assertion about it.
     Defined(&'static str),
-    /// A symbol of its own, of which nothing is known.
+    /// A fresh symbol without assertions.
     Unknown,
 }
 
@@ -194,12 +194,12 @@ impl Info {
         Info { landmark: Some(landmark), ..self }
     }
 
-    /// The word or sign that stands between two operands in messages.
+    /// The word or sign between two operands in messages.
     pub fn between(&self) -> Option<&'static str> {
         self.text.strip_prefix("({0} ")?.strip_suffix(" {1})")
     }
 
-    /// The word that calls it in messages; `None` where it is written with signs.
+    /// The name of the operation in messages; `None` if it is written with signs.
     pub fn name(&self) -> Option<&'static str> {
         let (name, _) = self.text.split_once('(')?;
         name.chars().all(|c| c.is_ascii_alphanumeric()).then_some(name).filter(|name| !name.is_empty())
@@ -207,7 +207,7 @@ impl Info {
 }
 
 impl FunctionInfo {
-    /// Whether its values are integers.
+    /// Whether it is a rounding, with integers as values.
     pub fn rounds(&self) -> bool {
         matches!(self.function, Function::Round(_))
     }
@@ -233,7 +233,7 @@ const fn function(text: &'static str, smt: Smt, info: FunctionInfo) -> Info {
     Info::new(text, smt, 1, Kind::Function(info))
 }
 
-/// Rounding to an integer, whose values below and above zero may be zero or not.
+/// Rounding to an integer, with the signs of its values for negative and positive arguments.
 const fn rounding(
     text: &'static str,
     smt: Smt,
@@ -255,13 +255,13 @@ const fn rounding(
     function(text, smt, info).landmark(LandmarkOf::Operand(0, "number that is rounded"))
 }
 
-/// The integer that spells a real in a format, between zero and the number of all its bits.
+/// The integer that encodes a real in a format, between zero and the largest number of its width.
 const fn encoding(text: &'static str, format: Format, rank: u8) -> Info {
     let highest = u64::MAX >> (64 - 8 * format.bytes());
     of_encodings(text, Function::Encode(format), Some((0, highest as i128)), rank)
 }
 
-/// The real that an integer spells in a format.
+/// The real that an integer encodes in a format.
 const fn decoding(text: &'static str, format: Format, rank: u8) -> Info {
     of_encodings(text, Function::Decode(format), None, rank)
 }
@@ -289,7 +289,7 @@ const fn of_encodings(
 const OF_FUNCTION: LandmarkOf = LandmarkOf::Operand(0, "argument of the function");
 const UNDER_ROOT: LandmarkOf = LandmarkOf::Operand(0, "number under the root");
 
-/// The operations, each with what it is.
+/// Declares the operations with their rows.
 macro_rules! operations {
     ($($(#[$doc:meta])* $op:ident = $info:expr;)*) => {
         /// What a node computes, lane by lane.
@@ -304,7 +304,7 @@ macro_rules! operations {
 
         static TABLE: [Info; TermOp::ALL.len()] = [$($info,)*];
 
-        /// The one number that every walk through terms reads, beside one another.
+        /// The arities, which every walk through terms reads, packed for the cache.
         static ARITIES: [u8; TermOp::ALL.len()] = [$($info.arity as u8,)*];
     };
 }
@@ -373,7 +373,7 @@ operations! {
         FunctionInfo {
             function: Function::Sqrt,
             limits: [LimitAtInfinity::Undefined("the logarithm or root of minus infinity"), LimitAtInfinity::PosInf],
-            // It has no value where the argument is negative.
+            // Undefined where the argument is negative.
             signs: [Signs::POSITIVE, Signs::ZERO, Signs::POSITIVE],
             between: None,
             points: &[(0, 0), (1, 1)],
@@ -507,17 +507,17 @@ operations! {
         Piecewise::Mod,
         2,
     );
-    /// The number whose binary digits are 1 where those of both natural numbers `a` and `b` are. No theory of
-    /// SMT-LIB has the digits of whole reals
+    /// The bitwise AND of non-negative integers `a` and `b`. No theory of SMT-LIB has the bits of reals that are
+    /// integers
     BitAnd = Info::new("({0} & {1})", Smt::Unknown, 2, Kind::Piecewise(Piecewise::BitAnd)).commutes();
-    /// The integer that spells `a` as an f32. It depends on rounding, so no output, branch or address is computed of
-    /// it, but for those of [functions that are known](super::Template)
+    /// The integer that encodes `a` as an f32. It depends on rounding, so no output, branch or address may depend
+    /// on it except through [recognized functions](super::Template)
     EncodeF32 = encoding("bits32({0})", Format::F32, 11);
-    /// The integer that spells `a` as an f64, likewise
+    /// The integer that encodes `a` as an f64, likewise
     EncodeF64 = encoding("bits64({0})", Format::F64, 12);
-    /// The f32 that an integer spells, likewise
+    /// The f32 that an integer encodes, likewise
     DecodeF32 = decoding("float32({0})", Format::F32, 13);
-    /// The f64 that an integer spells, likewise
+    /// The f64 that an integer encodes, likewise
     DecodeF64 = decoding("float64({0})", Format::F64, 14);
     /// The error function, `2/√π · ∫₀ᵃ e^(−t²) dt`
     Erf = function("erf({0})", Smt::Uninterpreted("erf"), FunctionInfo {
@@ -532,7 +532,7 @@ operations! {
         rank: 15,
     })
     .landmark(OF_FUNCTION);
-    /// `arctan a`. At the infinities it is irrational, so there it counts as having no value
+    /// `arctan a`. Its limits at the infinities are irrational, so it counts as undefined there
     Atan = function("atan({0})", Smt::Uninterpreted("atan"), FunctionInfo {
         function: Function::Atan,
         limits: [LimitAtInfinity::Undefined("the arc tangent of an infinity"); 2],
@@ -558,7 +558,7 @@ operations! {
         rank: 17,
     })
     .landmark(OF_FUNCTION);
-    /// Γ(a); obliges `a > 0`, though Γ is defined below as well, but for integers
+    /// Γ(a); obliges `a > 0`, although Γ is also defined at other non-integers
     Gamma = function("gamma({0})", Smt::Uninterpreted("gamma"), FunctionInfo {
         function: Function::Gamma,
         limits: [LimitAtInfinity::Undefined("Γ at minus infinity"), LimitAtInfinity::PosInf],
@@ -626,26 +626,27 @@ operations! {
     })
     .demands(Demand::Positive, 0)
     .landmark(OF_FUNCTION);
-    /// A step of what a loop computes whose rounds depend on the input: `outcome(code)` is the loop, and
-    /// `outcome(outcome(…) + a)` the same that has found `a`; likewise with a number for one of its results. That is some
-    /// function of what is found, and like encodings it means nothing but in [functions that are known](super::Template)
+    /// A step of a loop whose number of iterations depends on the input: `outcome(code)` is the loop, and
+    /// `outcome(outcome(…) + a)` is the loop after it has computed `a`; likewise with a number for one of its
+    /// results. It is some function of these values, and like encodings it has a meaning only in [recognized
+    /// functions](super::Template)
     Outcome = of_encodings("outcome({0})", Function::Outcome, None, 23);
 }
 
 impl TermOp {
-    /// What the operation is.
+    /// The row of the operation.
     #[inline]
     pub fn info(self) -> &'static Info {
         &TABLE[self as usize]
     }
 
-    /// How the operation is treated.
+    /// The class of the operation.
     #[inline]
     pub fn kind(self) -> &'static Kind {
         &self.info().kind
     }
 
-    /// What there is to know of it, if it is a function of one real.
+    /// Its properties, if it is a function of one real.
     pub fn function(self) -> Option<&'static FunctionInfo> {
         match self.kind() {
             Kind::Function(info) => Some(info),
@@ -655,7 +656,7 @@ impl TermOp {
         }
     }
 
-    /// What rule V9 makes of literals below it.
+    /// How rule V9 reads literals below it.
     pub fn reads(self) -> Reads {
         match self.kind() {
             Kind::Exponential => Reads::Exponent,
@@ -664,7 +665,7 @@ impl TermOp {
         }
     }
 
-    /// Rounding to an integer.
+    /// The rounding operation for a mode.
     pub fn rounding(towards: Towards) -> TermOp {
         match towards {
             Towards::Floor => TermOp::Floor,
@@ -674,13 +675,13 @@ impl TermOp {
         }
     }
 
-    /// The number of operands: none has more than three, which is said so that nobody checks it again.
+    /// The number of operands. None has more than three; the mask tells the compiler, which then omits checks.
     #[inline]
     pub fn arity(self) -> Arity {
         Arity::from(ARITIES[self as usize] & 3)
     }
 
-    /// Whether some operands give it no value (rule V8).
+    /// Whether it is undefined for some operands (rule V8).
     #[inline]
     pub fn is_partial(self) -> bool {
         self.info().demand.is_some()
@@ -692,7 +693,7 @@ impl TermOp {
     }
 }
 
-/// A text of the table with operands in place of `{0}`, `{1}` and so on.
+/// Replaces `{0}`, `{1}` and so on in a text of the table by operands.
 pub fn fill(template: &str, operands: &[String]) -> String {
     let mut out = String::with_capacity(template.len() + operands.iter().map(String::len).sum::<usize>());
     let mut rest = template;
@@ -711,7 +712,7 @@ pub fn fill(template: &str, operands: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// Every placeholder of a text is an operand, and every operand stands in it.
+    /// Every placeholder of a text is an operand, and every operand occurs in it.
     #[test]
     fn texts_name_their_operands() {
         for op in TermOp::ALL {
@@ -736,7 +737,7 @@ mod tests {
         }
     }
 
-    /// Functions that a form names have ranks of their own.
+    /// Functions that occur in forms have distinct ranks.
     #[test]
     fn ranks_differ() {
         let ranks = TermOp::ALL.iter().filter_map(|op| match op.kind() {

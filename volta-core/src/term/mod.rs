@@ -1,12 +1,12 @@
-//! The expressions that outputs are made of.
+//! The expressions that outputs consist of.
 //!
-//! A term is a real number (or a truth value) as a function of the inputs. Terms are appended, a warp
-//! instruction at a time, and never rewritten: what the arena holds is what was executed, so the obligations
-//! of rule V8 (denominators, radicands) are read off it and nothing has cancelled them. Only operations on
-//! constants are folded, exactly, and never past a definedness question.
+//! A term is a real number (or a truth value) as a function of the inputs. Terms are appended, a warp instruction
+//! at a time, and never rewritten: the arena holds what was executed, so that the obligations of rule V8
+//! (denominators, radicands) are collected from it before anything cancels. Only operations on constants are
+//! folded, exactly, and only where they are defined.
 //!
-//! Integers are reals that happen to be whole: an operation of the machine on bits is one on these numbers, and where
-//! its result wraps around, a [`TermOp::Mod`] says so ([`range`] knows where it does not).
+//! Integers are reals as well: a machine operation on bits becomes one on these numbers, and where its result wraps
+//! around, a [`TermOp::Mod`] says so ([`range`] shows where it does not).
 //!
 //! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
 

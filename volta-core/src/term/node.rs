@@ -1,8 +1,7 @@
 //! The arena: one 32-byte node per warp instruction.
 //!
-//! An operand of a node is 32 lanes' worth of terms. Nearly always they are `base + lane·stride`, or move by a constant
-//! for each bit of the lane's number, and then the operand is one word; otherwise it points to an explicit list, one
-//! entry a lane.
+//! An operand of a node is 32 lanes of terms. Nearly always they are `base + lane·stride`, or affine in the bits of
+//! the lane id, and then the operand is one word; otherwise it points to an explicit list, one entry per lane.
 
 use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
@@ -15,14 +14,14 @@ use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
 use rustc_hash::FxHashSet;
 
-/// A constant: what it is exactly, and how it was spelled.
+/// A constant: its exact value and its literal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
     /// The value that proofs use.
     pub exact: Extended,
-    /// The literal it was decoded from, when it was (rule V9 reads some literals as irrational constants).
+    /// The literal that it was decoded from, if any (rule V9 reads some literals as irrational constants).
     pub literal: Option<(Format, u64)>,
-    /// What the hardware may hold (rule V10); `None` when nothing bounds it.
+    /// The values that the hardware may hold (rule V10); `None` if they are not bounded.
     pub rounded: Option<Rounded>,
 }
 
@@ -38,34 +37,34 @@ pub enum View<'s> {
     },
     /// A constant.
     Constant(&'s Constant),
-    /// An operation; the first `op.arity()` operands count, the others repeat the first.
+    /// An operation; the first `op.arity()` operands are valid, the others repeat the first.
     Apply(TermOp, [TermId; 3]),
 }
 
-/// The terms of one operand of a node, raw, for the lanes that are active.
+/// The terms of one operand of a node, raw, in the active lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes<'s> {
     /// Lane `i`'s term is `base + i·stride`.
     Affine {
         /// The term that lane 0 would have.
         base: u64,
-        /// What separates neighbouring lanes.
+        /// The difference between neighbouring lanes.
         stride: i64,
     },
-    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`Affine`].
+    /// Lane `i`'s term is `base` plus the strides of the bits that are set in `i`: see [`Affine`].
     Strides {
         /// The term that lane 0 would have.
         base: u64,
-        /// The steps.
+        /// The strides.
         motion: &'s Motion,
     },
     /// One term for each active lane, in lane order.
     List(&'s [u64]),
     /// All lanes are active, and lane `i` has `list[(i >> shift) % list.len()]`: a row or column of a fragment.
     Repeated {
-        /// The terms; a power of two of them.
+        /// The terms; their number is a power of two.
         list: &'s [u64],
-        /// Runs of `2^shift` lanes have the same one.
+        /// Runs of `2^shift` lanes have the same term.
         shift: u32,
     },
 }
@@ -83,35 +82,35 @@ impl Lanes<'_> {
     }
 }
 
-/// How terms move from lane to lane: by a constant for each bit of the lane's number.
+/// The strides of terms over the lanes: one for each bit of the lane id.
 pub type BitStrides = [i64; 5];
 
-/// A way in which the terms of many operands move from lane to lane.
+/// Strides that many operands share, with what follows from them.
 #[derive(Clone, Debug)]
 pub struct Motion {
-    /// By how much the terms of two lanes differ that differ in one bit.
+    /// The difference between the terms of two lanes that differ in one bit only.
     pub steps: BitStrides,
-    /// What separates neighbouring lanes, if that is one number.
+    /// The difference between neighbouring lanes, if it is uniform.
     pub(super) stride: Option<i64>,
-    /// The lowest and the highest term of all lanes, less lane 0's.
+    /// The lowest and the highest term of all lanes, minus lane 0's.
     reach: [i64; 2],
 }
 
 impl Motion {
-    /// In these steps.
+    /// The motion with these strides.
     pub fn new(steps: BitStrides) -> Motion {
         let apart = Affine { first: 0, steps };
         let stride = Some(steps[0]).filter(|stride| apart == Affine::strided(0, *stride));
         Motion { steps, stride, reach: apart.min_max().map(u64::cast_signed) }
     }
 
-    /// The terms of lanes, raw, of which lane 0 has this one.
+    /// The raw terms of all lanes, given that of lane 0.
     #[inline]
     pub fn from(&self, base: u64) -> Affine {
         Affine { first: base, steps: self.steps }
     }
 
-    /// As [`Affine::min_max`], which it need not find anew for each operand.
+    /// Like [`Affine::min_max`], from precomputed bounds.
     #[inline]
     pub fn min_max(&self, base: u64) -> [u64; 2] {
         self.reach.map(|reach| base.wrapping_add_signed(reach))
@@ -129,12 +128,12 @@ pub struct NodeParts<'s> {
     pub operands: [Lanes<'s>; 3],
 }
 
-/// An operation and how its operands move from lane to lane, whatever they are in lane 0.
+/// An operation and the strides of its operands, independent of their terms in lane 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moves {
-    /// The operation, the mask, and how operand words are read.
+    /// The operation, the mask, and the encodings of the operands.
     head: (TermOp, LaneMask, u8),
-    /// What words say of strides and steps.
+    /// The top bytes of the operand words: strides, or indices of strides.
     apart: [u8; 3],
 }
 
@@ -158,11 +157,11 @@ impl<'s> NodeRef<'s> {
         self.node.mask
     }
 
-    /// What is the same for nodes whose operands move alike; `None` where one of them is a list.
+    /// The operation and its operands' strides; `None` if an operand is a list.
     #[inline]
     pub fn moves(self) -> Option<Moves> {
         let Node { op, modes, mask, operands } = *self.node;
-        // A list is the only way to read a word of which this bit says so.
+        // Only the encoding of a list has this bit set.
         if modes & (LIST | LIST << 2 | LIST << 4) != 0 {
             return None;
         }
@@ -170,13 +169,13 @@ impl<'s> NodeRef<'s> {
         Some(Moves { head: (op, mask, modes), apart })
     }
 
-    /// The raw term that lane 0 has, or would have, of each operand that is no list.
+    /// The raw term that lane 0 has, or would have, for each operand that is not a list.
     #[inline]
     pub fn bases(self) -> [u64; 3] {
         self.node.operands.map(|word| word & ((1 << TermId::BITS) - 1))
     }
 
-    /// Whether an operand that is no list moves by one from lane to lane, or not at all.
+    /// Whether an operand increases by one from lane to lane (true) or is uniform (false); `None` for any other.
     #[inline]
     pub fn is_row(self, which: usize) -> Option<bool> {
         let affine = self.node.modes >> (2 * which) & 3 == AFFINE;
@@ -187,29 +186,29 @@ impl<'s> NodeRef<'s> {
         }
     }
 
-    /// Operand number `which`, below the arity of the operation.
-    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
+    /// Operand number `which`, less than the arity of the operation.
+    #[inline(always)] // Returned through memory in pieces, the result would be slow to read as a whole.
     pub fn operand(self, which: usize) -> Lanes<'s> {
         self.store.lanes(self.node, which)
     }
 }
 
-/// How an operand word is to be read.
+/// The encodings of an operand word.
 pub(super) const AFFINE: u8 = 0;
 pub(super) const STEPS: u8 = 1;
 pub(super) const LIST: u8 = 2;
 
-/// In the top byte of a list's word: lanes repeat terms. Above it in the byte: the shift, and 3 bits up the
-/// logarithm of their number.
+/// In the top byte of a list's word: the terms repeat over the lanes. The lower bits of that byte hold the shift (3
+/// bits) and the logarithm of the number of terms.
 pub(super) const REPEATED: u64 = 0x80 << TermId::BITS;
 
-/// The shift and the number of terms of a list's word, if it says that lanes repeat them.
+/// The shift and the number of terms in a list's word, if the terms repeat over the lanes.
 fn repetition(word: u64) -> Option<(u32, usize)> {
     let pattern = word >> TermId::BITS;
     (word & REPEATED != 0).then(|| ((pattern & 7) as u32, 1 << (pattern >> 3 & 7)))
 }
 
-/// The term of a lane, raw, by an affine operand's word.
+/// The raw term of a lane, given an affine operand's word.
 #[inline]
 fn affine_lane(word: u64, lane: Lane) -> u64 {
     let base = word & ((1 << TermId::BITS) - 1);
@@ -217,41 +216,41 @@ fn affine_lane(word: u64, lane: Lane) -> u64 {
     base.wrapping_add_signed(stride * i64::from(lane.number()))
 }
 
-/// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8; one that moves in
-/// steps has the number of those steps there.
+/// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8; an operand
+/// with strides for each bit has their index there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) op: TermOp,
-    /// Two bits an operand.
+    /// Two bits for each operand.
     pub(super) modes: u8,
     pub(super) mask: LaneMask,
     pub(super) operands: [u64; 3],
 }
 
-/// The terms of one run of one CTA.
+/// The terms of one execution of a CTA.
 #[derive(Debug, Default)]
 pub struct Store {
     pub(super) nodes: Vec<Node>,
-    /// Ways in which operands move, each once.
+    /// The distinct strides of operands.
     pub(super) motions: Vec<Motion>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
-    /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
+    /// Bytes of numbers too large for machine words, counted twice: the table of constants holds copies.
     pub(super) large_bytes: u64,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
-    /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
+    /// Nodes of scalar operations, indexed by operation and operands.
     pub(super) shared: Shared,
-    /// Some constant is an infinity.
+    /// Whether some constant is an infinity.
     pub(super) infinite: bool,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, InstId)>,
-    /// Switches lane-pattern detection off, for tests: every operand becomes a list.
+    /// Disables the detection of lane patterns, for tests: every operand becomes a list.
     pub(super) only_lists: bool,
-    /// For each input, the integers that its elements are; `None` for reals.
+    /// For each input, the range of its elements; `None` for reals.
     pub(super) integers: Vec<Option<Integers>>,
-    /// Constants with which nothing was computed but steps of functions that were compiled in.
+    /// Constants that are operands of steps of recognized functions only.
     pub(super) inner_constants: FxHashSet<ConstantId>,
-    /// Looks for functions that were compiled into what is computed.
+    /// Recognizes library functions that were compiled into the kernel.
     pub(super) explainer: Option<Box<Explainer>>,
 }
 
@@ -261,27 +260,27 @@ impl Store {
         Store::default()
     }
 
-    /// An empty store that writes every operand lane by lane. Results must not differ from [`Store::new`]'s.
+    /// An empty store that encodes every operand as a list. Results must not differ from [`Store::new`]'s.
     pub fn without_patterns() -> Store {
         Store { only_lists: true, ..Store::default() }
     }
 
-    /// Says which inputs hold integers; all others hold reals.
+    /// Sets which inputs hold integers; all others hold reals.
     pub fn set_integers(&mut self, integers: Vec<Option<Integers>>) {
         self.integers = integers;
     }
 
-    /// For each input, the integers that its elements are.
+    /// For each input, the range of its elements if they are integers.
     pub fn all_integers(&self) -> &[Option<Integers>] {
         &self.integers
     }
 
-    /// The integers that elements of an input are; `None` for reals.
+    /// The range of an input's elements; `None` for reals.
     pub fn integers(&self, input: InputId) -> Option<Integers> {
         self.integers.get(input.index()).copied().flatten()
     }
 
-    /// Forgets how to find operations that were computed before: those appended from now on are new nodes.
+    /// Drops the index of computed operations: those appended from now on are new nodes.
     pub fn close(&mut self) {
         self.shared = Shared::default();
         self.inner_constants = self.constants_of_functions();
@@ -298,7 +297,7 @@ impl Store {
         self.nodes.is_empty()
     }
 
-    /// Bytes that the store holds.
+    /// Memory of the store in bytes.
     pub fn bytes(&self) -> u64 {
         let motions = self.motions.len() * size_of::<Motion>();
         let explainer = self.explainer.as_ref().map_or(0, |explainer| explainer.bytes() as usize);
@@ -358,7 +357,7 @@ impl Store {
         NodeParts { op: node.op, mask: node.mask, operands }
     }
 
-    /// The same, for passes that need not all of it.
+    /// Like [`Store::node`], for passes that do not need all of it.
     ///
     /// # Panics
     /// When there is no such node.
@@ -367,7 +366,7 @@ impl Store {
         NodeRef { store: self, node: &self.nodes[at] }
     }
 
-    /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
+    /// The terms of one operand of a node; an unused operand is affine.
     #[inline(always)] // As above.
     fn lanes(&self, node: &Node, at: usize) -> Lanes<'_> {
         let word = node.operands[at];
@@ -395,8 +394,8 @@ impl Store {
         &self.constants
     }
 
-    /// Whether an output may depend on a constant: it does not where nothing was computed with it but steps of functions
-    /// that were compiled in, in whose place these stand.
+    /// Whether an output may depend on a constant: not if it is an operand only of steps of functions that were
+    /// recognized and replaced.
     pub fn may_matter(&self, constant: ConstantId) -> bool {
         !self.inner_constants.contains(&constant)
     }
@@ -411,12 +410,12 @@ impl Store {
         !self.sites.is_empty()
     }
 
-    /// Whether something may have no value: by a partial operation (V8), or by infinities (V3).
+    /// Whether some term may be undefined: by a partial operation (V8), or by infinities (V3).
     pub fn may_be_undefined(&self) -> bool {
         self.has_partial_operations() || self.infinite
     }
 
-    /// The constant that `id` names.
+    /// The constant of an id.
     pub fn constant(&self, id: ConstantId) -> &Constant {
         &self.constants[id.index()]
     }
@@ -429,7 +428,7 @@ impl Store {
         }
     }
 
-    /// The instruction (a number that the machine chose) of a term whose operation is partial.
+    /// The instruction, as numbered by the machine, of a term whose operation is partial.
     pub fn site(&self, term: TermId) -> Option<InstId> {
         let TermKind::Lane(node, _) = term.kind() else { return None };
         let at = self.sites.binary_search_by_key(&node, |(at, _)| *at).ok()?;

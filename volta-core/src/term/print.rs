@@ -1,12 +1,12 @@
-//! Terms as text, for messages: short, with an ellipsis where an expression goes on.
+//! Terms as text, for messages: short, with an ellipsis where an expression is cut.
 
 use super::id::TermId;
 use super::info::fill;
 use super::node::{Store, View};
 use crate::number::{Extended, Rational};
 
-/// The expression of `term`, at most `depth` operations deep. `input` spells an input's element, and `number` numbers
-/// that are better spelled in another way, such as addresses.
+/// The expression of `term`, at most `depth` operations deep. `input` prints an input's element, and `number`
+/// prints numbers that have a better notation than their value, such as addresses.
 pub fn expression(
     store: &Store,
     term: TermId,
@@ -30,7 +30,7 @@ pub fn expression(
     }
 }
 
-/// An element of an input in words: `x[3]`, `A[0][7]`; a scalar (no extents) is its name.
+/// The name of an input's element: `x[3]`, `A[0][7]`; a scalar (no extents) has the name alone.
 pub fn spell_element(name: &str, shape: &[u64], element: u64) -> String {
     element_index(shape, element).iter().fold(name.to_string(), |name, index| format!("{name}[{index}]"))
 }

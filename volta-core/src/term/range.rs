@@ -1,7 +1,7 @@
-//! Between which integers a term lies, and which binary digits it can have (rule V4).
+//! Integer bounds of terms, and the bits that they can have (rule V4).
 //!
-//! An abstract interpretation of terms as executed. It shows where wrapping around changes nothing, where two numbers
-//! have no bit in common, and which exponent bits encode.
+//! An abstract interpretation of terms as executed. It shows where wrapping around has no effect, where two numbers
+//! have no bit in common, and which exponent the bits of an encoding hold.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,28 +13,28 @@ use crate::number::interval::{Function, Towards};
 use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
 
-/// What a term's value surely is like.
+/// Facts that hold for all values of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// An integer not above the value; `None` where no such is known.
+    /// An integer lower bound; `None` if unknown.
     pub low: Option<i128>,
-    /// An integer not below the value.
+    /// An integer upper bound; `None` if unknown.
     pub high: Option<i128>,
     /// Whether the value is an integer.
     pub whole: bool,
-    /// Of a natural number below 2⁶⁴: the binary digits that may be 1.
+    /// The bits that may be 1, if the value is an integer in [0, 2⁶⁴).
     pub ones: u64,
-    /// Of a natural number below 2⁶⁴: the binary digits that are 1.
+    /// The bits that are 1, if the value is an integer in [0, 2⁶⁴).
     pub sure: u64,
 }
 
-/// So many terms are looked at for one that another is computed from.
+/// At most this many terms are visited to decide whether a term depends on another.
 const MAX_KEPT: usize = 64;
 
-/// As far apart are the integers that are enumerated.
+/// Integers are enumerated only in ranges up to this long.
 const MAX_SPAN: i128 = 1 << 14;
 
-/// Digits that numbers up to `high` can have.
+/// The bits that numbers up to `high` can have.
 fn digits(high: u64) -> u64 {
     u64::MAX.checked_shr(high.leading_zeros()).unwrap_or(0)
 }
@@ -47,7 +47,7 @@ impl Range {
         Range { low, high, whole: true, ..Range::REAL }.tight()
     }
 
-    /// Natural numbers with some binary digits.
+    /// Non-negative integers with some known bits.
     fn natural(ones: u64, sure: u64) -> Range {
         Range { low: Some(sure.into()), high: Some(ones.into()), whole: true, ones, sure }
     }
@@ -62,14 +62,14 @@ impl Range {
         }
     }
 
-    /// Whether the value is a natural number below 2⁶⁴.
+    /// Whether the value is an integer in [0, 2⁶⁴).
     pub fn is_natural(&self) -> bool {
         let limit = i128::from(u64::MAX);
         self.whole && self.low.is_some_and(|low| low >= 0) && self.high.is_some_and(|high| high <= limit)
     }
 
-    /// The integers that the value may be, of at most so many and as far as bounds and digits tell, ascending; `None` if
-    /// there are more.
+    /// The integers that the value may be according to its bounds and bits, ascending; `None` if there are more
+    /// than `most`.
     pub fn values(&self, most: usize) -> Option<Vec<i128>> {
         let (low, high) = (self.low.filter(|_| self.whole)?, self.high?);
         if high.checked_sub(low)? > MAX_SPAN {
@@ -89,7 +89,7 @@ impl Range {
         self.whole && self.low.is_some_and(|own| own >= low) && self.high.is_some_and(|own| own <= high)
     }
 
-    /// What bounds say about digits, and digits about bounds.
+    /// Tightens bits by bounds, and bounds by bits.
     fn tight(self) -> Range {
         if !self.is_natural() {
             return Range { ones: u64::MAX, sure: 0, ..self };
@@ -101,7 +101,7 @@ impl Range {
         Range { low, high: self.high.min(Some(ones.into())), ones, ..self }
     }
 
-    /// The range of integers that lie between two as well.
+    /// The range intersected with other bounds, if it is one of integers.
     fn narrowed(self, (low, high): (Option<i128>, Option<i128>)) -> Range {
         if !self.whole || (low, high) == (None, None) {
             return self;
@@ -130,7 +130,7 @@ impl Range {
         Range { low: high, high: low, whole: self.whole, ..Range::REAL }.tight()
     }
 
-    /// The power of two that the value is: its exponent.
+    /// The exponent, if the value is a known power of two.
     fn shift(&self) -> Option<u32> {
         let known = self.low.is_some() && self.low == self.high && self.ones == self.sure;
         (known && self.is_natural() && self.ones.is_power_of_two()).then(|| self.ones.trailing_zeros())
@@ -169,11 +169,11 @@ impl Range {
         Range { low, high: both(self.high, other.high, i128::max), whole, ones, sure }.tight()
     }
 
-    /// The larger of two.
+    /// The range of the maximum of two values.
     fn or_above(self, other: Range) -> Range {
         let whole = self.whole && other.whole;
         let high = self.high.zip(other.high).map(|(a, b)| a.max(b));
-        // One bound from below is enough.
+        // A lower bound of either operand is one of the maximum.
         Range { low: self.low.max(other.low), high, whole, ..Range::REAL }.tight()
     }
 
@@ -182,7 +182,7 @@ impl Range {
         if self.within(0, modulus - 1) {
             return self;
         }
-        // All of it lies between two neighbouring multiples.
+        // All values lie between two neighbouring multiples.
         if let (true, Some(low), Some(high)) = (self.whole, self.low, self.high)
             && low.div_euclid(modulus) == high.div_euclid(modulus)
         {
@@ -197,7 +197,7 @@ impl Range {
         all
     }
 
-    /// `⌊value·factor⌋` for a whole value and a positive factor.
+    /// `⌊value·factor⌋` for an integer value and a positive factor.
     fn scaled_down(self, factor: &Rational) -> Range {
         let scaled = |bound: i128| (&Rational::from_i128(bound) * factor).floor();
         let bound = |value: Rational| value.to_i64().map(i128::from).or(value.to_u64().map(i128::from));
@@ -214,27 +214,27 @@ impl Range {
     }
 }
 
-/// The ranges of a store's terms, as far as somebody asked.
+/// The ranges of a store's terms, computed on demand.
 #[derive(Debug, Default)]
 pub struct Ranges {
     known: FxHashMap<TermId, Range>,
-    /// Whether terms have values at all inputs, as far as somebody asked.
+    /// Whether terms are defined at all inputs, computed on demand.
     total: FxHashMap<TermId, bool>,
-    /// What is supposed, and the ranges without it.
+    /// The current assumption, and the ranges without it.
     supposed: Option<(Bound, Box<Ranges>)>,
 }
 
-/// What is supposed of a term.
+/// An assumption about a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// A real is at least so large, in magnitude.
+    /// A lower bound of the magnitude of a real.
     Magnitude(TermId, Rational),
-    /// An integer lies between two.
+    /// Bounds of an integer.
     Between(TermId, i128, i128),
 }
 
 impl Bound {
-    /// What a condition says where it holds, or where it does not.
+    /// The bound that a condition implies where it holds, or where it does not.
     pub fn of(store: &Store, mut condition: TermId, mut holds: bool) -> Option<Bound> {
         loop {
             let View::Apply(op, [a, b, _]) = store.view(condition) else { return None };
@@ -261,8 +261,8 @@ impl Bound {
         }
     }
 
-    /// The binary digits that the encoding of a real surely has: those with which the encodings of the least and of the
-    /// greatest magnitude both begin.
+    /// The bits that the encoding of a real is known to have: the common prefix of the encodings of the least and
+    /// of the greatest magnitude.
     fn sure(&self, of: TermId, format: Format) -> u64 {
         let Bound::Magnitude(real, least) = self else { return 0 };
         if *real != of || !is_exact(least, format) {
@@ -274,7 +274,7 @@ impl Bound {
         least & !digits(least ^ greatest)
     }
 
-    /// What the bound says of a term by itself.
+    /// The range that the bound directly implies for a term.
     fn range(&self, of: TermId) -> Option<Range> {
         match self {
             Bound::Between(term, low, high) if *term == of => Some(Range::whole(Some(*low), Some(*high))),
@@ -282,11 +282,11 @@ impl Bound {
         }
     }
 
-    /// Whether the range of a term may be another where the bound holds.
+    /// Whether the bound may change the range of a term.
     fn concerns(&self, store: &Store, term: TermId) -> bool {
         match (self, term.kind()) {
             (Bound::Magnitude(..), _) => store.is_unexplained(term),
-            // What was computed before it does not depend on it.
+            // Terms computed before the bounded one do not depend on it.
             (Bound::Between(of, ..), TermKind::Lane(node, _)) => {
                 matches!(of.kind(), TermKind::Lane(own, _) if own.index() <= node.index())
             }
@@ -296,22 +296,22 @@ impl Bound {
 }
 
 impl Ranges {
-    /// Bytes that the table holds.
+    /// Memory of the table in bytes.
     pub fn bytes(&self) -> u64 {
         let total = self.total.capacity() * size_of::<(TermId, bool)>();
         let own = (self.known.capacity() * size_of::<(TermId, Range)>() + total) as u64;
         own + self.supposed.as_ref().map_or(0, |(_, without)| without.bytes())
     }
 
-    /// From now on, ranges are those that terms have where a bound holds.
+    /// Adds an assumption: from now on, ranges are those where the bound holds.
     pub fn suppose(&mut self, bound: Bound) {
         let mut without = std::mem::take(self);
-        // A bound gives no term a value.
+        // A bound does not change whether a term is defined.
         self.total = std::mem::take(&mut without.total);
         self.supposed = Some((bound, Box::new(without)));
     }
 
-    /// Takes back the bound that was supposed last, and what followed from it.
+    /// Removes the latest assumption, and the ranges that were derived from it.
     pub fn suppose_no_more(&mut self) {
         if let Some((_, without)) = self.supposed.take() {
             let total = std::mem::take(&mut self.total);
@@ -319,22 +319,22 @@ impl Ranges {
         }
     }
 
-    /// What is supposed of a term by itself.
+    /// The range that the assumptions directly imply for a term.
     fn supposed(&self, term: TermId) -> Option<Range> {
         let (bound, without) = self.supposed.as_ref()?;
         bound.range(term).or_else(|| without.supposed(term))
     }
 
-    /// Binary digits that the encoding of a real surely has.
+    /// The bits that assumptions imply for the encoding of a real.
     fn sure_digits(&self, real: TermId, format: Format) -> u64 {
         let Some((bound, without)) = &self.supposed else { return 0 };
         bound.sure(real, format) | without.sure_digits(real, format)
     }
 
-    /// The range of a term of `store`, which is the same at each call.
+    /// The range of a term of `store`; the same at each call under the same assumptions.
     ///
     /// # Cost
-    /// Each node once.
+    /// Visits each node once.
     pub fn of(&mut self, store: &Store, root: TermId) -> Range {
         if let Some(range) = self.known(store, root) {
             return range;
@@ -359,11 +359,11 @@ impl Ranges {
         self.known(store, root).unwrap_or(Range::REAL)
     }
 
-    /// Whether a term has a value whatever the inputs are, since nothing that it is computed from is partial (V8). What
-    /// a term that has none is multiplied by, or compared with, does not matter: it must not be dropped.
+    /// Whether a term is defined at all inputs, since no operation below it is partial (V8). A term that is not
+    /// total must not be dropped, even where its value has no effect on a product or a comparison.
     ///
     /// # Cost
-    /// Each node once.
+    /// Visits each node once.
     pub fn is_total(&mut self, store: &Store, root: TermId) -> bool {
         if !store.may_be_undefined() {
             return true;
@@ -394,8 +394,8 @@ impl Ranges {
         self.total.get(&root).copied().unwrap_or(false)
     }
 
-    /// Whether a term may be left out beside others (V8): it has a value whatever the inputs are, or where functions are
-    /// looked for, whose code asks again and again for digits of one number, as far as the others have one.
+    /// Whether a term may be dropped beside others (V8): it is total, or, while functions are recognized (their
+    /// code tests bits of one number repeatedly), it is defined wherever the others are.
     pub fn is_kept(&mut self, store: &Store, dropped: TermId, beside: &[TermId]) -> bool {
         if self.is_total(store, dropped) {
             return true;
@@ -440,7 +440,7 @@ impl Ranges {
         }
     }
 
-    /// The range of a result, its operands' known.
+    /// The range of a result, given those of its operands.
     fn combined(&self, store: &Store, op: TermOp, operands: &[TermId]) -> Range {
         let at = |which: usize| {
             let operand = operands.get(which);
@@ -496,13 +496,13 @@ impl Ranges {
         }
     }
 
-    /// Whether the range of a result is that of a condition, which is 1 where it holds and 0 where it does not. Only
-    /// where an integer is supposed to lie between two are they asked for.
+    /// Whether a result is a condition with a range: 1 where it holds and 0 where it does not. Needed only under an
+    /// assumption on an integer's bounds.
     fn decides(&self, op: TermOp) -> bool {
         matches!(op.kind(), Kind::Condition(_)) && matches!(self.supposed, Some((Bound::Between(..), _)))
     }
 
-    /// `⌊a⌋`, where `a` is most often a multiple of an integer: a shift.
+    /// `⌊a⌋`, where `a` is usually a multiple of an integer: a shift.
     fn floor(&self, store: &Store, argument: TermId) -> Range {
         let of = self.known(store, argument).unwrap_or(Range::REAL);
         if let View::Apply(TermOp::Mul, [a, b, _]) = store.view(argument)
@@ -515,7 +515,7 @@ impl Ranges {
     }
 }
 
-/// Whether a term is computed from another, as far as a few steps tell.
+/// Whether a term is known to depend on another: the search ends after a few steps.
 fn depends_on(store: &Store, of: TermId, on: TermId) -> bool {
     let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
     while let Some(term) = work.pop() {
@@ -532,7 +532,7 @@ fn depends_on(store: &Store, of: TermId, on: TermId) -> bool {
     false
 }
 
-/// Whether a condition holds of numbers with these ranges, or of conditions, as far as they tell.
+/// The truth value of a condition on operands with these ranges, if they determine it.
 fn holds(which: Predicate, a: Range, b: Range) -> Option<bool> {
     let below = |high: Option<i128>, low: Option<i128>, or_equal: bool| {
         high.zip(low).is_some_and(|(high, low)| high < low || or_equal && high == low)
@@ -557,7 +557,7 @@ fn holds(which: Predicate, a: Range, b: Range) -> Option<bool> {
     }
 }
 
-/// Whether the range of a result says more than its operation.
+/// Whether the range of a result depends on the ranges of its operands.
 fn depends(op: TermOp) -> bool {
     match op.kind() {
         Kind::Sum(_) | Kind::Product(Product::Mul | Product::Neg) => true,

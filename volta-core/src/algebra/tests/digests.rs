@@ -1,4 +1,4 @@
-//! Digests: what has a name in a form does not show in them, and whatever else is in it does.
+//! Digests do not depend on which sums are named, and depend on everything else in a form.
 
 use super::*;
 use crate::algebra::{Digest, Digests};
@@ -6,7 +6,7 @@ use crate::algebra::{Digest, Digests};
 /// Provers that name all long sums, lists of products only, and nothing.
 pub(super) const WAYS: [Tactic; 3] = [Tactic::QUICK, Tactic::SPELLING_OUT, Tactic::THOROUGH];
 
-/// The digest of a term's form; `None` where a prover has none.
+/// The digest of a term's form; `None` if the prover finds none.
 pub(super) fn digest(side: &Side, term: TermId, tactic: Tactic) -> Option<Digest> {
     let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::new(Vec::new(), tactic);
@@ -15,7 +15,7 @@ pub(super) fn digest(side: &Side, term: TermId, tactic: Tactic) -> Option<Digest
     Digests::default().digest(&mut prover, TermRef { store, term }).ok()
 }
 
-/// The digest of a term, which is the same whatever has a name.
+/// The digest of a term, checked to be the same whichever sums are named.
 #[track_caller]
 fn the_digest(build: impl FnOnce(&mut Side) -> TermId) -> Digest {
     let mut side = Side::new();
@@ -54,7 +54,7 @@ fn softmax(side: &mut Side, changed: Option<u64>, largest: bool) -> TermId {
 #[test]
 fn exponentials_of_sums_with_names() {
     let plain = the_digest(|side| softmax(side, None, false));
-    // What is subtracted everywhere cancels.
+    // A common shift of all scores cancels.
     assert_eq!(plain, the_digest(|side| softmax(side, None, true)));
     let mut seen = vec![plain];
     for changed in [0, 5, 11] {
@@ -64,7 +64,7 @@ fn exponentials_of_sums_with_names() {
     }
 }
 
-/// `e^a·(Σ e^b·c)` and `Σ e^(a + b)·c`, as far as one is left as it is.
+/// `e^a·(Σ e^b·c)` and `Σ e^(a + b)·c` have one digest, whichever of them the form is.
 #[test]
 fn exponentials_before_sums_and_within_them() {
     let build = |side: &mut Side, within: bool| {
@@ -86,7 +86,7 @@ fn exponentials_before_sums_and_within_them() {
     assert_eq!(the_digest(|side| build(side, true)), the_digest(|side| build(side, false)));
 }
 
-/// Each function has a digest of its own, and so have its operands.
+/// Each function has a digest of its own, and so do its operands.
 #[test]
 fn functions_of_sums_with_names() {
     let mut seen = Vec::new();
@@ -135,12 +135,12 @@ fn functions_of_sums_with_names() {
         }
     }
     for (at, digest) in seen.iter().enumerate() {
-        // An equality chooses the same wherever its operands stand, and is none of the others.
+        // The digest of an equality does not depend on the order of its operands, and differs from all others.
         assert!(!seen[..at].contains(digest), "{at}");
     }
 }
 
-/// What all arms of a maximum share is found in sums that are spelled out only.
+/// The common part of all arms of a maximum is found only in sums that are spelled out.
 #[test]
 fn maxima_of_sums_that_share_terms() {
     the_digest(|side| {
@@ -155,7 +155,7 @@ fn maxima_of_sums_that_share_terms() {
     });
 }
 
-/// Powers of two in exponents within exponents, deeper than there are fields.
+/// Powers of two in exponents within exponents, nested deeper than a tower has fields.
 #[test]
 fn towers_of_exponentials() {
     let tower = |side: &mut Side, height: usize, top: i64| {

@@ -111,10 +111,10 @@ fn a_literal_may_be_a_scale_of_the_other_side_and_log2_e_in_one() {
     }
     open(|side| power(side, 0x3DE4_F92E), |side| folded(side, 0x3E25_2B5D));
     open(|side| power(side, 0x3DE4_F92E), |side| folded(side, 0xBE25_2B5A));
-    // The scale must be one of the other side, and the product none of it.
+    // The scale must be a literal of the other side, and the product must not be.
     open(|side| side.x(1), |side| folded(side, 0x3E25_2B5B));
     equal(|side| folded(side, 0x3E25_2B5B), |side| folded(side, 0x3E25_2B5B));
-    // Outside of exponents it is a number.
+    // Outside of exponents the product is a number.
     open(
         |side| scaled(side, 0x3DE4_F92E),
         |side| {
@@ -157,7 +157,7 @@ fn to_base_two_and_back() {
     };
     equal(natural, |side| there_and_back(side, 0x3F31_7218));
     open(natural, |side| there_and_back(side, 0x3F31_7219));
-    // Where there is no logarithm, they are numbers whose product is not 1.
+    // Without a logarithm, they are numbers whose product is not 1.
     open(
         |side| side.x(0),
         |side| {
@@ -192,7 +192,7 @@ fn literals_are_numbers_everywhere_else() {
             side.mul(x, base)
         },
     );
-    // Neighbours in exponents stay what they are.
+    // Neighbouring floats in exponents are read as rationals.
     open(
         |side| {
             let x = side.x(0);
@@ -237,7 +237,7 @@ fn a_range_reduction_that_does_not_cancel_is_not_recognised() {
     let (mut left, mut right) = (Side::new(), Side::new());
     let x = left.x(0);
     let a = left.exp(x);
-    // As `expf`, but the scale 2^j has lost its j.
+    // Like `expf`, but the scale 2^j lacks j.
     let x = right.x(0);
     let floor = right.op(TermOp::Floor, &[x]);
     let n = right.neg(floor);
@@ -284,7 +284,7 @@ fn logarithms_undo_powers() {
     );
 }
 
-/// `exp(x[at] − max)/Σ exp(x − max)`, the maximum and the sum of chains.
+/// `exp(x[at] − max)/Σ exp(x − max)`, with the maximum and the sum computed as chains.
 fn naive(side: &mut Side, count: u64, at: u64, exp: impl Fn(&mut Side, TermId) -> TermId) -> TermId {
     let mut max = side.x(0);
     for k in 1..count {
@@ -305,7 +305,7 @@ fn naive(side: &mut Side, count: u64, at: u64, exp: impl Fn(&mut Side, TermId) -
     side.div(own, sum)
 }
 
-/// How an online softmax goes wrong.
+/// Mistakes in an online softmax.
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
     None,
@@ -452,7 +452,7 @@ fn attention_in_tiles_is_attention() {
     };
     equal(reference, |side| tiled(side, true));
     open(reference, |side| tiled(side, false));
-    // Both factors of a product stay under names at first.
+    // Both factors of a product are named at first.
     let times_sum = |side: &mut Side, value: TermId| {
         let elements: Vec<TermId> = (100..130).map(|at| side.x(at)).collect();
         let sum = side.sum(&elements);
@@ -554,7 +554,7 @@ fn infinities_follow_the_rules_of_v3() {
         let (infinity, zero) = (side.infinity(false), side.int(0));
         side.mul(infinity, zero)
     });
-    // An infinity counts in the last operand as in the first, and wherever in it.
+    // An infinity has its effect in any operand, and anywhere within it.
     undefined(&|side| {
         let infinity = side.infinity(false);
         let [one, other] = [side.x(0), side.y(0)].map(|value| side.max(value, infinity));
@@ -566,7 +566,7 @@ fn infinities_follow_the_rules_of_v3() {
         let opposite = side.neg(other);
         side.fma(one, factor, opposite)
     });
-    // The maximum drops an undefined value as little as anything else does.
+    // A maximum does not hide an undefined value.
     undefined(&|side| {
         let (masked, x) = (side.infinity(true), side.x(0));
         let nothing = side.sub(masked, masked);

@@ -1,8 +1,8 @@
-//! Values in prime fields: the same for what is equal, not for what is not.
+//! Values in prime fields are equal for equal terms, and differ for others.
 
 use super::*;
 
-/// What fields say of a pair that the prover proves equal.
+/// The agreement in prime fields for a pair that the prover proves equal.
 #[track_caller]
 fn agree(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) -> Agreement {
     let (mut left, mut right) = (Side::new(), Side::new());
@@ -12,7 +12,7 @@ fn agree(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermI
     found
 }
 
-/// What fields say of a pair if it is taken for equal.
+/// The agreement in prime fields for a pair that is declared equal.
 fn declared(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) -> Agreement {
     let (mut left, mut right) = (Side::new(), Side::new());
     let (a, b) = (a(&mut left), b(&mut right));
@@ -102,7 +102,7 @@ fn equal_terms_have_equal_values() {
 
 #[test]
 fn a_pair_wrongly_taken_for_equal_is_a_contradiction() {
-    // What a wrong sign in the sum of two exponents, a lost coefficient or a lost root would prove.
+    // Pairs that would be proved equal with a wrong sign in a sum of exponents, a lost coefficient or a lost root.
     let exponents = declared(
         |s| {
             let (a, b) = (s.exp(s.x(0)), s.exp(s.x(1)));
@@ -152,7 +152,7 @@ fn sine_and_cosine_are_a_point_of_the_circle() {
 
 #[test]
 fn readings_that_are_not_clear_are_left_out() {
-    // ln 2 beside a logarithm, and what a power of two of a quarter of a logarithm would be.
+    // ln 2 beside a logarithm, and the power of two of a quarter of a logarithm.
     let logarithm = |s: &mut Side| {
         let ln2 = s.f32(0x3F31_7218);
         let logarithm = s.op(TermOp::Log2, &[s.x(0)]);

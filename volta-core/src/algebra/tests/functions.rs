@@ -31,7 +31,7 @@ fn maxima_are_sets() {
             side.tree(TermOp::Max, &elements[..8])
         },
     );
-    // From nought it is another function.
+    // With 0 as one more arm it is another function.
     open(
         |side| {
             let elements = elements(side);
@@ -98,7 +98,7 @@ fn maxima_move_with_sums_and_positive_factors() {
             side.mul(max, k)
         },
     );
-    // A factor of unknown sign does not move.
+    // A factor of unknown sign is not moved.
     open(
         |side| {
             let (a, b, k) = (side.x(0), side.x(1), side.y(0));
@@ -218,13 +218,13 @@ fn choices_between_what_is_compared_are_maxima() {
             side.max(x, low)
         },
     );
-    // The arms are not what is compared.
+    // The arms differ from the operands of the comparison.
     open(choose(TermOp::Less, true), |side| {
         let (a, b, y) = (side.x(0), side.x(1), side.y(0));
         let condition = side.op(TermOp::Less, &[a, y]);
         side.op(TermOp::Select, &[condition, b, a])
     });
-    // Strictness matters where the arms do not meet.
+    // Strictness matters where the arms differ at equality.
     open(
         |side| {
             let (a, b, zero, one) = (side.x(0), side.x(1), side.int(0), side.int(1));
@@ -392,7 +392,7 @@ fn other_functions_are_equal_on_equal_arguments() {
             |side| side.x(0),
         );
     }
-    // Whole numbers leave a floor; halves do not.
+    // Integer summands are moved out of a floor; halves are not.
     let shifted = |num: i64, outside: bool| {
         move |side: &mut Side| {
             let (x, n) = (side.x(0), side.rational(num, 2));
@@ -432,7 +432,7 @@ fn normal_forms_read_like_mathematics() {
         "out = max{i<128}(x[i])"
     );
     assert_eq!(print(&|side| side.int(0)), "out = 0");
-    // Minima, which are maxima of opposites inside, of two and of more.
+    // Minima, as negated maxima of opposites, of two and of more operands.
     let least = |side: &mut Side, from: u64, to: u64| {
         let elements: Vec<TermId> = (from..to).map(|at| side.x(at)).collect();
         side.tree(TermOp::Min, &elements)

@@ -1,4 +1,4 @@
-//! Integers, as machines have them: forms have the value of what they are forms of, and what is equal is proved.
+//! Machine integers: forms have the values of their terms, and equal terms are proved equal.
 
 use super::*;
 use crate::algebra::atom::Atom;
@@ -57,7 +57,7 @@ impl Side {
         self.mul(a, factor)
     }
 
-    /// Two to the power of a number from 0 to 3, or its inverse.
+    /// Two to the power of a number from 0 to 3, or the inverse of that power.
     fn power_by(&mut self, amount: TermId, down: bool) -> TermId {
         let powers = [0, 1, 2, 3].map(|by| self.power(if down { -by } else { by }));
         let [one, two, three] = [1, 2, 3].map(|from| {
@@ -151,7 +151,7 @@ fn a_word_is_the_sum_of_its_bytes() {
 
 #[test]
 fn signs_are_extended_in_any_way() {
-    // A signed nibble: by shifts, by a comparison's digit, by flipping its highest bit.
+    // A signed nibble: by shifts, by the bit of a comparison, by flipping its highest bit.
     let shifts = |side: &mut Side| {
         let up = side.left(word(), 20);
         let up = side.low_signed(up, 32);
@@ -185,7 +185,7 @@ fn signs_are_extended_in_any_way() {
 #[test]
 fn wrapping_around_is_arithmetic_in_a_ring() {
     let (x, y) = (word(), TermId::input(InputId(2), 1));
-    // (x + y)·x mod 2^32, wrapping around on the way or at the end
+    // (x + y)·x mod 2^32, reduced in between or at the end
     same(
         |side| {
             let sum = side.add(x, y);
@@ -200,7 +200,7 @@ fn wrapping_around_is_arithmetic_in_a_ring() {
             side.low(sum, 32)
         },
     );
-    // A sum of bytes does not wrap around in a word, and does in a byte.
+    // A sum of bytes does not overflow a word, but overflows a byte.
     let (x, y) = (TermId::input(InputId(0), 0), TermId::input(InputId(0), 1));
     let sum = |side: &mut Side| side.add(x, y);
     same(sum, |side| {
@@ -236,7 +236,7 @@ fn bits_sum_up() {
             side.add(half, common)
         },
     );
-    // Digits of one alone stay digits.
+    // A bitwise function of words has no bits beyond theirs.
     same(
         |side| {
             let one = side.xor(x, y);
@@ -244,7 +244,7 @@ fn bits_sum_up() {
         },
         |side| side.xor(x, y),
     );
-    // A number and its complement have none in common.
+    // A number and its complement have no bit in common.
     same(
         |side| {
             let all = side.whole(0xffff_ffff);
@@ -275,7 +275,7 @@ fn multiplications_are_divisions() {
     other(divided, by_multiplier(0xcccc_cccc));
 }
 
-/// A step of a computation on the results before it.
+/// A step of a computation, on earlier results.
 #[derive(Clone, Debug)]
 enum Step {
     Add(usize, usize),
@@ -318,7 +318,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The terms of some steps, the inputs first.
+/// The last term of some steps, which may use the inputs.
 fn build(side: &mut Side, steps: &[Step]) -> TermId {
     let mut terms: Vec<TermId> =
         (0..4).flat_map(|input| (0..2).map(move |element| TermId::input(InputId(input), element))).collect();
@@ -381,7 +381,7 @@ fn build(side: &mut Side, steps: &[Step]) -> TermId {
     terms[terms.len() - 1]
 }
 
-/// Values of the inputs, any of the type or its ends.
+/// Values of the inputs: any of the type, or its extremes.
 fn point() -> impl Strategy<Value = Vec<i128>> {
     let one = |of: Integers| {
         let ends = [of.least(), of.greatest(), 0, 1];
@@ -400,7 +400,7 @@ fn natural(value: &Rational) -> rug::Integer {
     value.to_parts().0
 }
 
-/// A term's value, as it was executed.
+/// The value of a term as executed.
 fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
     let crate::term::View::Apply(op, operands) = side.store.view(term) else {
         return match side.store.view(term) {
@@ -463,7 +463,7 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
     }
 }
 
-/// A form's value.
+/// The value of a form.
 fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
     let table = &prover.table;
     let inside = |id: PolynomialId| formed(prover, table.polynomials.terms(id), point);
@@ -505,7 +505,7 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
     sum
 }
 
-/// Whether a form's condition holds.
+/// The truth value of a form's condition.
 fn holds(prover: &Prover<'_>, condition: &ConditionId, point: &[i128]) -> bool {
     let value = |id: PolynomialId| formed(prover, prover.table.polynomials.terms(id), point);
     match prover.table.conditions.get(condition) {
@@ -552,7 +552,7 @@ proptest! {
     }
 }
 
-/// What is looked at value by value must take whole values only: half of a digit does not.
+/// Only integers are split into their values: half of a bit is not one.
 #[test]
 fn only_whole_numbers_have_bounds() {
     let side = integers();

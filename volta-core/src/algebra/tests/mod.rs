@@ -1,4 +1,4 @@
-//! The prover, on terms built by hand: what must be proved, and for every law what must not.
+//! The prover on terms built by hand: what must be proved, and for every law a case that must not be.
 
 mod digests;
 mod exponentials;
@@ -25,7 +25,7 @@ use crate::term::{Constant, InputId, Store, TermId, TermOp};
 pub(super) const X: InputId = InputId(0);
 pub(super) const Y: InputId = InputId(1);
 
-/// A store and short names for what tests put into it.
+/// A store, with short names for the operations of tests.
 pub(super) struct Side {
     pub(super) store: Store,
 }
@@ -156,7 +156,7 @@ impl Side {
     }
 }
 
-/// What is known of two sides, as `decide` finds it.
+/// The analyses of both sides, as `decide` makes them.
 fn facts_of(a: &Side, b: &Side) -> [Analysis; 2] {
     [(a, b), (b, a)].map(|(own, other)| {
         let mut analysis = Analysis::of_all(&own.store);
@@ -165,10 +165,10 @@ fn facts_of(a: &Side, b: &Side) -> [Analysis; 2] {
     })
 }
 
-/// What the prover says of two terms, with its budget.
+/// The result of the prover for two terms, with a budget.
 pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64) -> Result<Equality, Stop> {
     let analysis = facts_of(a.0, b.0);
-    // As `decide` does: what the quick prover leaves open, the thorough one decides.
+    // As in `decide`: what the quick prover leaves open, the thorough one decides.
     let mut result = Ok(Equality::Open(String::new()));
     for tactic in [Tactic::QUICK, Tactic::THOROUGH] {
         let mut prover = Prover::new(Vec::new(), tactic);
@@ -183,7 +183,7 @@ pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64)
     result
 }
 
-/// What the prover says of two terms, by cases if it must.
+/// The result of the prover for two terms, by case analysis if necessary.
 pub(super) fn compare_by_cases(a: (&Side, TermId), b: (&Side, TermId)) -> Result<Equality, Stop> {
     match compare(a, b) {
         Ok(Equality::Open(_)) => {}
@@ -230,7 +230,7 @@ pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side
     assert_open((&left, a), (&right, b));
 }
 
-/// What values in prime fields say of two terms, equal or not; and what the provers say.
+/// The agreement in prime fields of two terms, equal or not; and whether the provers prove them equal.
 pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, bool) {
     let analysis = facts_of(a.0, b.0);
     let mut last = (Agreement::Unchecked, false);
@@ -248,7 +248,7 @@ pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, b
     last
 }
 
-/// The normal form of a term, called out; inputs are called x, y and z.
+/// The normal form of a term as text; inputs are called x, y and z.
 pub(super) fn normal_form(side: &Side, term: TermId) -> String {
     let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
@@ -273,7 +273,7 @@ pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result
     Ok(found.iter().map(|requirement| prover.requirement_text(requirement, &names)).collect())
 }
 
-/// Whether it is proved that wherever `a` has a value, `b` has the same.
+/// Whether it is proved that wherever `a` is defined, `b` is defined and equal.
 pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
     let analysis = facts_of(a.0, b.0);
     let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);

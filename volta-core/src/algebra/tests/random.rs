@@ -1,4 +1,4 @@
-//! Random terms: rewriting keeps them equal, changing them does not, and proofs agree with exact evaluation.
+//! Random terms: rewritten ones stay equal, changed ones do not, and proofs agree with exact evaluation.
 
 use super::digests::{WAYS, digest};
 use super::*;
@@ -29,7 +29,7 @@ fn build(tree: &Tree, side: &mut Side) -> TermId {
     build_on(tree, side, |side, at| side.x(at))
 }
 
-/// Builds a tree whose inputs are what `leaf` says.
+/// Builds the term of a tree, with inputs made by `leaf`.
 fn build_on(tree: &Tree, side: &mut Side, leaf: fn(&mut Side, u64) -> TermId) -> TermId {
     let mut go = |tree: &Tree| build_on(tree, side, leaf);
     match tree {
@@ -105,7 +105,7 @@ fn value(tree: &Tree, point: &[Rational]) -> Option<Rational> {
         Saturate(a) => go(a)?.max(Rational::ZERO).min(Rational::ONE),
         Floor(a) => go(a)?.floor(),
         Choose(a, b, c, d) => {
-            // The other arm may have no value (V6).
+            // The other arm may be undefined (V6).
             if go(a)? < go(b)? { go(c)? } else { go(d)? }
         }
     })
@@ -191,7 +191,7 @@ fn rewrite(tree: &Tree, choice: &mut TestRng) -> Tree {
     }
 }
 
-/// What the prover says of two trees; `by_cases` goes on where it says nothing.
+/// The result of the prover for two trees; with `by_cases`, by case analysis if it is open.
 fn compare_trees(a: &Tree, b: &Tree, by_cases: bool) -> Result<Equality, Stop> {
     let (mut left, mut right) = (Side::new(), Side::new());
     let (first, second) = (build(a, &mut left), build(b, &mut right));
@@ -242,7 +242,7 @@ proptest! {
         }
     }
 
-    /// What is undefined everywhere for the prover is undefined at every point.
+    /// A term that the prover finds undefined everywhere is undefined at every point.
     #[test]
     fn undefined_terms_have_no_values(a in any_tree(), points in points()) {
         let mut side = Side::new();
@@ -254,8 +254,8 @@ proptest! {
         }
     }
 
-    /// Where one term has a value and another is proved to be defined and equal there, it is. Terms differ in where
-    /// they compute what they do not need.
+    /// Where one term is defined and another is proved to be defined and equal there, it is. The terms differ in
+    /// the places where they compute unneeded values.
     #[test]
     fn proofs_hold_on_the_whole_domain(
         wanted in any_tree(),
@@ -292,7 +292,7 @@ proptest! {
         }
     }
 
-    /// A term without requirements has a value everywhere.
+    /// A term without requirements is defined everywhere.
     #[test]
     fn terms_without_requirements_are_defined(a in any_tree(), points in points()) {
         let mut side = Side::new();
@@ -304,7 +304,7 @@ proptest! {
         }
     }
 
-    /// Completeness on rings: rewriting by ring laws is always proved, and prints alike.
+    /// Completeness on rings: rewriting by ring laws is always proved, and the printed forms are equal.
     #[test]
     fn ring_laws_are_proved(a in ring(), mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng)) {
         let b = rewrite(&a, &mut rng);
@@ -314,8 +314,8 @@ proptest! {
         prop_assert_eq!(normal_form(&left, first), normal_form(&right, second));
     }
 
-    /// Rewriting any term by the laws above is proved, unless it or an arm of it has no value. (Of deeply nested maxima not every
-    /// rewriting is: with other seeds about one case in 100,000 stays open.)
+    /// Rewriting any term by the laws above is proved, unless it or an arm of it is undefined. (Exception: for
+    /// deeply nested maxima, about one case in 100,000 stays open with other seeds.)
     #[test]
     fn rewritten_terms_are_proved(a in any_tree(), mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng)) {
         let b = rewrite(&a, &mut rng);
@@ -330,7 +330,7 @@ proptest! {
         prop_assert!(undefined || equal, "{:?}: {:?} and {:?}", result, a, b);
     }
 
-    /// Values in prime fields never contradict a proof by forms, and tell apart what differs.
+    /// Values in prime fields never contradict a proof by forms, and distinguish different terms.
     #[test]
     fn fields_agree_with_proofs(
         a in any_tree(),
@@ -357,7 +357,7 @@ proptest! {
         prop_assert_eq!(found, if equal { Agreement::Agree } else { Agreement::Differ }, "{:?}", polynomials);
     }
 
-    /// Polynomials that differ are told apart: no two different ones are proved equal.
+    /// Different polynomials are distinguished: none are proved equal.
     #[test]
     fn polynomials_are_equal_exactly_when_their_values_are(a in ring(), b in ring(), points in points()) {
         let equal = compare_trees(&a, &b, false) == Ok(Equality::Equal);
@@ -365,7 +365,8 @@ proptest! {
         prop_assert!(!equal || agree);
     }
 
-    /// Digests do not depend on what has a name. (Signs do: what is squared is not negative, if it has a name.)
+    /// Digests do not depend on which sums are named. (Signs do: the square of a named sum is known to be
+    /// non-negative.)
     #[test]
     fn digests_are_the_same_with_and_without_names(a in ring(), b in ring(), c in ring()) {
         let mut side = Side::new();
@@ -379,7 +380,7 @@ proptest! {
     }
 }
 
-/// `x[at]·y[0] + x[at + 1]·y[1] + …`, which has a name.
+/// `x[at]·y[0] + x[at + 1]·y[1] + …`, which gets a name.
 fn long_sum(side: &mut Side, at: u64) -> TermId {
     let mut sum = side.int(0);
     for k in 0..10 {

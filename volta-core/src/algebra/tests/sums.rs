@@ -1,4 +1,4 @@
-//! Rings: accumulation in any order, distribution, cancellation, and what must stay apart.
+//! Rings: accumulation in any order, distribution, cancellation, and sums that must stay distinct.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn scales_distribute_over_sums() {
 
 #[test]
 fn shared_sums_multiply_out() {
-    // (a + b)·(a − b) = a² − b², long enough to stay under names first.
+    // (a + b)·(a − b) = a² − b², long enough to be named first.
     let left = |side: &mut Side| {
         let a = dot(side, &(0..12).collect::<Vec<_>>());
         let b = dot(side, &(12..24).collect::<Vec<_>>());
@@ -233,7 +233,7 @@ fn dividing_by_what_is_zero_everywhere_is_undefined() {
     let quotient = side.div(y, zero);
     assert!(matches!(requirements(&side, quotient, &[]), Err(Stop::Undefined(_))));
     assert!(matches!(compare((&side, quotient), (&side, y)), Ok(Equality::FirstUndefined(_))));
-    // Nor does a factor of zero hide it.
+    // A factor of zero does not hide it either.
     let nothing = side.int(0);
     let product = side.mul(nothing, quotient);
     assert!(matches!(requirements(&side, product, &[]), Err(Stop::Undefined(_))));
@@ -289,7 +289,7 @@ fn deep_nesting_does_not_overflow() {
     equal(build(TermOp::Sin, 20_000), build(TermOp::Sin, 20_000));
     open(build(TermOp::Sin, 20_000), build(TermOp::Sin, 20_001));
     equal(build(TermOp::RoundEven, 5_000), build(TermOp::RoundEven, 5_000));
-    // Whole summands move out, so that each level adds one.
+    // Integer summands are moved out, so each level adds one.
     equal(build(TermOp::Floor, 500), build(TermOp::Floor, 500));
     equal(build(TermOp::Exp2, 20_000), build(TermOp::Exp2, 20_000));
 }

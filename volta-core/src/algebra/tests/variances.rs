@@ -1,4 +1,4 @@
-//! Variances as kernels compute them: a running one, parts that are merged, two passes.
+//! Variances as kernels compute them: running ones, merged ones, and in two passes.
 
 use super::super::packed::pack_single;
 use super::super::polynomial::{Key, Term};
@@ -13,20 +13,20 @@ struct Part {
     squares: TermId,
 }
 
-/// How a part is made: of one element after the other, or of two parts.
+/// How a part is computed: one element after the other, or merged from two parts.
 #[derive(Clone, Debug)]
 enum Plan {
     Running(u64, u64),
     Merged(Box<Plan>, Box<Plan>),
 }
 
-/// What is got wrong.
+/// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slip {
     Nothing,
     /// The deviation from the old mean is squared.
     OldMean,
-    /// The last merge takes the counts for equal.
+    /// The last merge assumes equal counts.
     Counts,
 }
 
@@ -69,7 +69,7 @@ fn build(side: &mut Side, plan: &Plan, slip: Slip) -> Part {
     }
 }
 
-/// The variance as the argument of a root, where only one form serves both sides.
+/// The variance as the argument of a root, for which both sides must have one form.
 fn normalised(side: &mut Side, squares: TermId, count: u64) -> TermId {
     let share = side.rational(1, count as i64);
     let epsilon = side.rational(1, 1000);
@@ -90,7 +90,7 @@ fn two_passes(side: &mut Side, count: u64) -> TermId {
     normalised(side, squares, count)
 }
 
-/// What the quick prover alone says, and the steps that it took.
+/// The result of the quick prover alone, and its steps.
 fn quick(a: (&Side, TermId), b: (&Side, TermId)) -> (Result<Equality, Stop>, u64) {
     let analysis = facts_of(a.0, b.0);
     let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
@@ -155,7 +155,7 @@ fn last(plan: &Plan) -> u64 {
     }
 }
 
-/// How long the part is that the slip is in.
+/// The length of the part that contains the mistake.
 fn last_length(plan: &Plan) -> u64 {
     match plan {
         Plan::Running(from, to) => to - from,
@@ -192,7 +192,7 @@ fn merged_parts_cost_what_their_row_is_long() {
 fn a_running_mean_of_a_long_row_is_not_spelled_out() {
     let (result, steps) = quick_of(&Plan::Running(0, 2048), Slip::Nothing, 2048);
     assert_eq!(result, Ok(Equality::Equal));
-    // Spelled out, its means have two million terms, and what they are multiplied with as many again.
+    // Spelled out, its means would have two million terms, and their cofactors as many.
     assert!(steps <= 2048 * 2048, "{steps}");
     let (result, _) = quick_of(&Plan::Running(0, 2048), Slip::OldMean, 2048);
     assert!(matches!(result, Ok(Equality::Open(_))), "{result:?}");

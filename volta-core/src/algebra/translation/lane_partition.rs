@@ -8,8 +8,8 @@ use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
 
 impl<'c> TranslationClasses<'c> {
-    /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same class,
-    /// found for those of them together whose operands have the same classes, or else one by one.
+    /// The form of a node whose lanes have no common class, for the wanted lanes: one part for each class, found
+    /// jointly for lanes whose operands have the same classes, or else lane by lane.
     pub(super) fn in_parts(
         &mut self,
         op: TermOp,
@@ -43,8 +43,8 @@ impl<'c> TranslationClasses<'c> {
         self.together(wanted, parts)
     }
 
-    /// Some lanes of a node with the lanes of `mask` in groups: those whose operands have the same classes. Lanes with
-    /// an operand that has no class are left out.
+    /// Partitions `lanes` of a node with the lanes of `mask` into groups whose operands have the same classes.
+    /// Lanes with an operand that has no class are left out.
     fn alike(&self, operands: &[Lanes<'_>], mask: LaneMask, lanes: LaneMask) -> SmallVec<[LaneMask; 32]> {
         let mut groups: SmallVec<[LaneMask; 32]> = SmallVec::from_slice(&[lanes]);
         for own in operands {
@@ -83,7 +83,7 @@ impl<'c> TranslationClasses<'c> {
         groups
     }
 
-    /// The form of a node from forms for some of its lanes each.
+    /// The form of a node from forms of disjoint sets of its lanes.
     fn together(&mut self, all: LaneMask, mut parts: SmallVec<[LanePart; 32]>) -> Form {
         let start = self.parts.len();
         while let Some(first) = parts.first().copied() {
@@ -104,7 +104,7 @@ impl<'c> TranslationClasses<'c> {
         }
     }
 
-    /// One part of several that have the same class.
+    /// Joins several parts that have the same class.
     fn join(&mut self, parts: &[LanePart]) -> LanePart {
         let mark = self.anchors.len();
         let class = parts[0].form.class;

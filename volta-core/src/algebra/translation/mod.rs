@@ -1,8 +1,8 @@
 //! Terms up to translation of their inputs.
 //!
-//! What is proved of a pair of terms for all inputs holds of every pair obtained from it by translating the elements of
-//! each input by a constant, the same in both terms: it is the same proof, instantiated. Most outputs of a kernel are
-//! obtained from one another in this way: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
+//! A proof for a pair of terms holds for every pair obtained from it by translating the elements of each input by a
+//! constant, the same in both terms: it is the same proof, instantiated. Most outputs of a kernel are obtained from
+//! one another in this way: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
 //!
 //! Each term gets a *class*, a number for all that it computes, and a *base offset*: for each of its inputs, the element
 //! that the class counts from. Terms of one class are equal up to a translation by the difference of their offsets. Classes
@@ -29,14 +29,14 @@ use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp
 use smallvec::SmallVec;
 use template_match::Template;
 
-/// Fewer terms than this leave most of a large store aside.
+/// With fewer roots than this, most of a large store is not wanted.
 const FEW_ROOTS: usize = 32;
-/// Inputs from this one on have no classes, nor has what depends on them: a bit each.
+/// Inputs from this one on, and terms that depend on them, have no classes: sets of inputs are 32-bit masks.
 const MAX_INPUTS: usize = 31;
-/// A store may have so many classes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
-/// are left without classes.
+/// A store may have this many classes, or one for eight nodes. Beyond that, few of its terms are alike, and further
+/// ones are left without classes.
 const FEW_CLASSES: usize = 1 << 18;
-/// The nodes of a store whose lanes have different classes may have so many forms in all, which cost a look-up each.
+/// The total number of forms of nodes whose lanes have different classes, each of which costs a look-up.
 const FEW_PARTS: usize = 1 << 19;
 
 /// The classes of a store's terms.
@@ -46,45 +46,44 @@ pub struct TranslationClasses<'c> {
     shared: &'c SharedClasses,
     /// The shared numbers of classes.
     numbers: Vec<u32>,
-    /// The shared numbers of the store's constants, as far as they were asked for.
+    /// The shared numbers of the store's constants, computed on demand.
     constants: Vec<Option<u32>>,
-    /// Of each node.
+    /// The form of each node.
     forms: Vec<Form>,
-    /// Of those nodes that have no form for all of their lanes, forms for some of them each.
+    /// For nodes without a common form of all lanes, the forms of parts of their lanes.
     parts: Vec<LanePart>,
-    /// The lanes of each node that anybody asks for: where few terms are asked for, or once there was a node whose lanes
-    /// have no form together.
+    /// The wanted lanes of each node: computed if there are few roots, or once a node was found whose lanes have no
+    /// common form.
     wanted: Option<Reached>,
     classes: Lists,
-    /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
-    /// one for each lane.
+    /// Interned steps of one input's elements from lane to lane: one for each bit of the lane id, or one for each lane.
     steps: Lists,
-    /// Lists of those, one for each input.
+    /// Interned lists of steps, one for each input.
     motions: Lists,
-    /// Those that forms keep. Behind them, while a form is sought, those that are made on the way.
+    /// Base offsets of forms. Behind them, temporary ones while a form is computed.
     anchors: Vec<i64>,
-    /// Lately seen steps of a single input, and their motions.
+    /// A cache of recently seen steps of single inputs, with their motions.
     recent: [(BitStrides, u32); 4],
-    /// The same of strides.
+    /// A cache of recently seen strides of single inputs, with their motions.
     strides: [(i64, u32); 4],
-    /// Room for what a term computes.
+    /// Scratch memory for the content of a class.
     key: Vec<i64>,
-    /// What was lately gathered: an operand, if it is one class, and its base offset.
+    /// A cache of gathered operands: the operand, if it has one class, and its base offset.
     gathered: Recall<Option<(Operand, SmallVec<[i64; 4]>)>>,
-    /// What was lately applied, by the class that it was made of: loops make the same ones again, one after the other.
+    /// A cache of applied operations, by the class of an operand: loops apply the same ones again in turn.
     applied: Vec<Applied>,
-    /// For each class, the last node that was made of it, of those that others may do again.
+    /// For each class, the template of the last node with a main operand of this class.
     templates: Vec<Option<Template>>,
 }
 
-/// Where a term is of its class.
+/// A term's class, and its base offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPlace {
-    /// The class's shared number: terms with the same one have the same class, whichever stores they are in.
+    /// The class's shared number: terms have the same one exactly if they have the same class, in any stores.
     pub class: u32,
     /// The inputs that the term depends on, as bits.
     pub inputs: u32,
-    /// For each of them, the element that the class counts from.
+    /// For each of these inputs, the element that the class counts from.
     pub base_offset: SmallVec<[i64; 4]>,
 }
 
@@ -95,44 +94,44 @@ impl ClassPlace {
     }
 }
 
-/// The terms of a node, or one of them.
+/// The form of all terms of a node, or of some of them.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     class: u32,
-    /// How anchors move from lane to lane.
+    /// How base offsets differ from lane to lane.
     strides: u32,
-    /// Where the base offset of lane 0 begins; for [`IN_PARTS`], where the parts do.
+    /// The index of the base offset of lane 0; for [`IN_PARTS`], that of the first part.
     base_offset: u32,
 }
 
 impl Form {
-    /// Whether it is the same in every lane.
+    /// Whether it is uniform over the lanes.
     #[inline]
     fn is_still(self) -> bool {
         self.strides == STILL
     }
 }
 
-/// Whether a form is of all lanes.
+/// Whether a form covers all lanes.
 #[inline]
 fn is_whole(form: Form) -> bool {
     form.class < IN_PARTS
 }
 
-/// Some lanes of a node.
+/// Some lanes of a node, and their form.
 #[derive(Clone, Copy, Debug)]
 struct LanePart {
     lanes: LaneMask,
     form: Form,
 }
 
-/// In place of a class: there is none.
+/// In place of a class: no class.
 const NONE: u32 = u32::MAX;
-/// In place of a class: there are parts, as many as the strides says.
+/// In place of a class: the node has parts; their number is in `strides`.
 const IN_PARTS: u32 = u32::MAX - 1;
 /// The class of the first constant. That of the next one is below it, and those of operations count from zero.
 const FIRST_CONSTANT: u32 = u32::MAX - 2;
-/// The strides of terms that are the same in every lane, and the steps of inputs that are.
+/// The strides of uniform terms, and the steps of uniform inputs.
 const STILL: u32 = 0;
 /// An operand of a node, in all lanes or in one.
 #[derive(Clone, Copy, Debug)]
@@ -140,41 +139,41 @@ struct Operand {
     class: u32,
     inputs: u32,
     strides: u32,
-    /// Where the base offset of lane 0 begins; for [`HERE`], it is the element.
+    /// The index of the base offset of lane 0; for [`HERE`], it is `element`.
     base_offset: u32,
     element: i64,
 }
 
-/// In place of where a base offset begins: it is no list but beside it, since it is of one input.
+/// In place of the index of a base offset: it is stored inline, since it is of one input.
 const HERE: u32 = u32::MAX;
 
 impl Operand {
     const NOTHING: Operand = Operand { class: NONE, inputs: 0, strides: STILL, base_offset: 0, element: 0 };
 }
 
-/// What decides which class an operation makes of its operands, and how that moves.
+/// The key of the cache of applied operations: it determines the class and strides of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Question {
     op: TermOp,
     classes: [u32; 3],
     motions: [u32; 3],
-    /// Where the other operands' inputs lie from those of the one that has all.
+    /// The offsets of the other operands' inputs relative to those of the operand that has all inputs.
     apart: [i32; MOST_APART],
 }
 
-/// Differences that a question has room for.
+/// At most this many offsets in a cached question.
 const MOST_APART: usize = 4;
 
-/// A question that was answered.
+/// A cached result.
 #[derive(Clone, Copy, Debug)]
 struct Applied {
     question: Question,
     class: u32,
-    /// The operand that the result has its base offset and strides from.
+    /// The operand whose base offset and strides the result has.
     main: u8,
 }
 
-/// So many answers are remembered at most; a power of two.
+/// Capacity of that cache; a power of two.
 const MOST_APPLIED: usize = 1 << 14;
 
 impl Applied {
@@ -191,16 +190,16 @@ impl Applied {
 }
 
 impl<'c> TranslationClasses<'c> {
-    /// The places of some terms of a store.
+    /// The classes and base offsets of some terms of a store.
     ///
     /// # Cost
-    /// A look-up or two for each node whose operands are one class each; of others, for the lanes that are alike.
+    /// A look-up or two for each node whose operands are one class each; otherwise, for each group of lanes.
     pub fn places(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> Vec<Option<ClassPlace>> {
         let mut classes = TranslationClasses::new(store, roots, shared);
         roots.iter().map(|root| classes.place(*root)).collect()
     }
 
-    /// Reads a store, of which only `roots` will be asked for.
+    /// Classifies the terms of a store; only `roots` may be looked up.
     fn new(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> TranslationClasses<'c> {
         let mut classes = TranslationClasses {
             store,
@@ -233,7 +232,7 @@ impl<'c> TranslationClasses<'c> {
         classes
     }
 
-    /// Where one of the roots is of its class, if it has one.
+    /// The class and base offset of one of the roots, if it has a class.
     fn place(&mut self, term: TermId) -> Option<ClassPlace> {
         let operand = self.scalar(term)?;
         let base_offset = SmallVec::from_slice(self.elements(&operand));
@@ -262,7 +261,7 @@ impl<'c> TranslationClasses<'c> {
         self.classes.note(class)
     }
 
-    /// The elements of a form's base offset, one for each input, and what is behind them.
+    /// The base offset of a form, one element for each input; the slice extends beyond it.
     #[inline]
     fn base_offset_from(&self, form: Form) -> &[i64] {
         &self.anchors[form.base_offset as usize..]
@@ -277,7 +276,7 @@ impl<'c> TranslationClasses<'c> {
         }
     }
 
-    /// The form that a lane of a node has, with all of them or with some.
+    /// The form of one lane of a node.
     fn form_of_lane(&self, node: usize, lane: Lane) -> Option<Form> {
         let form = self.forms[node];
         match form.class {
@@ -289,7 +288,7 @@ impl<'c> TranslationClasses<'c> {
         }
     }
 
-    /// The parts of a node that is in parts.
+    /// The parts of a node with the form [`IN_PARTS`].
     fn parts_of(&self, form: Form) -> &[LanePart] {
         &self.parts[form.base_offset as usize..][..form.strides as usize]
     }
@@ -307,7 +306,7 @@ impl<'c> TranslationClasses<'c> {
         (inputs, base_offset)
     }
 
-    /// The form of a node whose operands have theirs.
+    /// The form of a node, from the forms of its operands.
     fn form(&mut self, roots: &[TermId], at: usize) -> Form {
         let none = Form { class: NONE, strides: STILL, base_offset: 0 };
         let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at).is_empty());
@@ -323,7 +322,7 @@ impl<'c> TranslationClasses<'c> {
         form
     }
 
-    /// The same for a node that does what no other one lately did.
+    /// Like [`Self::form`], for a node that matches no template.
     fn form_anew(&mut self, roots: &[TermId], at: usize) -> Form {
         let none = Form { class: NONE, strides: STILL, base_offset: 0 };
         let store = self.store;
@@ -350,12 +349,12 @@ impl<'c> TranslationClasses<'c> {
         }
     }
 
-    /// The form of the node whose lanes an operand is, in order.
+    /// The form of the node of which an operand is the whole row of lanes, in order.
     fn whole(&self, own: Lanes<'_>) -> Option<Form> {
         whole_node(own).map(|node| self.forms[node])
     }
 
-    /// An operation on operands that are read one by one; `None` where one of them is none.
+    /// Applies an operation to operands that are read one by one; `None` if one has no class.
     fn apply_each(
         &mut self,
         op: TermOp,
@@ -368,7 +367,7 @@ impl<'c> TranslationClasses<'c> {
         self.apply(op, &mut operands[..op.arity()])
     }
 
-    /// The form of a result, and of all anchors that were listed from `mark` on only its own.
+    /// The form of a result; drops all base offsets listed from `mark` on except its own.
     fn keep(&mut self, mark: usize, result: Operand) -> Form {
         let mut base_offset = result.base_offset;
         if base_offset == HERE {
@@ -385,12 +384,12 @@ impl<'c> TranslationClasses<'c> {
         Form { class: result.class, strides: result.strides, base_offset }
     }
 
-    /// The elements of an operand's base offset, one for each input.
+    /// The base offset of an operand, one element for each input.
     fn elements<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
         &self.from(operand)[..operand.inputs.count_ones() as usize]
     }
 
-    /// The same, and what is behind it.
+    /// Like [`Self::elements`], but the slice may extend beyond the base offset.
     fn from<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
         match operand.base_offset {
             HERE => std::slice::from_ref(&operand.element),
@@ -398,13 +397,13 @@ impl<'c> TranslationClasses<'c> {
         }
     }
 
-    /// A base offset of elements, one for each input.
+    /// Appends a base offset to the list.
     fn list(&mut self, elements: &[i64]) -> u32 {
         append(&mut self.anchors, elements)
     }
 
-    /// What an operand is in every lane of `mask`, if it is one class.
-    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
+    /// An operand in all lanes of `mask`, if it has one class.
+    #[inline(always)] // Returned through memory in pieces, the result would be slow to read as a whole.
     fn operand(&mut self, mask: LaneMask, lanes: Lanes<'_>) -> Option<Operand> {
         let (first, last) = (mask.first(), mask.last());
         match lanes {
@@ -422,7 +421,7 @@ impl<'c> TranslationClasses<'c> {
                         self.gather(mask, mask, lanes)
                     }
                 }
-                // With the first lane, all others are where they are.
+                // A row that starts at its node's first lane is aligned in all lanes.
                 TermKind::Lane(node, from) if stride == 1 && from == first => {
                     let form = self.forms[node.index()];
                     let whole = form.class != NONE && form.class != IN_PARTS;
@@ -440,7 +439,7 @@ impl<'c> TranslationClasses<'c> {
             },
             Lanes::Strides { base, motion } => {
                 match motion.min_max(base).map(|raw| TermId::from_raw(raw).kind()) {
-                    // What lies between elements of one input is of that input.
+                    // Between two elements of one input there are only elements of it.
                     [TermKind::Input { input, .. }, TermKind::Input { input: other, .. }]
                         if input == other && input.index() < MAX_INPUTS =>
                     {
@@ -483,7 +482,7 @@ impl<'c> TranslationClasses<'c> {
         Operand { class: input as u32, inputs: 1 << input, strides, base_offset: HERE, element: base_offset }
     }
 
-    /// What an operand of a node with the lanes of `mask` is in some of them, if it is one class there.
+    /// An operand in some lanes of a node with the lanes of `mask`, if it has one class there.
     fn operand_in(&mut self, mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Option<Operand> {
         if let Lanes::Affine { base, stride: 0 } = own {
             return self.scalar(TermId::from_raw(base));
@@ -498,7 +497,7 @@ impl<'c> TranslationClasses<'c> {
         self.gather(mask, lanes, own)
     }
 
-    /// The same, read lane by lane, unless it was before: forms of terms do not change.
+    /// Like [`Self::operand_in`], read lane by lane and cached: forms of terms do not change.
     fn gather(&mut self, mask: LaneMask, lanes: LaneMask, own: Lanes<'_>) -> Option<Operand> {
         let read = Read::new(mask, lanes, own);
         if let Some(known) = self.gathered.find(&read) {
@@ -541,7 +540,7 @@ impl<'c> TranslationClasses<'c> {
                 });
             }
         }
-        // Runs of lanes mostly have the same term, which is looked up once.
+        // Runs of lanes usually have the same term, which is looked up once.
         let mut last = (first, self.scalar(first)?);
         let mut operands = [last.1; 32];
         let mut same = true;
@@ -560,13 +559,13 @@ impl<'c> TranslationClasses<'c> {
         if same { Some(last.1) } else { Some(self.fit(lanes, &operands)) }
     }
 
-    /// The strides in which each input has these steps.
+    /// Interns the strides that consist of these steps, one for each input.
     fn strides(&mut self, steps: &[i64]) -> u32 {
         let still = steps.iter().all(|steps| *steps == i64::from(STILL));
         if still { STILL } else { self.motions.number(steps, 0) }
     }
 
-    /// One operand from those of some lanes, which have one class.
+    /// Joins the operands of some lanes, which have one class, into one operand.
     fn fit(&mut self, lanes: LaneMask, operands: &[Operand; 32]) -> Operand {
         let first = operands[lanes.first()];
         let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
@@ -586,7 +585,7 @@ impl<'c> TranslationClasses<'c> {
         Operand { strides, base_offset, ..first }
     }
 
-    /// Where the element of one input is in lane 0, and its steps, from where it is in some lanes.
+    /// The element of one input in lane 0, and its interned steps, from its elements in some lanes.
     fn follow(&mut self, lanes: LaneMask, elements: &[i64; 32]) -> (i64, i64) {
         if let Some((origin, steps)) = evenly(lanes, elements) {
             return (origin, if steps == [0; 5] { STILL } else { self.steps.number(&steps, 0) }.into());
@@ -597,7 +596,7 @@ impl<'c> TranslationClasses<'c> {
         (origin, self.steps.number(&steps, 0).into())
     }
 
-    /// A term that is the same in every lane.
+    /// The operand of a term that is uniform over the lanes.
     #[inline(always)] // As operands are.
     fn scalar(&mut self, term: TermId) -> Option<Operand> {
         let (class, inputs, base_offset) = match term.kind() {
@@ -620,7 +619,7 @@ impl<'c> TranslationClasses<'c> {
         Some(Operand { class, inputs, strides: STILL, base_offset, element: 0 })
     }
 
-    /// An operation on operands; `None` where they move differently from lane to lane.
+    /// Applies an operation to operands; `None` if their strides differ.
     fn apply(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<Operand> {
         let Some((question, slot)) = self.question(op, operands) else {
             return self.make(op, operands).map(|(result, _)| result);
@@ -634,9 +633,8 @@ impl<'c> TranslationClasses<'c> {
         Some(result)
     }
 
-    /// The question which class an operation makes, and where its answer is if that is remembered; `None` where no
-    /// operand has all inputs or the question is a long one. Two that are the same have the same answer: what
-    /// [`TranslationClasses::make`] does depends on nothing else.
+    /// The cache key of an operation, and the slot of its result; `None` if no operand has all inputs or the key is
+    /// too long. Equal keys have the same result: [`TranslationClasses::make`] depends on nothing else.
     #[inline]
     fn question(&self, op: TermOp, operands: &[Operand]) -> Option<(Question, usize)> {
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
@@ -656,16 +654,17 @@ impl<'c> TranslationClasses<'c> {
         Some((question, operands[origin].class as usize & (self.applied.len() - 1)))
     }
 
-    /// An operation on operands, and which of them has the result's base offset and strides if one has all inputs.
+    /// Applies an operation to operands; also returns the operand whose base offset and strides the result has, if
+    /// it has all inputs.
     fn make(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<(Operand, u8)> {
         let mut swapped = false;
         if op.info().commutes {
             let [first, second] = [&operands[0], &operands[1]];
-            // Operands of one class are told apart by where they lie to one another.
+            // Operands of one class are ordered by their base offsets.
             swapped = if first.class == second.class {
                 self.elements(first) > self.elements(second)
             } else {
-                // In the same order in every store.
+                // An order that is the same for every store.
                 let [first, second] = [first.class, second.class].map(|class| self.shared_number(class));
                 first > second
             };
@@ -673,7 +672,7 @@ impl<'c> TranslationClasses<'c> {
                 operands.swap(0, 1);
             }
         }
-        // The base offset is that of the operand with most inputs, so that long sums share one.
+        // The base offset of the operand with most inputs is taken, so that long sums share one.
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let with_all = operands.iter().rposition(|operand| operand.inputs == inputs);
         let most = || (0..operands.len()).max_by_key(|at| operands[*at].inputs.count_ones());
@@ -709,8 +708,8 @@ impl<'c> TranslationClasses<'c> {
         applies.then_some((result, main as u8))
     }
 
-    /// What an operation on operands computes, counted from the base offset of the result, which is that of the main one as
-    /// far as it goes; false where operands move differently from lane to lane.
+    /// The content of the class of an operation, relative to the base offset of the result, which extends that of
+    /// the main operand; false if the strides of operands differ.
     fn spell(
         &self,
         op: TermOp,
@@ -729,7 +728,7 @@ impl<'c> TranslationClasses<'c> {
             let elements = self.from(operand);
             let (own, whole) = (self.steps_of(operand), self.steps_of(result));
             let moves = |steps: Option<&[i64]>, at: usize| steps.map_or(STILL.into(), |steps| steps[at]);
-            // The operand's inputs among those of the result, which has all of them.
+            // Finds each of the operand's inputs among those of the result, which has all of them.
             let (mut rest, mut all) = (operand.inputs, result.inputs);
             let (mut at, mut place) = (0, 0);
             while rest != 0 {
@@ -748,28 +747,27 @@ impl<'c> TranslationClasses<'c> {
         true
     }
 
-    /// The numbers of the steps of each input; `None` where nothing moves.
+    /// The interned steps of each input; `None` if the operand is uniform.
     fn steps_of(&self, operand: &Operand) -> Option<&[i64]> {
         (operand.strides != STILL).then(|| self.motions.content(operand.strides))
     }
 }
 
-/// What the content of a class begins with: an operation, and the classes of its operands.
+/// The beginning of a class's content: an operation, and the classes of its operands.
 fn head(op: TermOp, [first, second, third]: [u32; 3]) -> [i64; 2] {
     [(op as i64) << 32 | i64::from(first), i64::from(second) << 32 | i64::from(third)]
 }
 
-/// Appends a list to others, and tells where it begins.
+/// Appends a list to others, and returns its index.
 fn append(lists: &mut Vec<i64>, list: &[i64]) -> u32 {
     lists.extend_from_slice(list);
     number_of(lists.len() - list.len())
 }
 
-/// For each bit, the lanes without it.
+/// For each bit, the lanes whose ids do not have it.
 const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
 
-/// Where the element of one input is in lane 0, and its steps, if it moves by a constant for each bit of the lane's
-/// number.
+/// The element of one input in lane 0, and its strides, if it is affine in the bits of the lane id.
 fn evenly(lanes: LaneMask, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
     let first = lanes.first();
     let origin = elements[first];
@@ -777,7 +775,7 @@ fn evenly(lanes: LaneMask, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
         return Some((origin, [0; 5]));
     }
     let steps: BitStrides = std::array::from_fn(|bit| {
-        // Two lanes that differ in this bit alone.
+        // Two lanes that differ in this bit only.
         let apart = lanes.bits() & lanes.bits() >> (1 << bit) & NO_BIT[bit];
         let low = apart.trailing_zeros() as usize;
         if apart == 0 { 0 } else { elements[low | 1 << bit] - elements[low] }
@@ -787,7 +785,7 @@ fn evenly(lanes: LaneMask, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
     even.then_some((origin, steps))
 }
 
-/// How far elements move from lane 0 to another, by bits or by lanes.
+/// The offset of elements from lane 0 to another lane, by bits or by lanes.
 fn along(steps: &[i64], lane: Lane) -> i64 {
     if steps.len() == 32 {
         return steps[lane];

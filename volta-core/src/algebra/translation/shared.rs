@@ -1,4 +1,4 @@
-//! Numbers of classes that hold across stores.
+//! Class numbers that hold across stores.
 
 use super::super::interner::Lists;
 use crate::base::index::number_of;
@@ -6,11 +6,11 @@ use crate::term::Constant;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The classes of all stores whose terms are compared with one another: what computes the same has one number,
-/// whichever store it is in, and whichever thread came first.
+/// The classes of all stores whose terms are compared with one another: classes with the same content have one
+/// number, whichever store or thread they come from.
 ///
-/// Numbers are given by content, compared in full. Which number a content has depends on the order in which stores are
-/// read; whether two contents have the same one does not.
+/// Numbers are assigned by content, which is compared in full. The number itself depends on the order in which
+/// stores are read; whether two contents share one does not.
 #[derive(Debug, Default)]
 pub struct SharedClasses {
     known: Mutex<Known>,
@@ -22,12 +22,12 @@ struct Known {
     constants: FxHashMap<Constant, u32>,
 }
 
-/// In place of an operation: an input, or a constant.
+/// In place of an operation, for an input or a constant.
 const INPUT: i64 = -1;
 const CONSTANT: i64 = -2;
 
 impl SharedClasses {
-    /// The number of each of so many inputs.
+    /// The numbers of the first `count` inputs.
     pub(super) fn inputs(&self, count: usize) -> Vec<u32> {
         self.with(|known| (0..count).map(|input| known.contents.number(&[INPUT, input as i64], 0)).collect())
     }
@@ -44,13 +44,13 @@ impl SharedClasses {
         })
     }
 
-    /// The number of an operation on classes, spelled with their numbers.
+    /// The number of an operation on classes, given by their numbers.
     pub(super) fn operation(&self, content: &[i64]) -> u32 {
         self.with(|known| known.contents.number(content, 0))
     }
 
     fn with<T>(&self, tell: impl FnOnce(&mut Known) -> T) -> T {
-        // What is inserted is whole before anything can go wrong.
+        // A panic cannot leave an entry half inserted.
         tell(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -10,47 +10,47 @@ use crate::base::affine::Affine;
 use crate::base::lane::Lane;
 use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind};
 
-/// A node that was looked at, as far as others may do the same.
+/// The properties of a classified node that another must share to have the same result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Template {
     moves: Moves,
-    /// The operand that the result has its base offset from.
+    /// The operand whose base offset the result has.
     main: usize,
     operands: [Own; 3],
-    /// What the node came to.
+    /// The result: its class and strides.
     class: u32,
     strides: u32,
 }
 
-/// What an operand has to be.
+/// A constraint on an operand.
 #[derive(Clone, Copy, Debug)]
 enum Own {
-    /// The main one, or none.
+    /// The main operand, or an unused one.
     Any,
     /// This term.
     Term(u64),
     /// Elements of an input.
     Elements {
-        /// The raw term of lane 0, less the element of the main operand's base offset at that place.
+        /// The raw term of lane 0, minus the main operand's base offset at `place`.
         apart: u64,
         place: u32,
-        /// How much lower and higher the terms of other lanes are.
+        /// How far the terms of other lanes extend below and above.
         reach: [u64; 2],
         input: u32,
     },
-    /// The lanes of a node with such a form, and by how much the elements of its base offset differ from those of the main
-    /// operand's at their places, in order.
+    /// The row of lanes of a node with this class and these strides, and the differences between its base offset
+    /// and the main operand's at the given places.
     Node { class: u32, strides: u32, places: [u8; MOST_INPUTS], apart: [i64; MOST_INPUTS], inputs: u8 },
 }
 
 /// Operands with more inputs than this are not cached.
 const MOST_INPUTS: usize = 3;
 
-/// Of so many classes, the first ones, there are templates.
+/// Templates are kept for this many classes, the first ones.
 const MOST_TEMPLATES: usize = 1 << 14;
 
 impl TranslationClasses<'_> {
-    /// The form of the node whose lanes an operand is, in order, or of one that is the same in all lanes.
+    /// The form of the node whose row of lanes an operand is, in order, or of a uniform node's lane 0.
     #[inline]
     fn form_at(&self, node: NodeRef<'_>, which: usize, base: u64) -> Option<Form> {
         let moves = node.is_row(which)?;
@@ -59,7 +59,7 @@ impl TranslationClasses<'_> {
         (is_whole(form) && (moves || form.is_still())).then_some(form)
     }
 
-    /// The form of a node that does what another one did.
+    /// The form of a node that matches a template.
     #[inline]
     pub(super) fn matched(&self, node: NodeRef<'_>) -> Option<Form> {
         let bases = node.bases();
@@ -101,7 +101,7 @@ impl TranslationClasses<'_> {
         None
     }
 
-    /// Remembers a node of which it was found out what it is, if its base offset is that of an operand.
+    /// Stores a classified node as a template, if the result has the base offset of an operand.
     pub(super) fn learn(&mut self, node: NodeRef<'_>, result: Form) {
         let Some(moves) = node.moves() else { return };
         let bases = node.bases();
@@ -132,7 +132,7 @@ impl TranslationClasses<'_> {
         self.templates[place] = Some(example);
     }
 
-    /// What an operand is, beside the main one's form.
+    /// The constraint on an operand, relative to the main one's form.
     fn own(&self, node: NodeRef<'_>, which: usize, base: u64, main: Form, inputs: u32) -> Option<Own> {
         let origin = self.base_offset_from(main);
         let place = |input: u32| (inputs & ((1 << input) - 1)).count_ones();

@@ -1,4 +1,4 @@
-//! Classes against what they stand for, spelled out.
+//! Classes compared with the terms that they stand for, spelled out.
 
 use super::*;
 use crate::base::index::InstId;
@@ -27,7 +27,7 @@ fn spelled(store: &Store, term: TermId, place: &ClassPlace) -> String {
     }
 }
 
-/// A fingerprint of the lanes of an operand, from pseudo-random numbers.
+/// The raw terms of an operand in all lanes, from drawn numbers.
 fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64; 32] {
     let [what, base, stride, row] = draw;
     let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
@@ -51,14 +51,14 @@ fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64
 /// An operation, the lanes that it is applied in, and numbers for its operands.
 pub(in super::super) type Draw = (u8, LaneMask, [[u64; 4]; 3]);
 
-/// Some nodes at random.
+/// A random list of nodes.
 pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
     let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
     let mask = prop_oneof![3 => Just(LaneMask::ALL), 1 => (1u32..).prop_map(LaneMask::from_bits), 1 => Just(LaneMask::of(Lane::FIRST))];
     prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
 }
 
-/// Appends what was drawn to a store: the nodes, and their lanes.
+/// Appends drawn nodes to a store; returns the nodes and their lanes.
 pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, LaneMask)> {
     let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
     let constant = store.intern(crate::term::Constant {
@@ -78,7 +78,7 @@ pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId
 }
 
 fn check(draws: &[Draw], mut store: Store) -> Result<(), TestCaseError> {
-    // Twice, so that what was applied before is applied again.
+    // Twice, so that operations are found in the cache.
     let nodes = append(&[draws, draws].concat(), &mut store);
     // All lanes of some nodes, and one of the last.
     let (rest, last) = nodes.split_at(nodes.len() - 1);
@@ -102,7 +102,7 @@ struct Classes {
 }
 
 impl Classes {
-    /// Terms have one class where they have one spelling, those of the stores before among them.
+    /// Terms have one class exactly if they have one spelling, across all stores checked so far.
     fn check(&mut self, store: &Store, roots: &[TermId]) -> Result<(), TestCaseError> {
         let places = TranslationClasses::places(store, roots, &self.shared);
         for (term, place) in roots.iter().zip(places) {
@@ -116,7 +116,7 @@ impl Classes {
     }
 }
 
-/// A row of an input: the element of lane 0, what separates lanes, and what warps and rounds of a loop add.
+/// A row of an input: the element of lane 0, and the strides over lanes, warps and iterations of a loop.
 type Row = [u64; 4];
 
 fn row((input, [base, stride, of_warp, of_round]): (u32, Row), warp: u64, round: u64) -> [u64; 32] {
@@ -130,8 +130,8 @@ fn through_node(store: &mut Store, op: TermOp, mask: LaneMask, operand: &[u64; 3
 }
 
 proptest! {
-    /// Warps that go round a loop, each some elements further on, but for one of them in one round, where another
-    /// element is multiplied or added, or another number; as whole warps and as threads alone.
+    /// Warps that run a loop over translated elements, except for one warp in one iteration, where another element
+    /// or number is multiplied or added; as whole warps and as single threads.
     #[test]
     fn what_is_done_again_is_known(
         rows in prop::array::uniform3([0u64..9, 0u64..3, 0u64..5, 0u64..5]),
@@ -179,14 +179,14 @@ proptest! {
 }
 
 proptest! {
-    /// Terms of one class are one another with their inputs moved, and the other way round, whatever lanes do.
+    /// Terms have one class exactly if they are translations of one another, whatever the lanes do.
     #[test]
     fn shapes_are_terms_up_to_moving_inputs(draws in draws()) {
         check(&draws, Store::new())?;
         check(&draws, Store::without_patterns())?;
     }
 
-    /// The same in several stores, in which classes are met in other orders.
+    /// The same holds across stores, in which classes are found in other orders.
     #[test]
     fn shapes_hold_across_stores(draws in draws(), others in draws()) {
         let mut classes = Classes::default();

@@ -6,7 +6,7 @@ use crate::formula::write::{Level, Written};
 /// LaTeX.
 pub(in crate::formula) struct Latex;
 
-/// Characters that LaTeX reads as commands, as text.
+/// Escapes the characters that LaTeX would read as commands.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -37,7 +37,7 @@ fn relation(sign: &str) -> &str {
 fn factors(parts: &[Written]) -> String {
     match parts {
         [] => "1".into(),
-        // A line above or below is brackets enough.
+        // The fraction bar makes brackets unnecessary.
         [one] => one.text.clone(),
         several => {
             let held = |part: &Written| {

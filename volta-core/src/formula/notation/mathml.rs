@@ -1,4 +1,4 @@
-//! MathML, as browsers show it by themselves: a paragraph with a `math` element for each line.
+//! MathML for browsers: a paragraph with a `math` element for each line.
 
 use super::Notation;
 use crate::formula::write::{Level, Written};
@@ -15,7 +15,7 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Characters that no line of text has.
+            // Control characters, which text has no notation for.
             c if c.is_control() => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
@@ -43,7 +43,7 @@ fn fenced(open: &str, inner: &str, close: &str) -> String {
     row(&format!("<mo fence=\"true\">{open}</mo>{inner}<mo fence=\"true\">{close}</mo>"))
 }
 
-/// Ranges below a sign.
+/// The ranges under an operator.
 fn below(ranges: &[String]) -> String {
     row(&ranges.join("<mo separator=\"true\">,</mo>"))
 }
@@ -51,7 +51,7 @@ fn below(ranges: &[String]) -> String {
 fn factors(parts: &[Written]) -> String {
     match parts {
         [] => "<mn>1</mn>".into(),
-        // A line above or below is brackets enough.
+        // The fraction bar makes brackets unnecessary.
         [one] => row(&one.text),
         several => {
             let held = |part: &Written| {

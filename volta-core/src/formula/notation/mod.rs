@@ -10,48 +10,48 @@ pub(super) use plain::Plain;
 
 use super::write::Written;
 
-/// How parts are put together. What is handed over is written already, and has the brackets that it needs.
+/// How parts are combined. Operands are written already, and have the brackets that they need.
 pub(super) trait Notation {
     /// The name of an input, an output or a part.
     fn name(&self, name: &str) -> String;
-    /// A constant with a name, or in brackets why there is no expression.
+    /// A named constant, or in brackets the reason why there is no expression.
     fn constant(&self, name: &str) -> String;
-    /// A number, as plain text has it.
+    /// A number, given in plain text.
     fn literal(&self, number: &str) -> String;
     /// A fraction of numbers.
     fn ratio(&self, above: &str, below: &str) -> String;
-    /// A sum of names of indices, each so many times; the number itself beside no name.
+    /// A linear combination of index names with these coefficients; the constant has an empty name.
     fn index(&self, terms: &[(i64, String)]) -> String;
-    /// Something with indices, of which there may be none.
+    /// A name with indices, possibly none.
     fn indexed(&self, name: &str, index: &[String]) -> String;
-    /// Terms, and signs between them.
+    /// Terms with signs between them.
     fn comparison(&self, parts: &[String], spaced: bool) -> String;
     /// In brackets.
     fn brackets(&self, inner: &str) -> String;
-    /// Addends, each with whether it is taken away.
+    /// Addends, each with whether it is subtracted.
     fn sum(&self, addends: &[(bool, String)]) -> String;
     /// Factors.
     fn product(&self, factors: Vec<String>) -> String;
-    /// A fraction of products; above the line there may be nothing.
+    /// A fraction of products; the numerator may be empty.
     fn quotient(&self, above: &[Written], below: &[Written]) -> String;
-    /// A whole power.
+    /// An integer power.
     fn power(&self, base: &str, exponent: u32) -> String;
     /// A square root.
     fn root(&self, inner: &str) -> String;
-    /// A function of operands.
+    /// A function applied to operands.
     fn call(&self, name: &str, operands: &[String]) -> String;
     /// A function over ranges.
     fn call_over(&self, name: &str, ranges: &[String], body: &str) -> String;
     /// A sum or product over ranges.
     fn sign_over(&self, sign: &str, ranges: &[String], body: &str) -> String;
-    /// Operands with a word or sign between them.
+    /// Operands with an infix word or sign.
     fn between(&self, word: &str, operands: &[String]) -> String;
-    /// One of two, by a condition.
+    /// A choice by a condition.
     fn choice(&self, condition: &str, then: &str, other: &str) -> String;
-    /// What another formula has otherwise.
+    /// A part that differs from another formula.
     fn marked(&self, inner: &str) -> String;
-    /// What something is, and where; a part is set apart from outputs.
+    /// A line with a name, its value and the ranges of its indices; definitions of parts differ from outputs.
     fn line(&self, left: &str, right: &str, ranges: &[String], is_part: bool) -> String;
-    /// A line of words.
+    /// A line of text.
     fn remark(&self, text: &str) -> String;
 }

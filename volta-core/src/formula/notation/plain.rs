@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Notation;
 use crate::formula::write::{Level, Written};
 
-/// Plain text, as snapshots have it.
+/// Plain text, as in snapshots.
 pub(in crate::formula) struct Plain;
 
 fn in_brackets(part: &Written, level: Level) -> String {

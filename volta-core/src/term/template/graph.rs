@@ -1,4 +1,4 @@
-//! Whether a term has the graph of a template, node by node.
+//! Matching a term's graph with that of a template, node by node.
 
 use super::{Arm, Explainer, MAX_OPERANDS, Piece, Template, Which, is_number_or_nan, normal, step_in};
 use crate::number::Extended;
@@ -8,20 +8,20 @@ use crate::term::info::TermOp;
 use crate::term::node::{Constant, Store, View};
 use rustc_hash::FxHashSet;
 
-/// Steps of one comparison with a template. Each node takes one, and few come twice.
+/// Steps of one comparison with a template. Each node takes one, and few are visited twice.
 const MAX_STEPS: u32 = 1 << 14;
 
-/// So many operations above one another may have been computed twice, where an operand was.
+/// Operands computed twice are recognized as equal up to this depth of operations.
 const MAX_RECOMPUTED: u32 = 6;
 
-/// One comparison of a graph with a template.
+/// One match of a graph with a template.
 pub(super) struct Match<'s> {
     store: &'s Store,
     explainer: &'s Explainer,
     template: &'s Template,
     pub(super) operands: [Option<TermId>; MAX_OPERANDS],
     seen: FxHashSet<(u32, TermId)>,
-    /// What was seen and bound, in order, to be undone.
+    /// Visited pairs and bound operands, in order, for backtracking.
     trail: Vec<Undo>,
     pub(super) outer: Vec<(TermOp, Which, [TermId; 3])>,
     steps: u32,
@@ -32,11 +32,11 @@ enum Undo {
     Bound(usize),
 }
 
-/// Which operand of a piece is which of a term, and whether it is its negation.
+/// For each operand of a piece, the operand of a term and whether it is negated.
 type Way = [(usize, bool); 3];
 
-/// Whether hardware holds the same of two constants that are one real: what an approximation gives of known numbers is not
-/// what a division does.
+/// Whether hardware holds the same bits for two constants with equal exact values: an approximation of known
+/// numbers differs from their quotient.
 fn is_held_alike(a: &Constant, b: &Constant) -> bool {
     let is_exact = |constant: &Constant| {
         constant.rounded.is_none_or(|rounded| rounded.bounds().iter().all(|end| *end == constant.exact))
@@ -44,8 +44,8 @@ fn is_held_alike(a: &Constant, b: &Constant) -> bool {
     a.rounded == b.rounded || is_exact(a) && is_exact(b)
 }
 
-/// The ways in which a term of one operation may be written as a piece of another. What commutes may be exchanged. Signs
-/// may have been moved, as compilers do where an operand is a negation: that changes no result, nor how it is rounded.
+/// The ways in which a term of one operation matches a piece of another. Operands that commute may be swapped. Signs
+/// may be moved, as compilers do where an operand is a negation: that changes neither the result nor its rounding.
 pub(super) fn ways(piece: TermOp, term: TermOp) -> &'static [Way] {
     const PLAIN: Way = [(0, false), (1, false), (2, false)];
     const SWAPPED: Way = [(1, false), (0, false), (2, false)];
@@ -75,8 +75,8 @@ impl<'s> Match<'s> {
         self.fits(self.template.graph.len() as u32 - 1, root)
     }
 
-    /// Whether a term is so many operations on numbers and the template's result, a choice, of which each was moved
-    /// into both arms; and one more that was fused with a product there.
+    /// Whether a term is the template's result, a choice, under `outer` operations with numbers, each of which was
+    /// moved into both arms; and, if `fused`, under a sum fused with a product there.
     pub(super) fn has_arm(&mut self, root: TermId, outer: usize, fused: bool) -> bool {
         let Some((TermOp::Select, operands)) = normal(self.store, root) else { return false };
         let Some(arm) = self.template.arm() else { return false };
@@ -106,7 +106,7 @@ impl<'s> Match<'s> {
         }
     }
 
-    /// Whether a term is what the operations behind make of the number in a template's choice. Of a NaN they make a NaN.
+    /// Whether a term is the result of the outer operations on the number in a template's choice. A NaN stays a NaN.
     fn has_number(&self, arm: &Arm<'_>, term: TermId) -> bool {
         let Some(mut number) = arm.number.cloned() else {
             return self.number(term).is_none() && is_number_or_nan(self.store, term);
@@ -123,14 +123,14 @@ impl<'s> Match<'s> {
         self.number(term) == Some(&number)
     }
 
-    /// Whether a term is a sum whose product is the template's result. It is rounded once less so.
+    /// Whether a term is a fused sum whose product is the template's result, which is then not rounded.
     pub(super) fn is_fused(&mut self, root: TermId) -> bool {
         let Some((TermOp::Fma, terms)) = normal(self.store, root) else { return false };
         self.outer.push((TermOp::Add, 1, [terms[2]; 3]));
         self.fits_factors(self.template.graph.len() as u32 - 1, &terms)
     }
 
-    /// Whether the first two terms are the factors of a piece.
+    /// Whether the first two terms match the factors of a piece.
     fn fits_factors(&mut self, at: u32, terms: &[TermId; 3]) -> bool {
         let factors = self.template.factors(at);
         factors.is_some_and(|factors| self.fits_some_way(ways(TermOp::Mul, TermOp::Mul), &factors, terms))
@@ -183,7 +183,7 @@ impl<'s> Match<'s> {
         }
     }
 
-    /// Whether two terms are one: compilers compute an operand again where that is cheap, rather than keep it.
+    /// Whether two terms are equal: compilers recompute a cheap operand instead of keeping it.
     fn is_same(&mut self, a: TermId, b: TermId, depth: u32) -> bool {
         if a == b {
             return true;
@@ -203,7 +203,7 @@ impl<'s> Match<'s> {
         }
     }
 
-    /// Whether terms fit the operands of a piece in one of some ways.
+    /// Whether terms match the operands of a piece in one of some ways.
     fn fits_some_way(&mut self, ways: &[Way], operands: &[u32], terms: &[TermId; 3]) -> bool {
         let before = self.trail.len();
         ways.iter().any(|way| {
@@ -217,8 +217,7 @@ impl<'s> Match<'s> {
         })
     }
 
-    /// Whether a choice has the arms of a piece exchanged, and its condition is the one that holds where that of the piece
-    /// does not. No value is NaN.
+    /// Whether a choice matches a piece with its arms swapped and its condition negated. No value is NaN.
     fn fits_turned_round(&mut self, [condition, then, otherwise]: [u32; 3], terms: &[TermId; 3]) -> bool {
         use TermOp::{Less, LessEqual};
         let Piece::Apply { op, operands: [a, b, _], .. } = self.template.graph[condition as usize] else {
@@ -237,7 +236,7 @@ impl<'s> Match<'s> {
         fits
     }
 
-    /// Whether a term is the negation of what fits a piece: of an operand that is a negation itself, or of a number.
+    /// Whether a term is the negation of one that matches a piece: of an operand that is a negation, or of a number.
     fn fits_negated(&mut self, at: u32, term: TermId) -> bool {
         match &self.template.graph[at as usize] {
             Piece::Operand(which) => match self.operands[*which].map(|bound| self.store.view(bound)) {

@@ -1,12 +1,12 @@
 //! Functions of a mathematical library, recognised as the graphs of operations that a compiler makes of them (rule V5).
 //!
-//! A template is the graph of one function, as it was computed from its operands, and a meaning: the real function that
-//! it approximates. A node whose graph is that of a template, but for the order of operands that commute, is
+//! A template is the graph of one function, as it was computed from its operands, and a meaning: the real function
+//! that it approximates. A node whose graph is that of a template, up to the order of operands that commute, is
 //! replaced by the meaning. Until then, a term that is computed from the encoding of a real is *unexplained*: over
-//! the reals it means nothing.
+//! the reals it has no meaning.
 //!
-//! Digests of graphs say where to look. A digest covers what is computed from encodings, or from a coefficient that marks a
-//! template; the rest, and all that matches, is compared node by node.
+//! Graphs are looked up by digest. A digest covers terms computed from encodings, or from a coefficient that marks
+//! a template; the rest, and every candidate, is compared node by node.
 
 mod graph;
 mod near;
@@ -27,13 +27,13 @@ use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The number of operands that templates have at most.
+/// The largest number of operands of a template.
 pub const MAX_OPERANDS: usize = 4;
 
-/// The digest of what no digest covers.
+/// The digest of a term that digests do not cover.
 const ANYTHING: u64 = 0;
 
-/// How an instruction rounds and in which format: it tells operations apart that are the same over the reals.
+/// An instruction's rounding mode and format: it distinguishes operations that are the same over the reals.
 pub type Rounds = u8;
 
 /// A node of a template or of a meaning.
@@ -47,27 +47,27 @@ pub enum Piece {
     Apply {
         /// The operation.
         op: TermOp,
-        /// Its operands, as positions; those beyond its arity do not count.
+        /// Its operands, as positions; those beyond its arity are unused.
         operands: [u32; 3],
-        /// How it rounds.
+        /// Its rounding.
         rounds: Rounds,
-        /// What its graph must have for a digest.
+        /// The digest that a matching term has.
         digest: u64,
     },
 }
 
-/// The graph of a function, as compiled, and what it means.
+/// The graph of a function, as compiled, and its meaning.
 #[derive(Debug)]
 pub struct Template {
     /// Operands before operations; the last piece is the result.
     graph: Vec<Piece>,
-    /// The same of what it approximates.
+    /// The function that it approximates, as a graph.
     meaning: Vec<Piece>,
     /// Its name in CUDA.
     name: String,
-    /// What a verdict that rests on it says.
+    /// The assumption of a verdict that uses it.
     claim: String,
-    /// Between which integers the graph's result lies, as far as is known.
+    /// Integer bounds of the graph's result, if known.
     between: (Option<i128>, Option<i128>),
 }
 
@@ -76,21 +76,21 @@ pub struct Template {
 pub struct Templates {
     list: Vec<Arc<Template>>,
     by_digest: FxHashMap<u64, Vec<usize>>,
-    /// Of those whose result is a choice between a number and something else, by the digest of that.
+    /// Templates whose result is a choice between a number and another term, by the digest of that term.
     by_arm: FxHashMap<u64, Vec<usize>>,
-    /// Of those whose result is a product, by the digest of its factors.
+    /// Templates whose result is a product, by the digest of its factors.
     by_factors: FxHashMap<u64, Vec<usize>>,
-    /// Of those whose result is a choice between a number and a product, by the digest of its factors.
+    /// Templates whose result is a choice between a number and a product, by the digest of its factors.
     by_arm_factors: FxHashMap<u64, Vec<usize>>,
     marks: Arc<FxHashSet<Extended>>,
-    /// Whether what was found is kept when a store is closed.
+    /// Whether the state is kept when a store is closed.
     keep: bool,
-    /// Whether an integer that is no encoding may spell a real, which then is unexplained.
+    /// Whether an integer that is not an encoding may be decoded as a real, which is then unexplained.
     spell: bool,
 }
 
 impl Templates {
-    /// These, and all numbers that mark one.
+    /// These templates, and all numbers that mark one of them.
     pub fn new(list: Vec<Arc<Template>>, marks: Arc<FxHashSet<Extended>>) -> Templates {
         let mut by_digest: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
         let mut by_arm = by_digest.clone();
@@ -112,65 +112,65 @@ impl Templates {
         Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false, spell: false }
     }
 
-    /// Whether loops may be part of a function: where some have one, and where templates are made.
+    /// Whether functions may contain loops: if a template has one, or templates are being made.
     pub fn hold_loops(&self) -> bool {
         self.keep || self.list.iter().any(|template| template.holds_loops())
     }
 
-    /// The same, and more.
+    /// These templates and more.
     pub fn and(self, more: Vec<Arc<Template>>) -> Templates {
         Templates::new(self.list.into_iter().chain(more).collect(), self.marks)
     }
 
-    /// The same, in stores in which integers may spell reals that are no encodings: where a logarithm is known, a power is
-    /// put together from an exponent that was computed.
+    /// For stores in which integers that are not encodings may be decoded: where a logarithm is known, a power is
+    /// assembled from a computed exponent.
     pub fn spelling(self) -> Templates {
         Templates { spell: true, ..self }
     }
 
-    /// The same, in stores of which templates will be made.
+    /// For stores from which templates will be made.
     pub fn keeping(self) -> Templates {
         Templates { keep: true, ..self }
     }
 }
 
-/// What digests cover of a node.
+/// The digest and state of a covered node.
 #[derive(Clone, Copy, Debug)]
 struct Covered {
     digest: u64,
-    /// It is computed from the encoding of a real, and from no function that is known.
+    /// Whether it is computed from the encoding of a real, and not through a recognized function.
     unexplained: bool,
-    /// What computed it.
+    /// Its instruction.
     site: InstId,
 }
 
-/// What a store knows of functions that were compiled into what it computes.
+/// The state of function recognition in a store.
 #[derive(Debug)]
 pub(in crate::term) struct Explainer {
     templates: Arc<Templates>,
-    /// How instructions round, by their number.
+    /// The rounding of each instruction.
     instructions: Arc<[Rounds]>,
-    /// The same by node.
+    /// The rounding of each node.
     rounds: Vec<Rounds>,
     covered: FxHashMap<NodeId, Covered>,
-    /// What was put in the place of which node: for each active lane its term.
+    /// The replacement of each node that was examined, or `None`.
     explained: FxHashMap<NodeId, Option<NodeId>>,
     marks: FxHashMap<ConstantId, bool>,
     found: BTreeSet<usize>,
-    /// What was put in the place of a whole graph.
+    /// Replacements of whole graphs.
     put: FxHashSet<NodeId>,
-    /// Constants that something was computed with: from encodings only, or from others as well.
+    /// Constants that are operands: of unexplained operations only, or of others as well.
     used: FxHashMap<ConstantId, Use>,
-    /// Between which integers results lie that were put in the place of others.
+    /// Integer bounds of replacements.
     between: FxHashMap<NodeId, (Option<i128>, Option<i128>)>,
 }
 
-/// What is computed with a constant.
+/// The uses of a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    /// Something that is no step of a function.
+    /// In an operation that is not a step of a function.
     Plain,
-    /// What is computed from encodings, which no output is, but by a function that stands in its place.
+    /// Only in operations on encodings, on which outputs depend only through the functions that replace them.
     Unexplained,
 }
 
@@ -179,13 +179,13 @@ struct Arm<'t> {
     condition: u32,
     /// `None` for a NaN.
     number: Option<&'t Extended>,
-    /// Which operand of the choice the number is.
+    /// The position of the number among the choice's operands.
     which: usize,
     other: u32,
     digest: u64,
 }
 
-/// Which operands of an operation are a function, a bit each; the others are numbers.
+/// The operands of an operation that are the function, as bits; the others are numbers.
 type Which = u8;
 
 /// An operation on a function and numbers, which compilers move into the arms of a choice.
@@ -195,33 +195,33 @@ struct Outer {
     operands: [[u64; 32]; 3],
 }
 
-/// A function that was found.
+/// A match of a template.
 struct Found {
     template: usize,
     operands: [[u64; 32]; MAX_OPERANDS],
-    /// What is done with it, the last operation first.
+    /// The outer operations applied to it, the last operation first.
     outer: Vec<Outer>,
 }
 
-/// Where in a term the graph of a template is.
+/// The place of a template's graph in a term.
 #[derive(Clone, Copy)]
 enum Place {
-    /// It is the whole term.
+    /// The whole term.
     Whole,
-    /// So many operations were moved into the arms of its last choice.
+    /// This many operations were moved into the arms of its last choice.
     Arm(usize),
-    /// Likewise, and the first of them is a sum that was fused with the last product.
+    /// Likewise, and the first of them is a sum fused with the last product.
     FusedArm(usize),
-    /// Its last product was fused with a sum behind it.
+    /// Its last product was fused with a sum.
     Fused,
 }
 
-/// As many operations are looked for in the arms of choices.
+/// At most this many operations are recognized in the arms of choices.
 const MAX_OUTER: usize = 4;
 
 impl Template {
-    /// The graph of a term of a store that [keeps](Templates::keeping) what it found. `None` where it is nothing that
-    /// could be found again.
+    /// The graph of a term of a store that [keeps](Templates::keeping) its state. `None` if the graph has no digest
+    /// to find it by.
     pub fn of(
         store: &Store,
         root: TermId,
@@ -266,7 +266,7 @@ impl Template {
         (template.digest() != ANYTHING).then_some(template)
     }
 
-    /// What the graph must have for a digest.
+    /// The digest that a matching term has.
     fn digest(&self) -> u64 {
         self.graph.len().checked_sub(1).map_or(ANYTHING, |last| self.digest_at(last as u32))
     }
@@ -301,7 +301,7 @@ impl Template {
         })
     }
 
-    /// The number that a piece is, if it is one; `Some(None)` for a NaN.
+    /// The number of a piece that is one; `Some(None)` for a NaN.
     fn number_or_nan(&self, at: u32) -> Option<Option<&Extended>> {
         match &self.graph[at as usize] {
             Piece::Number(number) => Some(Some(&number.exact)),
@@ -318,18 +318,18 @@ impl Template {
         self.graph.iter().any(|piece| matches!(piece, Piece::Apply { op: TermOp::Outcome, .. }))
     }
 
-    /// How many operations the graph has.
+    /// The number of pieces of the graph.
     pub fn len(&self) -> usize {
         self.graph.len()
     }
 
-    /// Whether the graph has none.
+    /// Whether the graph is empty.
     pub fn is_empty(&self) -> bool {
         self.graph.is_empty()
     }
 }
 
-/// Whether an operation on a number spells a NaN of it.
+/// Whether an operation decodes a number as a NaN.
 fn spells_nan(op: TermOp, bits: &Extended) -> bool {
     let Some(Function::Decode(format)) = op.function().map(|info| info.function) else { return false };
     let bits = bits.finite().and_then(Rational::to_u64);
@@ -348,7 +348,7 @@ fn is_number_or_nan(store: &Store, term: TermId) -> bool {
     }
 }
 
-/// A scalar operation with a choice by a condition that is denied turned round.
+/// A scalar operation; in a choice, a negated condition is replaced by swapped arms.
 fn normal(store: &Store, term: TermId) -> Option<(TermOp, [TermId; 3])> {
     let View::Apply(op, mut operands) = store.view(term) else { return None };
     if op == TermOp::Select {
@@ -367,8 +367,8 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish() | 1
 }
 
-/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation, and
-/// for choices by a condition and by its opposite.
+/// The digest of an operation on operands with these digests. It is the same for all [ways](ways) to write the
+/// operation, and for choices by a condition and by its opposite.
 fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     digests[op.arity()..].fill(ANYTHING);
     let op = if op == TermOp::Sub { TermOp::Add } else { op };
@@ -385,12 +385,12 @@ fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     hash((op, rounds, digests))
 }
 
-/// The digest of a product of factors that have these, however it is rounded.
+/// The digest of a product of factors with these digests, whatever its rounding.
 fn digest_of_factors([a, b]: [u64; 2]) -> u64 {
     digest_of(TermOp::Mul, 0, [a, b, ANYTHING])
 }
 
-/// A number without its sign.
+/// The absolute value of a number.
 fn magnitude(number: &Extended) -> Extended {
     match number {
         Extended::Finite(value) => Extended::Finite(value.abs()),
@@ -404,7 +404,7 @@ fn is_encoding(op: TermOp) -> bool {
     })
 }
 
-/// Whether an operation is on the bits of a number: it rounds nothing, whichever instruction it is a step of.
+/// Whether an operation is on the bits of a number: it does not round, whatever its instruction does.
 fn is_of_bits(op: TermOp) -> bool {
     is_encoding(op) || matches!(op.kind(), Kind::Piecewise(Piecewise::Mod | Piecewise::BitAnd))
 }
@@ -465,7 +465,7 @@ impl Explainer {
         }
     }
 
-    /// Takes note of a new node.
+    /// Records a new node.
     fn note(&mut self, store: &Store, node: NodeId, site: InstId) {
         self.rounds.resize(node.index(), 0);
         let parts = store.node(node.index());
@@ -507,7 +507,7 @@ impl Explainer {
         self.covered.insert(node, Covered { digest, unexplained, site });
     }
 
-    /// The template whose graph the term of each lane has, and the operands of each.
+    /// The template that the terms of all lanes match, and the operands of each lane.
     fn find(&self, store: &Store, node: NodeId, mask: LaneMask) -> Option<Found> {
         let covered = self.covered.get(&node)?;
         let all = |templates: Option<&Vec<usize>>, place: Place| {
@@ -540,7 +540,7 @@ impl Explainer {
         })
     }
 
-    /// The operands of each lane, if its term has the graph of one template at that place.
+    /// The operands of each lane, if its term contains the graph of one template at that place.
     fn find_as(
         &self,
         store: &Store,
@@ -586,7 +586,7 @@ impl Explainer {
     }
 }
 
-/// An operation on numbers and one other term: which operands that is, the term, and all operands.
+/// An operation on numbers and one other term: the positions of that term, the term, the operation and all operands.
 fn step_in(store: &Store, term: TermId) -> Option<(Which, TermId, TermOp, [TermId; 3])> {
     let View::Apply(op, operands) = store.view(term) else { return None };
     if !matches!(op.kind(), Kind::Sum(_) | Kind::Product(_)) {
@@ -600,19 +600,19 @@ fn step_in(store: &Store, term: TermId) -> Option<(Which, TermId, TermOp, [TermI
 }
 
 impl Store {
-    /// From now on, functions are looked for; instructions round as the list says.
+    /// Starts the recognition of functions; `instructions` lists how instructions round.
     pub fn explain_functions(&mut self, templates: Arc<Templates>, instructions: Arc<[Rounds]>) {
         self.explainer = Some(Box::new(Explainer::new(templates, instructions)));
     }
 
-    /// Whether functions are looked for, so that terms may be computed from encodings.
+    /// Whether functions are recognized, so that terms may be computed from encodings.
     #[inline]
     pub fn explains(&self) -> bool {
         self.explainer.is_some()
     }
 
-    /// Whether an instruction rounds as that of a node does, as far as functions are looked for: otherwise the two are
-    /// the same over the reals only, and a template is one of them.
+    /// Whether an instruction rounds as that of a node does; always true while functions are not recognized. If it
+    /// does not, the results are equal over the reals only, and at most one of them matches a template.
     #[inline]
     pub(in crate::term) fn rounds_alike(&self, node: NodeId, site: InstId) -> bool {
         self.explainer.as_ref().is_none_or(|explainer| {
@@ -621,49 +621,49 @@ impl Store {
         })
     }
 
-    /// Whether an integer may spell a real, which is unexplained from then on.
+    /// Whether an integer may be decoded as a real, which is then unexplained.
     pub fn may_spell(&self, term: TermId) -> bool {
         let spells = self.explainer.as_ref().is_some_and(|explainer| explainer.templates.spell);
         spells || self.is_unexplained(term)
     }
 
-    /// Whether a term is computed from the encoding of a real, and from no function that is known.
+    /// Whether a term is computed from the encoding of a real, and not through a recognized function.
     pub fn is_unexplained(&self, term: TermId) -> bool {
         self.explainer.as_ref().is_some_and(|explainer| explainer.is_unexplained(term))
     }
 
-    /// Whether a term is a function that was put in the place of its graph, with nothing behind it.
+    /// Whether a term is a function that replaced its graph, without outer operations.
     pub fn is_put_in_place(&self, term: TermId) -> bool {
         let TermKind::Lane(node, _) = term.kind() else { return false };
         self.explainer.as_ref().is_some_and(|explainer| explainer.put.contains(&node))
     }
 
-    /// Whether a term that is unexplained is at fault: it is not where templates are made.
+    /// Whether an unexplained term is a fault: not where templates are made.
     pub fn is_refused(&self, term: TermId) -> bool {
         self.is_unexplained(term) && self.explainer.as_ref().is_some_and(|explainer| !explainer.keeps())
     }
 
-    /// Between which integers a function's result lies, of those that are integers: where the code computes it from, that
-    /// is known of its encodings.
+    /// Integer bounds of a function's result, for functions with integer values: where the code computes the result
+    /// from encodings, its range is known.
     pub(in crate::term) fn function_lies_between(&self, term: TermId) -> (Option<i128>, Option<i128>) {
         let TermKind::Lane(node, _) = term.kind() else { return (None, None) };
         let known = self.explainer.as_ref().and_then(|explainer| explainer.between.get(&node));
         known.copied().unwrap_or_default()
     }
 
-    /// The constants with which nothing but steps of functions was computed.
+    /// The constants that are operands of steps of functions only.
     pub(in crate::term) fn constants_of_functions(&self) -> FxHashSet<ConstantId> {
         let used = self.explainer.iter().flat_map(|explainer| &explainer.used);
         used.filter(|(_, used)| **used == Use::Unexplained).map(|(id, _)| *id).collect()
     }
 
-    /// What was found, each with what a verdict then says.
+    /// The claims of the functions that were recognized.
     pub fn explained(&self) -> impl Iterator<Item = &str> {
         let found = self.explainer.iter().flat_map(|own| own.found.iter().map(|at| &own.templates.list[*at]));
         found.map(|template| template.claim.as_str())
     }
 
-    /// Takes note of a new node.
+    /// Records a new node.
     #[cold]
     pub(in crate::term) fn note_function(&mut self, node: NodeId, site: InstId) {
         if let Some(mut explainer) = self.explainer.take() {
@@ -672,7 +672,7 @@ impl Store {
         }
     }
 
-    /// The node of the function whose graph a node has in all lanes, if any.
+    /// The replacement of a node whose lanes all match one template, if any.
     #[cold]
     pub(in crate::term) fn function_of(&mut self, node: NodeId, site: InstId) -> Option<NodeId> {
         let explainer = self.explainer.as_ref()?;
@@ -691,7 +691,7 @@ impl Store {
         meant
     }
 
-    /// What a function means for the operands of each lane.
+    /// The meaning of a function applied to the operands of each lane.
     fn apply_function(&mut self, found: &Found, mask: LaneMask, site: InstId) -> Option<NodeId> {
         let template = self.explainer.as_ref()?.templates.list[found.template].clone();
         let results_of = |node| Lane::each(|lane| TermId::lane(node, lane).raw());

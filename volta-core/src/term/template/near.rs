@@ -1,4 +1,4 @@
-//! To which function the steps that lead to a term are nearest, where they are none: for messages.
+//! The function that most resembles the steps that lead to an unrecognized term: for messages.
 
 use super::{ANYTHING, Piece, Template};
 use crate::base::index::InstId;
@@ -6,27 +6,27 @@ use crate::term::id::{NodeId, TermId, TermKind};
 use crate::term::node::{Store, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many steps are looked at.
+/// At most this many steps are examined.
 const MAX_STEPS: usize = 1 << 14;
 
-/// Functions with fewer steps than this are near to anything.
+/// Functions with fewer steps than this resemble too much code.
 const FEWEST_STEPS: usize = 8;
 
-/// A function of which most steps are there.
+/// A function most of whose steps occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nearest<'t> {
     /// Its name.
     pub name: &'t str,
-    /// So many of its steps are there.
+    /// The number of its steps that occur.
     pub found: usize,
-    /// It has so many.
+    /// The number of its steps.
     pub steps: usize,
-    /// The first instruction that goes on from one of them as the function does not.
+    /// The first instruction that continues one of these steps in a way that the function does not.
     pub departs: Option<InstId>,
 }
 
 impl Template {
-    /// What the graphs of its steps have for digests, as far as digests cover them.
+    /// The digests of its steps, where digests cover them.
     fn digests(&self) -> FxHashSet<u64> {
         let of = |piece: &Piece| match piece {
             Piece::Apply { digest, .. } => *digest,
@@ -37,10 +37,10 @@ impl Template {
 }
 
 impl Store {
-    /// The function of which most steps lead to a term that is none.
+    /// The function most of whose steps lead to an unrecognized term.
     pub fn nearest_function(&self, term: TermId) -> Option<Nearest<'_>> {
         let explainer = self.explainer.as_deref()?;
-        // The steps, by what their operands are steps of.
+        // The steps, each with the nodes of its operands.
         let mut steps: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
         let mut work = vec![term];
         while let Some(next) = work.pop() {
