@@ -1,4 +1,4 @@
-//! Products into tensor memory (`tcgen05.mma`, rule Y14), which one thread starts.
+//! Products into tensor memory (`tcgen05.mma`, rule Y14), started by one thread.
 
 use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
@@ -22,31 +22,31 @@ use crate::verdict::FaultKind;
 
 const F16: MatrixElement = MatrixElement::Float(Format::F16);
 
-/// Bytes of a row of a factor.
+/// Size of a row of a factor.
 const ROW_BYTES: u32 = 32;
 
-/// What an instruction descriptor says (ISA, Instruction descriptor).
+/// The fields of an instruction descriptor (ISA, Instruction descriptor).
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     rows: usize,
     columns: usize,
     k: usize,
-    /// Each of two CTAs has half of the rows of A, of the columns of B, and of the rows of the result.
+    /// Two CTAs each hold half of the rows of A, of the columns of B, and of the rows of the result.
     pair: bool,
     /// Of A, of B and of the result.
     elements: [MatrixElement; 3],
-    /// Sums of integers are cut to their range.
+    /// Whether sums of integers saturate.
     saturate: bool,
     /// Of A and of B.
     negated: [bool; 2],
     transposed: [bool; 2],
 }
 
-/// Why an instruction descriptor means nothing here.
+/// Why an instruction descriptor is rejected.
 enum Refused {
-    /// By the ISA.
+    /// Not allowed by the ISA.
     Wrong(String),
-    /// By us, so far.
+    /// Not supported yet.
     NotYet(&'static str),
 }
 
@@ -57,7 +57,7 @@ impl Shape {
             return Err(Refused::NotYet("sparse factors are not done yet"));
         }
         let integers = kind == ProductKind::Integer;
-        // Integers saturate, and are not negated; all others are the other way round.
+        // Integers saturate, and are not negated; floats the other way round.
         let others = if integers { (13, 2) } else { (3, 1) };
         let reserved = [(0, 2), others, (6, 1), (23, 1), (29, 1), (30, 2)];
         if let Some((low, _)) = reserved.into_iter().find(|(low, width)| field(*low, *width) != 0) {
@@ -98,7 +98,7 @@ impl Shape {
         }
         let (rows, columns) = (16 * field(24, 5) as usize, 8 * field(17, 6) as usize);
         let ctas = if pair { 2 } else { 1 };
-        // Integers have fewer shapes.
+        // Integers allow fewer shapes.
         let step = match (integers, pair) {
             (true, true) => 32,
             (true, false) if columns > 32 => 16,
@@ -132,14 +132,14 @@ impl Shape {
         Ok(Shape { rows, columns, k, pair, elements, saturate, negated, transposed })
     }
 
-    /// CTAs that have a part of it.
+    /// Number of CTAs that take part.
     fn ctas(&self) -> usize {
         if self.pair { 2 } else { 1 }
     }
 
-    /// Which CTA of two has an element of the result, and in which lane and column of tensor memory from the first ones on
-    /// (ISA, Data Path Layout Organization: D and F of one CTA, A and B of two). Of 128 rows of two CTAs, each has 64, and
-    /// the right half of them below the left one.
+    /// Which CTA of two holds an element of the result, and in which lane and column of tensor memory relative to the
+    /// first ones (ISA, Data Path Layout Organization: D and F of one CTA, A and B of two). Of 128 rows of two CTAs,
+    /// each holds 64, with the right half of their columns below the left one.
     fn place(&self, row: usize, column: usize) -> (usize, u32, u32) {
         let (rows, half) = (self.rows / self.ctas(), self.columns / 2);
         let (cta, row) = (row / rows, row % rows);
@@ -153,7 +153,7 @@ impl Shape {
 }
 
 impl Layout {
-    /// What a matrix descriptor of tensor cores of this generation says (ISA, Shared memory descriptor).
+    /// Decodes a matrix descriptor of this generation of tensor cores (ISA, Shared memory descriptor).
     fn of_tensor(bits: u64, k_major: bool) -> Result<Layout, Refused> {
         if bits >> 46 & 7 != 1 || bits >> 53 & 0xff != 0 {
             return Err(Refused::Wrong(
@@ -177,7 +177,8 @@ impl Layout {
 }
 
 impl Cta<'_> {
-    /// A thread commits all products that it has started: what tells of this commit tells of them, and of earlier commits.
+    /// Commits all products that a thread has started: whoever learns of this commit learns of them, and of earlier
+    /// commits.
     pub(super) fn commit_tensor_products(&mut self, thread: u32) -> Result<(usize, u32), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let committed = self.tensor_memory.committed_by(thread, &mut exact.clocks);
@@ -334,7 +335,7 @@ impl Cta<'_> {
                     let content = if d.bytes() == 4 {
                         Cell::of(value)
                     } else {
-                        // The upper half belongs to nobody.
+                        // The upper half is unused.
                         let nothing = Value::Undefined(Origin::Unwritten(pc));
                         let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
                         Cell::from_pieces(&pieces, &mut self.packed)
@@ -347,7 +348,7 @@ impl Cta<'_> {
         let thread = warp.thread(lane);
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
-        // It reads the shared memory of each of them.
+        // The product reads the shared memory of each CTA.
         for rank in ctas {
             self.mbarriers.copies.push(Started { copy: number, thread, pc, rank });
         }
@@ -359,7 +360,8 @@ impl Cta<'_> {
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
-    /// Products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others all.
+    /// Checks the first lane: products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others
+    /// use all.
     fn aligned(&self, warp: &Warp, lane: Lane, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
         if first == 0 || shape.rows == 64 && first == 16 {
             return Ok(());
