@@ -16,7 +16,7 @@ const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 const B32: Type = Type::Bits(Width::W32);
 const B64: Type = Type::Bits(Width::W64);
 
-/// What is named and not done.
+/// Variants that are named but not supported.
 const NOT_YET: [(&str, &str); 5] = [
     ("cp", "copies from shared to tensor memory are not done yet"),
     ("shift", "shifts of tensor memory are not done yet"),
@@ -96,7 +96,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Whether it is of two CTAs.
+/// Whether it is for two CTAs.
 fn is_of_pair(x: &mut Operation<'_, '_>) -> Lowered<bool> {
     x.require(&[("cta_group::1", false), ("cta_group::2", true)])
 }
@@ -170,7 +170,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         ("kind::f8f6f4", ProductKind::Narrow),
         ("kind::i8", ProductKind::Integer),
     ])?;
-    // What may be kept of A between products does not change what they are of: A must not change until they are over.
+    // Hints for reusing A between products: A must not change until they are over.
     x.choose(&[
         ("collector::a::fill", ()),
         ("collector::a::use", ()),
