@@ -27,7 +27,7 @@ pub struct Loop {
     pub(super) header: u32,
     /// Its operations, in ascending order.
     pub(super) members: Vec<u32>,
-    /// The registers that are live on entry.
+    /// The registers whose contents on entry it may read or keep.
     pub(super) open: Vec<RegId>,
     /// The registers that it writes and that are live after it.
     pub(super) live: Vec<RegId>,
@@ -42,7 +42,7 @@ impl Loop {
         self.members.binary_search(&at).is_ok()
     }
 
-    /// The registers that are live on entry.
+    /// The registers whose contents on entry it may read or keep.
     pub fn reads(&self) -> &[RegId] {
         &self.open
     }
