@@ -637,7 +637,7 @@ mod tests {
         store.intern(Constant { exact: value.into(), literal, rounded: None })
     }
 
-    /// Builds both sides in stores of their own and looks for a witness.
+    /// Builds both sides in stores of their own and searches for a witness.
     fn search(
         sign: Sign,
         reference: impl FnOnce(&mut Store) -> TermId,
@@ -942,7 +942,7 @@ mod tests {
                 let singled = |input: &WitnessInput| input.name == "x[0][0]" && !input.value.is_zero();
                 prop_assert!(found.inputs.iter().any(singled));
             } else {
-                // Only an expression that is undefined, or known too badly, everywhere hides it.
+                // Only an expression that is undefined everywhere, or enclosed too widely, hides it.
                 let (mut store, info) = (Store::new(), inputs(Sign::Any));
                 let term = build(&expr, &mut store);
                 for round in 0..3 {

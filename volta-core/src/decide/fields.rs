@@ -17,7 +17,7 @@ use std::rc::Rc;
 const SAMPLE: usize = 64;
 /// … and where they have more than [`LARGE`] nodes, since each element is proved again.
 const SAMPLE_OF_LARGE: usize = 2;
-/// Nodes of a large store.
+/// Stores with more nodes are large.
 const LARGE: usize = 1 << 12;
 /// Share (one in this many) of an element's budget of steps that evaluating it may take.
 const SHARE: u64 = 16;

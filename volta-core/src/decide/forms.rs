@@ -206,7 +206,7 @@ mod tests {
         forms.digest()
     }
 
-    /// Rows of a norm, of which one has another weight somewhere.
+    /// Rows of a norm, one of which may have another weight.
     fn rows(other: Option<(u64, usize)>, upwards: bool) -> FormsDigest {
         let mut store = Store::new();
         let rows: Vec<TermId> = (0..6)
@@ -269,7 +269,7 @@ mod tests {
         assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
     }
 
-    /// A sum that all elements share, and beside it an input of which each element has its own.
+    /// A sum that all elements share, and an input that differs for each element.
     #[test]
     fn what_elements_share_has_the_values_that_it_has_alone() {
         let term = |store: &mut Store, k: u64| {

@@ -451,7 +451,7 @@ mod tests {
             self.0.intern(Constant { exact, literal: None, rounded: None })
         }
 
-        /// `x₀·x₁ + x₂·x₃`, or the same the other way round.
+        /// `x₀·x₁ + x₂·x₃`, or the same sum with its terms swapped.
         fn score(&mut self, turned: bool) -> TermId {
             let [a, b, c, d] = [0, 1, 2, 3].map(|element| TermId::input(InputId(0), element));
             let (first, second) = (self.op(TermOp::Mul, &[a, b]), self.op(TermOp::Mul, &[d, c]));
@@ -459,7 +459,7 @@ mod tests {
             self.op(TermOp::Add, &terms)
         }
 
-        /// `f(s)` of a function that is nothing but itself.
+        /// `f(s)` for an opaque function.
         fn sine(&mut self, of: TermId) -> TermId {
             self.op(TermOp::Sin, &[of])
         }

@@ -146,13 +146,13 @@ mod tests {
         Lane::each(|lane| u64::from(lane.number()) * stride)
     }
 
-    /// By hand: the words that each bank is asked for, of the worst part of a warp.
+    /// Expected values by hand: words of each bank, in the worst part of a warp.
     #[test]
     fn passes_are_those_counted_by_hand() {
         let degree = |offsets: [u64; 32], bytes| passes(&offsets, LaneMask::ALL, bytes).worst[0];
         // float: one word a bank; two; all 32 in one; a row of 33 words puts neighbours in neighbouring banks.
         assert_eq!([4, 8, 16, 128, 132].map(|stride| degree(every(stride), 4)), [1, 2, 4, 32, 1]);
-        // The same word for all, or the same for half of them.
+        // One word for all lanes, or for half of them.
         assert_eq!(degree([64; 32], 4), 1);
         assert_eq!(degree(Lane::each(|lane| u64::from(lane.number()) / 16 * 128), 4), 2);
         // Bytes and halves of one word are one word.

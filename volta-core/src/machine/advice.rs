@@ -93,8 +93,8 @@ pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
     }
 }
 
-/// Help: what the case can fix so that terms no longer depend on inputs, values of scalars and contents of integer
-/// tensors.
+/// Help: values of scalars and contents of integer tensors that the case can give so that terms no longer depend on
+/// inputs.
 pub(super) fn to_be_given(launch: &Launch<'_>, store: &Store, terms: &[TermId]) -> Option<String> {
     let inputs = inputs_of(store, terms)?;
     let advice = |param: &Param| match &param.kind {

@@ -24,7 +24,7 @@ const MOST_INSTRUCTIONS: u64 = 1 << 15;
 /// The least that running a CTA counts, for setting it up.
 const LEAST_INSTRUCTIONS: u64 = 1 << 10;
 
-/// Number of runs of a CTA, until no run relies on a value read before its race was found.
+/// The largest number of runs of a CTA until none relies on a value read before its race was found.
 const MOST_RUNS: usize = 4;
 
 /// Further faults after `first`, the fault of a CTA, in that CTA and in those after it: by CTA, and in the order of its

@@ -311,7 +311,7 @@ impl IntTerms<'_> {
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
-    /// The real that an integer encodes which was computed from encodings, or from parts of one.
+    /// The real encoded by an integer that was computed from encodings, or from parts of one.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
         if !self.store.explains() {
             return None;

@@ -73,7 +73,7 @@ pub(super) struct Objects {
 
 /// CTAs of a pair.
 const PAIR: u32 = 2;
-/// With more variables in shared memory than this, CTAs are not interleaved in pairs.
+/// With more variables in shared memory than this, clearing the bit that distinguishes paired CTAs is unsupported.
 pub(super) const MAX_PAIRED: usize = 60;
 const GLOBAL_SHIFT: u32 = 40;
 const NARROW_SHIFT: u32 = 24;
@@ -371,7 +371,7 @@ mod tests {
                     assert_eq!(objects.in_cta(there, object.rank), Some(object.base + 7));
                 }
                 assert_eq!(objects.in_cta(object.base, 3), None);
-                // The bit that tells apart the CTAs of a pair.
+                // The bit that distinguishes the CTAs of a pair.
                 let even = objects.in_cta(object.base + 7, object.rank & !1);
                 assert_eq!(even, Some((object.base + 7) & !(1 << 24)));
             }

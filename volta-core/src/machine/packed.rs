@@ -682,7 +682,7 @@ mod tests {
         assert!(matches!(table.join(&swapped), Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_))));
     }
 
-    /// What is seen at a look is what taking apart and putting together again gives.
+    /// The fast paths give what splitting and joining give.
     #[test]
     fn a_look_at_a_cell_gives_what_cutting_it_gives() {
         let mut table = PackedValues::default();

@@ -289,7 +289,7 @@ mod tests {
         prop_oneof![strided, stepped]
     }
 
-    /// A way of writing a register, and what it leaves: values of the lanes.
+    /// An operation that writes a register.
     #[derive(Clone, Debug)]
     enum Write {
         Affine(Affine, bool),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     proptest! {
-        /// However words are held, lanes hold what was written to them.
+        /// Lanes hold what was written to them, in every representation.
         #[test]
         fn lanes_hold_what_was_written(writes in prop::collection::vec(write(), 1..12)) {
             let mut register = Register::unwritten();
@@ -346,7 +346,7 @@ mod tests {
                     }
                     Write::Bits(mask, affine, odd) => {
                         let mut bits = affine.all();
-                        // One that does not move with the others.
+                        // A word outside the affine function.
                         if let Some(word) = bits.get_mut(odd) {
                             *word ^= 1 << 40;
                         }
@@ -369,7 +369,7 @@ mod tests {
             }
         }
 
-        /// Affine words are found, and words of which one is off are not.
+        /// Affine words are recognised, and words of which one is off are not.
         #[test]
         fn words_that_move_evenly_are_found(affine in affine(), lane in 0usize..32) {
             let mut words = affine.all();

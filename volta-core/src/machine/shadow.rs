@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two warps of four lanes: what lanes read together they may as well read one after another.
+        /// Two warps of four lanes: reads by lanes together are like reads one after another.
         #[test]
         fn reading_together_is_reading_one_by_one(
             events in prop::collection::vec((0u16..2, 1u32..16, 0u32..4, 0u32..6), 1..30)
@@ -247,8 +247,8 @@ mod tests {
             }
         }
 
-        /// Two warps of two threads: what races by clocks alarms here, and what touches other bytes than anything
-        /// else since the last barrier of all does not.
+        /// Two warps of two threads: what races by clocks alarms here; accesses to other bytes than all others since
+        /// the last barrier of the CTA do not.
         #[test]
         fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
             // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
@@ -283,7 +283,7 @@ mod tests {
                         if alarm {
                             return Ok(());
                         }
-                        // Whose it was is not remembered.
+                        // The owner is not remembered.
                         touched.push((u32::MAX, bytes));
                     }
                     Event::WarpMeets(warp) => {

@@ -94,8 +94,8 @@ pub(super) struct TensorMemory {
 }
 
 impl TensorMemory {
-    /// The first column of a new allocation in each of these CTAs: the last free columns, aligned to a multiple of their
-    /// number, so that allocations that do not grow leave no gaps, and a partial one does not begin at column 0.
+    /// The first column of a new allocation in each of these CTAs: the last free columns, aligned to a multiple of
+    /// their number, so that allocations that do not grow leave no gaps, and a partial one does not begin at column 0.
     pub(super) fn free_columns(&self, ranks: &[u32], columns: u32) -> Option<u32> {
         let taken = |first: u32| {
             let is_alive = |held: &&Allocation| held.freed.is_none() && ranks.contains(&held.rank);

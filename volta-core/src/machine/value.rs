@@ -1,6 +1,6 @@
 //! Values of register lanes (rules V1, V5, V6).
 //!
-//! A lane holds concrete bits, a symbolic value or nothing defined. A symbolic value is one word, a tag for its sort
+//! A lane holds concrete bits or a symbolic value, or is undefined. A symbolic value is one word, a tag for its sort
 //! and a payload, and is moved as a whole. Registers do not know sorts; operations check them.
 
 use super::register::Affine;
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(Sym::answer(9).kind(), SymKind::Answer(9));
     }
 
-    /// Of pairs that are affine, each lane's halves are those of its pair; of other words there are none.
+    /// The halves of affine pairs are those of each lane's pair; other words have none.
     #[test]
     fn halves_of_pairs_move_as_pairs_do() {
         let real = |term: TermId| Sym::real(Format::F16, term);
@@ -439,14 +439,14 @@ mod tests {
                 );
             }
             assert_eq!(pair_halves(affine, Format::Bf16), None);
-            // The second half moves, and the first does not.
+            // The second half varies, and the first does not.
             let askew = Affine { steps: [1, 0, 0, 0, 0], ..affine };
             assert_eq!(pair_halves(askew, Format::F16), None);
         }
         assert_eq!(pair_halves::<5>(Affine::uniform(real(input(3)).raw()), Format::F16), None);
     }
 
-    /// Terms that a pair has room for come back from it as they are, and others have no pair.
+    /// Terms that fit into a pair are recovered from it unchanged, and others form no pair.
     #[test]
     fn pairs_keep_both_of_their_terms() {
         let input = |input, element| TermId::input(InputId(input), element);

@@ -101,7 +101,7 @@ impl Warp {
         (group, lowest, next)
     }
 
-    /// Sends the lanes of `mask` to `pc`, apart from those that continue elsewhere.
+    /// Sends the lanes of `mask` to `pc` while others continue elsewhere.
     pub(super) fn diverge(&mut self, mask: LaneMask, pc: InstId) {
         self.diverged |= !mask.is_empty();
         self.go(mask, pc);

@@ -36,7 +36,7 @@ pub struct FirstTest {
     pub leaves: Vec<InstId>,
 }
 
-/// A wait for a phase on one side of a branch, where both sides do nothing else.
+/// A wait for a phase on one side of a branch, whose sides differ in nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedWait {
     /// The test in the loop that waits.

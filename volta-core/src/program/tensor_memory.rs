@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every register of a warp is one place, and together they are a rectangle.
+    /// Each register of a warp has its own place, and all places together form a rectangle.
     #[test]
     fn shapes_cover_what_they_move() {
         for (shape, registers) in [

@@ -10,7 +10,7 @@ const CONTEXT: usize = 60;
 /// A text that is not PTX: what was expected, what was found, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// A lowercase fragment without a period.
+    /// What is wrong, a lowercase fragment without a period.
     pub message: String,
     /// The bytes that the error is about.
     pub span: Span,

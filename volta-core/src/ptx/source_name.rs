@@ -639,7 +639,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Mangled names, and what they are called.
+    /// Mangled names, with the source names.
     fn samples() -> Vec<(&'static str, &'static str)> {
         let lines = include_str!("source_names.tsv").lines().filter(|line| !line.starts_with('#'));
         lines.map(|line| line.split_once('\t').expect("two columns")).collect()
@@ -720,7 +720,7 @@ mod tests {
             let source = SourceName::of(text).map(|name| name.to_string());
             assert!(source.as_deref().is_none_or(|name| name == "h<…>"), "{text}: {source:?}");
         }
-        // Each argument is twice the one before it.
+        // Each argument is twice the size of the one before.
         let doubling: String = (0..40).map(|at| format!("S{at}_S{at}_E1aI")).collect();
         assert_ne!(
             SourceName::of(&format!("_Z1kI1aI1bE{doubling}")).map(|name| name.to_string().len() > 1 << 20),

@@ -213,7 +213,7 @@ fn decimal(value: i128) -> String {
     if value < 0 { format!("(- {}.0)", value.unsigned_abs()) } else { format!("{value}.0") }
 }
 
-/// A control character would end a comment.
+/// Replaces control characters, which could end a comment.
 fn one_line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

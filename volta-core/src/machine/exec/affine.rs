@@ -218,7 +218,7 @@ mod tests {
         let strided = (word(), step.clone()).prop_map(|(first, stride)| Affine::strided(first, stride));
         let stepped =
             (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Affine { first, steps });
-        // Of digits of their own, as threads' numbers are.
+        // With disjoint bits, as thread ids have.
         let digits = (any::<u64>(), 0u32..60, prop::array::uniform5(0u32..9), any::<bool>()).prop_map(
             |(first, low, order, narrow)| {
                 let places = order.map(|place| low + place);
@@ -243,7 +243,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// What is computed for a warp is what is computed for each of its lanes.
+        /// Results for a warp are those of each of its lanes.
         #[test]
         fn warps_compute_what_lanes_do(ty in int(), x in affine(), y in affine(), z in affine()) {
             use Int2::*;
@@ -269,7 +269,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// Numbers that are converted for a warp are what they are for each lane.
+        /// Conversions for a warp are those of each of its lanes.
         #[test]
         fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in affine()) {
             if let Some(results) = affine_convert(from, to, saturate, x) {
@@ -280,11 +280,11 @@ mod tests {
             }
         }
 
-        /// What a comparison is said to be for all lanes it is for each of them.
+        /// A comparison decided for all lanes is that of each of them.
         #[test]
         fn warps_compare_as_lanes_do(ty in int(), x in affine(), y in affine(), near in any::<bool>()) {
             use Compare::*;
-            // Near one another, since most are far apart.
+            // Operands near one another, since most random ones are far apart.
             let y = if near { Affine { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
             for op in [Eq, Ne, Lt, Le, Gt, Ge] {
                 if let Some(holds) = affine_compare(op, ty, x, y) {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Addresses of neighbours, as kernels compute them.
+    /// Consecutive addresses, as kernels compute them.
     #[test]
     fn addresses_move_evenly() {
         let word = |signed| Int { width: Width::W32, signed };

@@ -85,7 +85,7 @@ impl Cta<'_> {
         Origin::Unpredictable(self.mbarriers.asked.questions[asked as usize].pc)
     }
 
-    /// An answer decides a branch, which is taken as if the answer were *no*.
+    /// An answer decides a branch: the run continues as if it were *no*.
     pub(super) fn guarded_by_answers(
         &mut self,
         warp: &mut Warp,

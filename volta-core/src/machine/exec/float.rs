@@ -190,7 +190,7 @@ impl Cta<'_> {
     }
 
     /// Like [`Cta::float`], lane by lane, where operands have no common form.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn float_by_lanes(
         &mut self,
         warp: &mut Warp,

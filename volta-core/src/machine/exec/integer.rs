@@ -143,7 +143,7 @@ impl Cta<'_> {
     }
 
     /// Like [`Cta::integer`], where all operands are concrete.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn concrete_integer(
         &mut self,
         warp: &mut Warp,

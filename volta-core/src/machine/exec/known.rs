@@ -250,7 +250,7 @@ impl Knowns {
         let alike = match bounds.map(|[low, high]| [low.signum(), high.signum()]) {
             [[1, _], _] => !negative,
             [[_, -1], _] => negative,
-            // Exactly zero without rounding.
+            // Zero both as a real and in hardware.
             [[0, 0], [0, 0]] => true,
             _ => false,
         };

@@ -331,7 +331,7 @@ fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
 }
 
 impl Cta<'_> {
-    /// A choice between integers of 8 bytes, as two choices between 4 bytes each.
+    /// A choice between integers of 8 bytes, as two choices between integers of 4 bytes.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
         self.packed.as_choice(value)?;
         [0, 32]

@@ -105,8 +105,8 @@ impl PackedInts<'_> {
         Some(Value::Sym(Sym::real(format, zero)))
     }
 
-    /// A zero with a sign, combined with a real. `or` leaves a negative real as it is; `add` and `xor` of two signs give
-    /// something else.
+    /// A zero with a sign, combined with a real. `or` leaves a negative real as it is; `add` and `xor` of two signs
+    /// have another result.
     pub(super) fn with_sign(&mut self, op: Int2, a: Value, b: Value, width: Width) -> Option<Value> {
         let real = |value: Value| match self.packed.as_f32(value) {
             Value::Sym(sym) => match sym.kind() {

@@ -396,7 +396,7 @@ impl IntTerms<'_> {
         Some(sum)
     }
 
-    /// Bitwise lookup in a truth table of unsigned numbers; the first word has the most significant index bit.
+    /// Bitwise lookup in a truth table, indexed by the bits of unsigned numbers; the first word's bit is the highest.
     fn logic(&mut self, table: u8, words: &[TermId], all: TermId) -> TermId {
         let entries = 1 << words.len();
         if table == 0 {

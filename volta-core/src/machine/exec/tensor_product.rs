@@ -407,7 +407,7 @@ mod tests {
         shape.unwrap_or_else(|_| panic!("{rows} × {columns}"))
     }
 
-    /// Every element of a result has a place of its own, and together they fill lanes and columns.
+    /// Each element of a result has its own place, and all places together fill lanes and columns.
     #[test]
     fn results_cover_their_places_once() {
         let shapes = [(64, 24, false, 1), (128, 24, false, 1), (128, 48, true, 2), (256, 48, true, 1)];

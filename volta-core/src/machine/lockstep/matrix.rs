@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::program::matrix::MatrixShape;
 
-    /// Each lane multiplies the elements of its row and its column, of all shapes that there are.
+    /// Each lane multiplies the elements of its row and its column, for all shapes.
     #[test]
     fn lanes_multiply_rows_with_columns() {
         let float = MatrixElement::Float;
