@@ -85,7 +85,7 @@ pub struct ElementProver<'s, 'i> {
     thorough: Option<Learned<'s>>,
     /// Whether the last element needed the thorough prover.
     prefers_thorough: bool,
-    /// Literals read by proofs of named intermediate values.
+    /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
     /// For elements whose equality needs a case analysis by the order of compared quantities.
     cases: Option<Prover<'s>>,

@@ -48,7 +48,7 @@ impl Part<'_> {
     }
 }
 
-/// The parameter of the case with a name.
+/// The value of the case's parameter with a name: a pointer or a scalar.
 fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
     let at = Param::called(params, name).next().ok_or_else(|| {
         match params.iter().find(|param| param.name == *name) {

@@ -245,7 +245,7 @@ impl Cta<'_> {
         self.look_for_repetition(warps)
     }
 
-    /// Whether no asynchronous operation is in flight.
+    /// Whether no asynchronous operation is in flight, and no mbarrier in use.
     pub(super) fn is_nothing_under_way(&self) -> bool {
         self.copies.iter().all(Copies::is_empty)
             && self.products.iter().all(Products::is_empty)
@@ -411,7 +411,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Fault of a lane that is not in its own mask; the sites include all lanes that arrived with it.
+    /// The fault of a lane that is not in its own mask; `here` are all lanes that arrived with it.
     #[cold]
     pub(super) fn left_out_of_mask(
         &self,
