@@ -1,4 +1,4 @@
-//! What is to be decided of a case: the elements of its outputs, as both kernels leave them.
+//! The equalities to be decided for a case: the elements of its outputs, with the values of both kernels.
 
 use std::rc::Rc;
 
@@ -10,19 +10,19 @@ use crate::decide::{DecisionOptions, ElementPair, InputInfo};
 use crate::machine::{Execution, OutputValue};
 use crate::term::{InputId, Store, TermId, spell_element};
 
-/// The elements that either kernel of a case writes, each with what both sides hold there.
+/// The elements that either kernel of a case writes, each with the values of both sides.
 ///
-/// [`crate::verify()`] decides them all. Who asks about some of them, or somebody else (a solver), takes
+/// [`crate::verify()`] decides them all. To decide some of them, or to have a solver decide, pass
 /// [`Conditions::element`] to [`crate::decide`].
 #[derive(Debug)]
 pub struct Conditions {
-    /// What the case says about the inputs.
+    /// What the case declares of the inputs.
     pub inputs: Vec<InputInfo>,
-    /// How hard the case asks to try.
+    /// The limits of deciding.
     pub options: DecisionOptions,
     pub(crate) reference: Execution,
     pub(crate) opt: Execution,
-    /// Old contents, of elements that only one side writes.
+    /// The store of old contents, for elements that only one side writes.
     pub(crate) old: Store,
     pub(crate) pairs: Vec<Pair>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Valued {
     pub(crate) value: OutputValue,
 }
 
-/// An element of an output on both sides.
+/// An output element on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     /// The output: a parameter of the case.
@@ -46,7 +46,7 @@ pub(crate) struct Pair {
 }
 
 impl Conditions {
-    /// The normal forms of all of one side's values.
+    /// The normal forms of all values of one side.
     pub(crate) fn forms(&self, outcome: &Execution, side: fn(&Pair) -> Valued) -> Forms<'_> {
         let values = self.pairs.iter().map(|pair| {
             let valued = side(pair);
@@ -56,13 +56,13 @@ impl Conditions {
         forms(&self.inputs, &self.options, values)
     }
 
-    /// How many elements there are; never none.
+    /// Number of elements; at least one.
     #[expect(clippy::len_without_is_empty, reason = "an empty comparison is an input error")]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Element number `at` as messages spell it: `y[3]`.
+    /// The name of element `at` in messages: `y[3]`.
     ///
     /// # Panics
     /// When there is no such element.
@@ -72,8 +72,7 @@ impl Conditions {
         spell_element(&output.name, &output.shape, pair.element)
     }
 
-    /// The terms of element number `at`; `None` where both sides hold integers that are known: they are compared as
-    /// they are.
+    /// The terms of element `at`; `None` where both sides are concrete integers, which are compared directly.
     ///
     /// # Panics
     /// When there is no such element.
@@ -96,7 +95,7 @@ impl Conditions {
     }
 }
 
-/// The normal forms of values: each of an element of an output, with the store that its term is of.
+/// The normal forms of values, each with its output element and the store of its term.
 pub(crate) fn forms<'s, 'i>(
     inputs: &'i [InputInfo],
     options: &DecisionOptions,

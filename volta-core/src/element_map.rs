@@ -1,4 +1,4 @@
-//! Which elements of the outputs differ: what trial points show, not what is proved.
+//! Which elements of the outputs differ, as trial points show; nothing is proved.
 
 use crate::case::Case;
 use crate::conditions::Conditions;
@@ -7,10 +7,10 @@ use crate::machine::OutputValue;
 use crate::verdict::ElementMap;
 use crate::verify::{output_elements, shape};
 
-/// More elements than this are not looked at.
+/// The largest number of elements for maps.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// A map for each output; none where there are too many elements, or terms, to look at.
+/// A map for each output; none where there are too many elements or terms.
 pub(crate) fn element_maps(case: &Case, conditions: &Conditions) -> Vec<ElementMap> {
     let pairs = &conditions.pairs;
     if pairs.len() > MAX_ELEMENTS {
@@ -46,7 +46,7 @@ pub(crate) fn element_maps(case: &Case, conditions: &Conditions) -> Vec<ElementM
     outputs.map(map).collect()
 }
 
-/// Ascending numbers as runs: the first, and how many.
+/// Groups ascending numbers into runs: the first number and the length.
 fn runs(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for number in numbers {

@@ -1,4 +1,4 @@
-//! What a case gives its kernels, which narrows what a verdict speaks of: values, contents, CTAs, relaxed rules.
+//! What a case fixes for its kernels, which narrows the scope of a verdict: values, contents, CTAs, relaxed rules.
 
 use volta_case::{Effect, Key};
 
@@ -13,7 +13,7 @@ use crate::number::Extended;
 use crate::number::format::{Decoded, Rounding, decode, encode};
 use crate::program::Program;
 
-/// What one side's program mentions of its launch: what is not mentioned cannot count.
+/// The parts of its launch that a side's program refers to: others cannot matter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mentions {
     /// For each parameter of the case.
@@ -56,14 +56,14 @@ impl Mentions {
     }
 }
 
-/// Something that a case gives, and whether the claim is narrower for it.
+/// Something that a case fixes, and whether it narrows the claim.
 struct Item {
     text: String,
     narrows: bool,
 }
 
-/// What a case gives, in a fixed order, and whether any of it narrows what is claimed: a static fact, since whether a
-/// value depends on a parameter is asked of the program alone.
+/// What a case fixes, in a fixed order, and whether any of it narrows the claim. This is static: whether a value
+/// depends on a parameter is read from the program alone.
 pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, bool) {
     let mut items = Vec::new();
     let sides: Vec<(&str, &Side)> = match &case.reference {
@@ -108,7 +108,7 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
     (items.into_iter().map(|item| Assumption::given(item.text)).collect(), narrows)
 }
 
-/// How a tensor map cuts its tensor.
+/// The description of a tensor map.
 fn of_map(name: &str, map: &TensorMap) -> String {
     let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<String>>().join(" × ");
     let mut text = format!("`{name}` is a tensor map of `{}` with boxes of {}", map.of, list(&map.r#box));
@@ -164,13 +164,13 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
     texts
 }
 
-/// So many elements of a list are spelled out.
+/// Number of elements of a list that are spelled out.
 const LISTED: usize = 8;
 
-/// So many digits of a rounded number are spelled out: more than its type has.
+/// Number of digits of a rounded number that are spelled out: more than its type has.
 const DIGITS: u32 = 20;
 
-/// A number, and the nearest one of each type that does not have it.
+/// A number, with its nearest value in each type that cannot represent it.
 fn spelled(value: &Extended, types: &[Element]) -> String {
     let mut text = value.to_string();
     let mut seen: Vec<Element> = Vec::new();
@@ -188,7 +188,7 @@ fn spelled(value: &Extended, types: &[Element]) -> String {
     text
 }
 
-/// What a tensor holds, where that is given.
+/// The contents of a tensor, where they are given.
 fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
     match contents {
         Contents::Symbolic | Contents::Undefined => None,

@@ -1,6 +1,6 @@
 //! Volta's verifier: PTX in, verdicts out.
 //!
-//! No files, no processes, no terminal: strings and data come in, data goes out.
+//! No files, no processes, no terminal: strings and data in, data out.
 //!
 //! ```
 //! use volta_core::case::{Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign};

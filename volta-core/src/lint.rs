@@ -1,5 +1,4 @@
-//! What no verdict says of a kernel: accesses that cost more than they need, and precision that only one of two kernels
-//! gives away.
+//! Findings outside of verdicts: accesses that cost more than needed, and precision that only one of two kernels loses.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +11,23 @@ use crate::program::Effect;
 use crate::verdict::{CudaPlace, Place, Verdict};
 use crate::verify::{read, run_verdict};
 
-/// A statement whose accesses cost more than they need.
+/// A statement whose accesses cost more than needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessCost {
-    /// The first instruction that it became.
+    /// The first of its instructions.
     pub place: Place,
-    /// How many these are: copies in an unrolled loop, say.
+    /// Number of its instructions, such as copies in an unrolled loop.
     pub copies: usize,
-    /// What is counted.
+    /// The unit of cost.
     pub traffic: Traffic,
-    /// What all executions of all copies came to.
+    /// The total of all executions of all copies.
     pub pattern: AccessPattern,
 }
 
 impl AccessCost {
-    /// Whether it is worth a word. A conflict is that takes half as many passes more as are needed, over the whole run;
-    /// sectors are that are twice as many as are needed, of accesses that take more than a few: rows that begin in the
-    /// middle of a sector, and the last lanes of a row, are neither.
+    /// Whether it is worth reporting. Bank conflicts are if they take half as many passes more than needed, over the
+    /// whole run; sectors are if they are twice as many as needed, for accesses that take more than a few: rows that
+    /// begin in the middle of a sector, and the last lanes of a row, are not.
     fn is_notable(&self) -> bool {
         let AccessPattern { taken, least, worst, .. } = self.pattern;
         match self.traffic {
@@ -38,8 +37,8 @@ impl AccessCost {
     }
 }
 
-/// The statements of one kernel of a case whose accesses to shared and global memory cost notably more than they need, in
-/// the order of its PTX. Each is counted in a run of the whole launch.
+/// The statements of one kernel of a case whose accesses to shared and global memory cost notably more than needed, in
+/// the order of its PTX. Costs are counted in a run of the whole launch.
 ///
 /// # Errors
 /// The verdict of a kernel that does not run to its end.
@@ -50,7 +49,7 @@ pub fn access_costs(case: &Case, which: Which) -> Result<Vec<AccessCost>, Verdic
     options.access_patterns = true;
     let (outcome, _) = library::run(which, &program, side, &case.params, &options, Outputs::Written);
     let outcome = outcome.map_err(|error| run_verdict(which, error))?;
-    // A statement that copies is a load and a store.
+    // A copying statement consists of a load and a store.
     let mut costs: BTreeMap<(SourceStatement, bool, Traffic), AccessCost> = BTreeMap::new();
     for (inst, traffic, pattern) in outcome.patterns.iter() {
         let Some(place) = place_in(&program, &side.ptx, inst) else { continue };
@@ -72,7 +71,7 @@ pub(crate) fn side_of(case: &Case, which: Which) -> Option<&Side> {
     }
 }
 
-/// Where instructions come from: those that one statement became have one.
+/// The source position of instructions; those of one statement share it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SourceStatement {
     /// In the CUDA source.
@@ -82,7 +81,7 @@ pub enum SourceStatement {
 }
 
 impl SourceStatement {
-    /// That of an instruction at some place.
+    /// The statement of an instruction at some position.
     pub fn of(place: &Place) -> SourceStatement {
         match &place.cuda {
             Some(cuda) => SourceStatement::Cuda(cuda.clone()),

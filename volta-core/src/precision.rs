@@ -1,5 +1,5 @@
-//! Precision that one of two kernels gives away and the other keeps. Verdicts are about reals (rule V2), so that nothing of
-//! this is in them.
+//! Precision that one of two kernels loses and the other keeps. Verdicts are about reals (rule V2), so they do not
+//! depend on it.
 
 use rustc_hash::FxHashSet;
 
@@ -12,33 +12,33 @@ use crate::program::{Async, Float1, Float2, InstId, Op, Program, RegId, Space, S
 use crate::verdict::{InputError, Place};
 use crate::verify::read;
 
-/// What one side does to a result that the other does not.
+/// A loss of precision on one side only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecisionLoss {
-    /// The side that does it.
+    /// The side that loses precision.
     pub which: Which,
-    /// The first instruction by which.
+    /// The first instruction that does.
     pub place: Place,
     /// What it does and the other does not, as a sentence without its subject.
     pub what: String,
 }
 
-/// What a kernel does to precision: for each kind, the first instruction that does it at its worst.
+/// What a kernel does to precision: for each kind of loss, the first instruction with the worst one.
 #[derive(Debug, Default)]
 struct Precisions {
-    /// The narrowest format of a sum or product of its own.
+    /// The narrowest format in which a sum or product is computed.
     computes: Option<(Format, InstId)>,
-    /// The narrowest format that a value is rounded to between two computations.
+    /// The narrowest format to which a value is rounded between two computations.
     rounds: Option<(Format, InstId)>,
-    /// Functions that no standard fixes, by name.
+    /// Functions without a standard precision, by name.
     approximates: Vec<(&'static str, InstId)>,
-    /// Sums or products in f32 that take subnormal numbers as zeros.
+    /// A sum or product in f32 that flushes subnormal numbers to zero.
     flushes: Option<InstId>,
 }
 
-/// What only one of the two kernels of a case does to precision; nothing, of a case with one kernel.
+/// The losses of precision in only one of the two kernels of a case; none for a case with one kernel.
 ///
-/// It is read off the code, whether all of it is executed or not.
+/// Read from the code, whether or not it is executed.
 ///
 /// # Errors
 /// When a kernel cannot be read.
@@ -96,7 +96,7 @@ impl Precisions {
         own
     }
 
-    /// What it does and `other` does not.
+    /// The losses that it has and `other` has not.
     fn beyond(&self, other: &Precisions, name: Which) -> Vec<(String, InstId)> {
         let name = match name {
             Which::Reference => "the reference",
@@ -146,7 +146,7 @@ fn product(op: &Op) -> Option<&MatrixProduct> {
     if let Op::Async(Async::Multiply(product)) = op { Some(&product.product) } else { None }
 }
 
-/// The format in which an operation adds or multiplies. Exact products and greatest numbers lose nothing.
+/// The format in which an operation adds or multiplies. Exact products and maxima lose nothing.
 fn computes_in(op: &Op) -> Option<Format> {
     if let Op::Float2 { op: Float2::Add | Float2::Sub | Float2::Mul | Float2::Div, format, .. }
     | Op::Fma { format, .. } = op
@@ -159,7 +159,7 @@ fn computes_in(op: &Op) -> Option<Format> {
     }
 }
 
-/// What a product of matrices rounds 32-bit factors to.
+/// The format to which a matrix product rounds 32-bit factors.
 fn factors_in(op: &Op) -> Option<Format> {
     match product(op)?.a {
         MatrixElement::Float(Format::Tf32) => Some(Format::Tf32),
@@ -167,14 +167,14 @@ fn factors_in(op: &Op) -> Option<Format> {
     }
 }
 
-/// The approximation that an operation is, as PTX names it.
+/// The approximation that an operation computes, by its PTX name.
 fn approximates(op: &Op) -> Option<&'static str> {
     if let Op::Float2 { op: Float2::Div, precision, .. } = op {
         return precision.approximate.then_some("div.approx");
     }
     let Op::Float1 { op, precision, .. } = op else { return None };
     let name = match op {
-        // There are no others in f32, and the accurate functions of the library are made of them.
+        // These have no other form in f32, and the accurate library functions consist of them.
         Float1::Neg | Float1::Abs | Float1::Ex2 | Float1::Rsqrt => return None,
         Float1::Lg2 => "lg2.approx",
         Float1::Sqrt => "sqrt.approx",
@@ -186,7 +186,7 @@ fn approximates(op: &Op) -> Option<&'static str> {
     precision.approximate.then_some(name)
 }
 
-/// The registers that something is computed with, as they are or by way of others, or that go to shared memory for that.
+/// The registers that are computed with, directly or through others, or stored to shared memory for that.
 fn computed_with(program: &Program) -> FxHashSet<RegId> {
     let mut wanted = FxHashSet::default();
     loop {

@@ -1,4 +1,4 @@
-//! Where there is no claim: why, how far a proof came that was not found, and what to try.
+//! Where there is no claim: the reason, how much was proved, and what to try.
 
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::index::InstId;
@@ -10,14 +10,13 @@ use crate::term::{InputId, Store, TermId, View, expression, spell_element};
 use crate::verdict::{Progress, Unknown, UnknownReason, ValuePair, Verdict};
 use crate::verify::read;
 
-/// Of a proof that was not found, so many pairs of values that were proved equal are told.
+/// Number of equal pairs of values that are reported for a failed proof.
 const TOLD_PAIRS: usize = 3;
-/// Their terms are told as deep as fits in so many characters, and no deeper than this; an instruction is looked for so
-/// far below.
+/// Limits on the length, in characters, and the depth of reported terms; instructions are searched to this depth.
 const TOLD_LENGTH: usize = 60;
 const TOLD_DEPTH: usize = 6;
 
-/// No claim, since neither a proof nor a witness was found for an element.
+/// The verdict where neither a proof nor a witness was found for an element.
 pub(crate) fn undecided(
     case: &Case,
     conditions: &Conditions,
@@ -35,7 +34,7 @@ pub(crate) fn undecided(
     })
 }
 
-/// No claim, since a limit was reached.
+/// The verdict where a limit was reached.
 pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
     let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
     let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| {
@@ -46,7 +45,7 @@ pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
 }
 
-/// How far the proof of an element comes.
+/// How much of an element was proved.
 fn progress(
     case: &Case,
     conditions: &Conditions,
@@ -97,7 +96,7 @@ fn undecided_help(progress: Option<&Progress>) -> &'static str {
     }
 }
 
-/// The instruction that makes a term, or else the last one below it that is known.
+/// The instruction that computes a term, or else the nearest known one below it.
 fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
     let mut layer = vec![term];
     for _ in 0..TOLD_DEPTH {

@@ -1,4 +1,4 @@
-//! From a case to a report: both kernels run side by side, then their outputs are compared element by element.
+//! From a case to a report: runs both kernels, then compares their outputs element by element.
 
 use crate::base::index::InstId;
 use std::collections::BTreeSet;
@@ -28,16 +28,16 @@ use crate::verdict::{
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
 ///
-/// Never panics on a wrong case or a wrong PTX; that is [`Verdict::InputError`].
+/// Never panics on a wrong case or wrong PTX, which are [`Verdict::InputError`].
 pub fn verify(case: &Case) -> Report {
     let work = || on_threads(case.options.threads, || Verification::new(case).run());
     caught(work).unwrap_or_else(Report::of)
 }
 
-/// Runs both kernels of a case, and returns what is to be decided instead of deciding it.
+/// Runs both kernels of a case, and returns the equalities to be decided instead of deciding them.
 ///
 /// # Errors
-/// The verdict, where running tells it: a fault, an element that only one side writes, a case with one kernel, ….
+/// The verdict, where running determines it: a fault, an element that only one side writes, a case with one kernel, ….
 pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
     if case.reference.is_none() {
         return Err(Verdict::InputError(InputError {
@@ -58,13 +58,13 @@ pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
 /// What the kernels of a case compute.
 #[derive(Clone, Debug)]
 pub struct Formulas {
-    /// What the case says about the inputs.
+    /// What the case declares of the inputs.
     pub inputs: Vec<InputInfo>,
     /// The reference, if there is one, and the optimized kernel.
     pub sides: Vec<SideFormula>,
 }
 
-/// What a kernel computes.
+/// What one kernel computes.
 #[derive(Clone, Debug)]
 pub struct SideFormula {
     /// Which kernel.
@@ -75,10 +75,11 @@ pub struct SideFormula {
     pub formula: Formula,
 }
 
-/// Runs the kernels of a case, and tells what each computes. Nothing is proved.
+/// Runs the kernels of a case, and returns what each computes. Nothing is proved.
 ///
 /// # Errors
-/// The verdict, where running tells it: a fault, say.
+///
+/// The verdict, where running determines it, such as a fault.
 pub fn formulas(case: &Case) -> Result<Formulas, Verdict> {
     let work = || {
         let mut verification = Verification::new(case);
@@ -93,9 +94,9 @@ pub fn formulas(case: &Case) -> Result<Formulas, Verdict> {
     caught(|| on_threads(case.options.threads, work)).unwrap_or_else(Err)
 }
 
-/// What `work` comes to; a panic in it is a defect of the verifier and says nothing about the case.
+/// The result of `work`; a panic in it is a defect of the verifier and says nothing about the case.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
-    // Nothing that `work` changed outlives it: it borrows the case, which is not changed.
+    // `work` borrows the case without changing it, so nothing it changed survives a panic.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -105,17 +106,17 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
 
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     if threads == 0 {
-        // The threads that all cases share are warm.
+        // The global thread pool has warm threads.
         return work();
     }
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
-        // No threads to be had: the shared ones will do.
+        // Without threads of its own, the case uses the global pool.
         Err(_) => work(),
     }
 }
 
-/// A side that ran.
+/// The result of running a side.
 struct Ran {
     outcome: Result<Execution, RunError>,
     assumptions: BTreeSet<Assumption>,
@@ -126,7 +127,7 @@ struct Ran {
 
 struct Verification<'c> {
     case: &'c Case,
-    /// Of the reference, if there is one, and of the optimized kernel; once they have run.
+    /// Those of the reference, if there is one, and of the optimized kernel, once they have run.
     programs: Vec<Program>,
     inputs: Vec<InputInfo>,
     report: Report,
@@ -159,7 +160,7 @@ impl<'c> Verification<'c> {
         self.report
     }
 
-    /// Runs the kernels; `None` where that already led to the verdict.
+    /// Runs the kernels; `None` where that already determined the verdict.
     fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
         if let Err(error) = check_names(&case.params) {
@@ -226,7 +227,7 @@ impl<'c> Verification<'c> {
         Some(outcomes)
     }
 
-    /// What the verdict rests on, as far as running tells.
+    /// Notes the assumptions of the verdict, as far as running shows them.
     fn assume(&mut self, relied: BTreeSet<Assumption>, mentions: &[Mentions]) {
         let list = &mut self.report.assumptions;
         list.push(Assumption::model(
@@ -234,13 +235,13 @@ impl<'c> Verification<'c> {
         ));
         let (given, narrows) = given(self.case, mentions);
         list.extend(given);
-        // What a side is given besides parameters is met by reading it.
+        // Data given outside the parameters is noted when a kernel reads it.
         let read = relied.iter().any(|assumption| assumption.kind == AssumptionKind::Given);
         list.extend(relied);
         self.report.scope.restricted = narrows || read;
     }
 
-    /// Whether unwritten outputs are fine on this case.
+    /// Whether outputs may stay unwritten in this case.
     fn may_leave_out(&self) -> bool {
         let part = |side: &Side| side.launch.ctas.is_some();
         self.case.options.rules.partial
@@ -248,7 +249,7 @@ impl<'c> Verification<'c> {
             || self.case.reference.as_ref().is_some_and(part)
     }
 
-    /// One kernel alone: it ran without fault; its outputs must be written.
+    /// One kernel alone that ran without fault: its outputs must be written.
     fn single(&mut self, opt: &Execution) {
         self.report.verdict = Verdict::Clean;
         for (at, param) in self.case.params.iter().enumerate() {
@@ -270,7 +271,7 @@ impl<'c> Verification<'c> {
         }
     }
 
-    /// The normal forms of all that one kernel leaves in the outputs.
+    /// The normal forms of all output elements of one kernel.
     fn forms(&self, outcome: &Execution) -> Forms<'_> {
         let is_output = |output: &&Output| output_elements(&self.case.params[output.param]).is_some();
         let outputs = outcome.outputs.iter().filter(is_output);
@@ -279,7 +280,7 @@ impl<'c> Verification<'c> {
         forms(&self.inputs, &self.decide_options(outcome.held), values)
     }
 
-    /// One kernel alone: each output must have a value at some input. Compared with itself, it is asked for its domain.
+    /// One kernel alone: each output must have a value at some input. Deciding it against itself computes its domain.
     fn defined(&mut self, opt: &Execution) {
         let doubtful: Vec<bool> = opt.stores.iter().map(Store::may_be_undefined).collect();
         let mut outputs = Vec::new();
@@ -309,7 +310,7 @@ impl<'c> Verification<'c> {
                     progress: None,
                     help: None,
                 }),
-                // Nothing differs from itself.
+                // A term never differs from itself.
                 Failure::Different(_) => {
                     Verdict::Unknown(Unknown::internal(format!("{name} was found to differ from itself")))
                 }
@@ -317,7 +318,7 @@ impl<'c> Verification<'c> {
         }
     }
 
-    /// What deciding may take beside what is held already.
+    /// The limits of deciding, beside the memory already held.
     fn decide_options(&self, held: Held) -> decide::DecisionOptions {
         decide::DecisionOptions {
             effort: decide::counterexample::SearchBudget::within(&self.case.options.budgets),
@@ -327,7 +328,7 @@ impl<'c> Verification<'c> {
         }
     }
 
-    /// Notes where what is claimed has a value.
+    /// Notes the domain of a claim.
     fn tell_domain(&mut self, outcome: &decide::Decision, who: &str) {
         for condition in &outcome.domain {
             let text = format!("{who} defined where {condition}");
@@ -362,7 +363,7 @@ impl<'c> Verification<'c> {
         undefined && !self.may_leave_out()
     }
 
-    /// Two kernels: the union of what either writes must be equal.
+    /// Two kernels: every element that either writes must be equal.
     fn pair(&mut self, reference: Execution, opt: Execution) -> Result<Conditions, Verdict> {
         for (which, outcome) in [(Which::Reference, &reference), (Which::Opt, &opt)] {
             if let Some((name, help)) = outcome.undeclared.first_key_value() {
@@ -408,7 +409,7 @@ impl<'c> Verification<'c> {
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
-    /// The elements of one output that either side writes; the other's old contents where it does not.
+    /// The elements of one output that either side writes, with the old contents for a side that does not.
     fn pair_up(
         &self,
         at: usize,
@@ -440,7 +441,8 @@ impl<'c> Verification<'c> {
                 }
             };
             let (mut reference, mut opt) = (take(Which::Reference)?, take(Which::Opt)?);
-            // Known on one side: a term like the other's. Of different types, the same number may be other bits.
+            // If one side is concrete, it becomes a term like the other. In different types, the same number may have
+            // other bits.
             let both = [reference, opt];
             for (which, one, other) in [(0, &mut reference, both[1]), (1, &mut opt, both[0])] {
                 let is_alike = matches!(other.value, OutputValue::Bits(_)) && types[0] == types[1];
@@ -480,7 +482,7 @@ impl<'c> Verification<'c> {
                     };
                     let param = &self.case.params[pair.param];
                     self.report.coverage.compared = at as u64 + 1;
-                    // Different inputs' elements differ for some input; constants differ for all.
+                    // Two different input elements differ for some input; constants differ for all.
                     self.report.verdict = difference(param, pair.element, How::Values(witness));
                     if self.case.options.maps {
                         self.report.maps = element_maps(self.case, conditions);
@@ -489,7 +491,7 @@ impl<'c> Verification<'c> {
                 }
             }
         }
-        // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
+        // The reference's forms are wanted whatever the verdict; they are computed in parallel with the proofs.
         let wanted = self.case.options.forms == FormsWanted::Always;
         let (outcome, told) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
@@ -551,7 +553,7 @@ impl<'c> Verification<'c> {
         tell(&mut self.report, told.into_iter().chain(reference).chain(other).collect());
     }
 
-    /// Holds a proof against evaluation.
+    /// Compares proofs with evaluation.
     fn recheck(
         &mut self,
         elements: &[decide::ElementPair<'_>],
@@ -632,7 +634,7 @@ fn check_names(params: &[Param]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Variables that the case gives are those of a module (rule M5).
+/// Checks that the variables that the case declares are variables of a module (rule M5).
 fn check_variables<'l>(
     params: &[Param],
     loaded: impl Iterator<Item = &'l Result<Loaded, InputError>> + Clone,
@@ -663,7 +665,7 @@ fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
     let started = Instant::now();
     let mut options = case.options.clone();
     if case.reference.is_some() {
-        // Both run at once.
+        // Both sides run at the same time.
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
@@ -687,7 +689,7 @@ fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
     Ran { outcome, assumptions, stats, mentioned, program }
 }
 
-/// A kernel that was read, and how long that took.
+/// A kernel that was read, and the time that this took.
 struct Loaded {
     program: Program,
     seconds: f64,
@@ -762,8 +764,8 @@ pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     }
 }
 
-/// The findings of the sides that have any, in order, and of all together as many as are told: of each side at least half
-/// of these, if it has so many.
+/// The findings to report of the sides that have any, in order, limited in total; each side gets at least half of the
+/// limit, if it has that many.
 fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
     if let [one, other] = faults.as_mut_slice() {
         one.truncate((MOST_FINDINGS / 2).max(MOST_FINDINGS.saturating_sub(other.len())));

@@ -9,13 +9,13 @@ use crate::base::ration::Ration;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
-/// What is to be decided, and how.
+/// The elements to be decided, and the options.
 #[derive(Clone, Copy)]
 pub(super) struct All<'s, 'a> {
     pub elements: &'a [ElementPair<'s>],
-    /// For each element, which of the stores its sides lie in.
+    /// For each element, the stores of its two sides.
     pub sides: &'a [[usize; 2]],
-    /// Of each store.
+    /// By store.
     pub analysis: &'s [Analysis],
     pub alike: &'a EquivalenceClasses,
     pub inputs: &'a [InputInfo],
@@ -23,13 +23,13 @@ pub(super) struct All<'s, 'a> {
 }
 
 impl All<'_, '_> {
-    /// What is held while elements are proved.
+    /// Memory held while elements are proved.
     pub(super) fn held(&self) -> Held {
         let analysis = self.analysis.iter().map(Analysis::bytes).sum();
         self.options.held.and(&Held { analysis, ..Held::default() })
     }
 
-    /// What a run may take, of which so many steps were taken before.
+    /// The ration of a run, where `taken` steps were taken before it.
     pub(super) fn ration(&self, taken: u64) -> Ration {
         Ration::new(self.options.budgets.clone(), taken, self.held())
     }
@@ -39,15 +39,15 @@ impl All<'_, '_> {
 pub(super) struct Batch<'s, 'a> {
     all: All<'s, 'a>,
     pub prover: ElementProver<'s, 'a>,
-    /// Elements that were proved here, without any condition, and are the first of their kind.
+    /// Elements that were proved in this run, unconditionally, and are the first of their translation class.
     proved: FxHashSet<usize>,
-    /// The first of each kind of elements that are defined at some input.
+    /// First elements of the translation classes that are defined at some input.
     defined: FxHashSet<usize>,
     ration: Rc<Ration>,
 }
 
 impl<'s, 'a> Batch<'s, 'a> {
-    /// A run that knows nothing yet.
+    /// A run without results so far.
     pub(super) fn new(all: All<'s, 'a>, ration: Ration) -> Batch<'s, 'a> {
         let ration = Rc::new(ration);
         Batch {
@@ -59,16 +59,16 @@ impl<'s, 'a> Batch<'s, 'a> {
         }
     }
 
-    /// Steps that all elements took.
+    /// Steps taken for all elements.
     pub(super) fn spent(&self) -> u64 {
         self.ration.spent()
     }
 
-    /// Decides the element at a position.
+    /// Decides the element at an index.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
         let result = self.try_to_decide(at);
         match (self.ration.look(), result) {
-            // Who gave up something on the way for want of time or steps may have made less of it than there is.
+            // A proof attempt that ran out of time or steps on the way may be incomplete.
             (Err(exhausted), Ok(_) | Err(Failure::Unknown { .. } | Failure::Undefined { .. })) => {
                 Err(Failure::Exhausted(exhausted))
             }

@@ -1,4 +1,4 @@
-//! Looking for an input at which two terms differ.
+//! Search for an input at which two terms differ.
 
 use rustc_hash::FxHashMap;
 
@@ -17,16 +17,16 @@ use crate::number::interval::{Enclosure, Narrow, Wide};
 use crate::number::value::Value;
 use crate::term::{InputId, Integers, Store, TermId};
 
-/// How hard to try.
+/// Limits of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchBudget {
-    /// Points to evaluate at.
+    /// Number of points.
     pub points: u32,
-    /// Points at which precision is raised when the first one does not tell.
+    /// Number of points at which precision is raised when the first one does not decide.
     pub precise_points: u32,
-    /// Terms to evaluate, over all points and both sides; one at a raised precision counts as 32.
+    /// Number of terms evaluated, over all points and both sides; one at a raised precision counts as 32.
     pub terms: u64,
-    /// Terms to remember at once, which bounds memory: 24 bytes each.
+    /// Largest number of cached terms, which bounds memory: 24 bytes each.
     pub remembered: usize,
     /// When the search ends in any case.
     pub deadline: Deadline,
@@ -45,41 +45,41 @@ impl Default for SearchBudget {
 }
 
 impl SearchBudget {
-    /// An effort within the budgets of a case.
+    /// The limits within the budgets of a case.
     pub fn within(budgets: &Budgets) -> SearchBudget {
         let all = SearchBudget::default();
-        // Each side of each run remembers as much.
+        // Each side of each run caches as much.
         let bytes = budgets[Limit::MemoryBytes] / REMEMBERED_SHARE;
         let most = usize::try_from(bytes / 24).unwrap_or(usize::MAX);
         SearchBudget { remembered: all.remembered.min(most), deadline: budgets.deadline, ..all }
     }
 }
 
-/// Of the memory of a case, one in so many bytes may be remembered of one side.
+/// Share (one in this many) of the memory of a case that caching terms of one side may take.
 const REMEMBERED_SHARE: u64 = 32;
-/// What a term at a raised precision costs, in terms at the first.
+/// The cost of a term at a raised precision, relative to the first precision.
 const WIDE_COST: u64 = 32;
-/// What a term costs whose value is a fraction.
+/// The cost of a term whose value is a fraction.
 const FRACTION_COST: u64 = 4;
-/// Precisions in bits; the first is `f64`'s and not listed.
+/// Precisions in bits, except the first, which is `f64`'s.
 const PRECISIONS: [u32; 2] = [160, 640];
-/// Relative widths below this are as good as equal for deciding where to raise the precision.
+/// Overlapping enclosures of smaller relative width count as equal: the precision is not raised for them.
 const TIGHT: f64 = 1e-11;
 /// Witnesses of at most this many elements are listed with their zeros.
 const LISTED: usize = 16;
-/// Evaluations that making a witness smaller may take at least and at most, and terms if it takes more than the least.
+/// Bounds on the number of evaluations for minimizing a witness, and the terms if it takes more than the least.
 const SHRINKS: u64 = 64;
 const MAX_SHRINKS: u64 = 4096;
 const SHRINK_TERMS: u64 = 4_000_000;
 
-/// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
+/// Quickly compares many pairs of terms of two stores at one point: refutes wrong kernels before anything is proved.
 pub struct QuickFilter<'s, 'i> {
     reference: Evaluator<'s, Narrow, TestPoint<'i>>,
     opt: Evaluator<'s, Narrow, TestPoint<'i>>,
 }
 
 impl<'s, 'i> QuickFilter<'s, 'i> {
-    /// A screen at point number `round` of the sequence; it remembers up to `remembered` terms a side.
+    /// A filter at the point with index `round` of the sequence; it caches up to `remembered` terms a side.
     pub fn new(
         reference: &'s Store,
         opt: &'s Store,
@@ -94,13 +94,13 @@ impl<'s, 'i> QuickFilter<'s, 'i> {
         }
     }
 
-    /// Whether a pair (reference, optimized) surely differs at the point, where both are defined.
+    /// Whether a pair (reference, optimized) certainly differs at the point, where both are defined.
     pub fn differs(&mut self, reference: TermId, opt: TermId) -> bool {
         surely_differ(&self.reference.evaluate(reference), &self.opt.evaluate(opt))
     }
 
-    /// Which of the pairs (reference, optimized) surely differ at the point, both defined, as positions, ascending.
-    /// The sides are evaluated side by side.
+    /// Which of the pairs (reference, optimized) certainly differ at the point, both defined, as indices, ascending.
+    /// The two sides are evaluated in parallel.
     pub fn differing(&mut self, pairs: &[(TermId, TermId)]) -> Vec<usize> {
         let (left, right): (Vec<TermId>, Vec<TermId>) = pairs.iter().copied().unzip();
         let (left, right) =
@@ -114,14 +114,14 @@ impl<'s, 'i> QuickFilter<'s, 'i> {
     }
 }
 
-/// Whether two values surely differ, both defined.
+/// Whether two values certainly differ, both defined.
 fn surely_differ(reference: &Value<Narrow>, opt: &Value<Narrow>) -> bool {
     let comparison = compare(reference, opt);
     matches!(comparison, Comparison::Different(WitnessKind::Values | WitnessKind::Infinite))
 }
 
-/// Looks for a witness. `None` says nothing: it is not a proof of anything. Values that differ come before a value on
-/// one side only: where the other has none, both may still be equal wherever they are defined (rule V8).
+/// Searches for a witness. `None` proves nothing. Values that differ are preferred to a value on one side only: where
+/// the other side has none, both may still be equal wherever they are defined (rule V8).
 pub fn refute(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -164,7 +164,7 @@ pub fn refute(
     {
         return Some(witness);
     }
-    // Values that agree to fifteen digits: once, look closer.
+    // Values that agree to fifteen digits are compared once at a raised precision.
     let closer = settled.and_then(|round| {
         let point = TestPoint::new(inputs, round);
         let precision = search.raised(&point)?;
@@ -177,16 +177,16 @@ pub fn refute(
     })
 }
 
-/// Inputs of so few values are tried with all of them.
+/// Inputs with at most this many combinations of values are tried exhaustively.
 const ALL_POINTS: u64 = 1 << 16;
 
-/// So many numbers that the kernels mention are tried as inputs.
+/// Number of constants of the kernels that are tried as inputs.
 const LITERALS: usize = 8;
 
-/// Points near a hint: the others' values come from the sequence.
+/// Number of points near a hint: inputs without a hint take values from the sequence.
 const NEAR: u32 = 6;
 
-/// Looks for a witness among points at which some elements have given values.
+/// Searches for a witness among points at which some elements have given values.
 pub fn refute_near(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -215,8 +215,8 @@ pub fn refute_near(
     })
 }
 
-/// Looks for a witness where the sequence of points has none: some of the inputs as large as numbers that the kernels
-/// mention, or between two of them; each one by itself larger or smaller than all others; all magnitudes.
+/// Searches for a witness where the sequence of points has none: some inputs equal to constants of the kernels, or
+/// between two of them; each input in turn larger or smaller than all others; all magnitudes.
 pub fn refute_further(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -231,13 +231,13 @@ pub fn refute_further(
         .or_else(|| search.one_of_many())
 }
 
-/// Points of the sequence that are looked at once more, and some beyond.
+/// Points of the sequence that are tried again, and some beyond.
 const FURTHER_POINTS: u32 = 40;
-/// So many of all points may be looked at in a raised precision.
+/// Number of points at which precision may be raised.
 const FURTHER_PRECISE: u32 = 24;
-/// So many numbers that the kernels mention have points between them.
+/// Number of constants of the kernels between which points are placed.
 const BETWEEN: usize = 32;
-/// So many elements are each in turn the largest and the smallest.
+/// Number of elements that are the largest and the smallest in turn.
 const ONE_OF: usize = 1024;
 
 struct Search<'a> {
@@ -247,12 +247,12 @@ struct Search<'a> {
     effort: &'a SearchBudget,
     /// Literals of each side that count as anything they may be read as.
     loose: [Loose; 2],
-    /// What the two sides are computed from, unless it is too much.
+    /// The leaves of the two sides, unless they are too many.
     leaves: Option<Leaves>,
-    /// Whether integers are among the inputs: values are exact then.
+    /// Whether integers are among the inputs: evaluation is exact then.
     whole: bool,
     left: u64,
-    /// Points that may still be looked at in a raised precision.
+    /// Remaining number of points at which precision may be raised.
     precise: u32,
 }
 
@@ -273,7 +273,7 @@ impl<'a> Search<'a> {
         Search { reference, opt, inputs, effort, loose, leaves, whole, left: effort.terms, precise: 0 }
     }
 
-    /// The witness at a point, if the two sides surely differ there, both defined.
+    /// The witness at a point, if the two sides certainly differ there, both defined.
     fn look(&mut self, point: &dyn Point) -> Option<Counterexample> {
         let precision = match self.first(point)? {
             (Comparison::Different(WitnessKind::Values | WitnessKind::Infinite), _) => None,
@@ -292,15 +292,15 @@ impl<'a> Search<'a> {
         self.witness(point, precision)
     }
 
-    /// The value of an input at a point where `value` is wanted of it.
+    /// The admissible value of an input for a wanted `value`.
     fn admitted(&self, value: &Rational, input: InputId) -> Option<Rational> {
         self.inputs.get(input.index()).map_or(Some(value.clone()), |info| admitted(value, info))
     }
 
-    /// A witness where all inputs are a number that the kernels mention, or close to it: thresholds, masks, first maxima.
+    /// Tries points at which all inputs are a constant of the kernels, or close to it: thresholds, masks, first maxima.
     fn around_literals(&mut self) -> Option<Counterexample> {
         let mut numbers = self.leaves.as_ref()?.numbers.clone();
-        // Beyond what the sequence of points covers.
+        // Smaller ones are covered by the sequence of points.
         numbers.retain(|number| number.abs() > Rational::from_integer(8));
         // Large ones first: masks.
         numbers.sort_by_key(|number| std::cmp::Reverse(number.abs()));
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
         near.iter().find_map(|value| self.look_where(value, |_, _| true))
     }
 
-    /// A witness where some inputs have a value and the others are those of the first point.
+    /// Tries points at which some inputs have a value and the others are those of the first point.
     fn look_where(
         &mut self,
         value: &Rational,
@@ -328,8 +328,8 @@ impl<'a> Search<'a> {
         self.look(&point)
     }
 
-    /// A witness where some inputs, all of one tensor or a random half of them, are of the size of numbers that the kernels
-    /// mention, or lie between two of them.
+    /// Tries points at which some inputs, all of one tensor or a random half of them, equal constants of the kernels,
+    /// or lie between two of them.
     fn mixed_with_literals(&mut self) -> Option<Counterexample> {
         let mut numbers = self.leaves.as_ref()?.numbers.clone();
         let middles = numbers.windows(2).take(BETWEEN).map(|pair| (&pair[0] + &pair[1]) * Rational::HALF);
@@ -355,7 +355,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// A witness where one input is far above or below all others.
+    /// Tries points at which one input is far above or below all others.
     fn one_of_many(&mut self) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let far = [Rational::from_integer(64), Rational::from_integer(-64)];
@@ -364,7 +364,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A witness among all values of the inputs, where these are a few narrow integers.
+    /// Tries all values of the inputs, where these are a few narrow integers.
     fn among_all(&mut self) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let types: Vec<Integers> = elements
@@ -397,7 +397,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Both values at `point`; `None` when the effort is spent.
+    /// Both values at `point`; `None` when the budget is exhausted.
     fn values<E: Enclosure>(
         &mut self,
         point: &dyn Point,
@@ -435,7 +435,7 @@ impl<'a> Search<'a> {
         Some((compare(&reference, &opt), tight(&reference) && tight(&opt)))
     }
 
-    /// The precision at which the two sides surely differ.
+    /// The precision at which the two sides certainly differ.
     fn raised(&mut self, point: &dyn Point) -> Option<u32> {
         for precision in PRECISIONS {
             let (reference, opt) = self.values::<Wide>(point, precision, WIDE_COST)?;
@@ -449,7 +449,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// How the two sides surely differ.
+    /// How the two sides certainly differ.
     fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<WitnessKind> {
         let comparison = match precision {
             None => self.first(point).map(|(comparison, _)| comparison),
@@ -463,14 +463,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
+    /// The witness at `point`, minimized and evaluated once more. `None` as precision stands for the first one.
     fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
         let mut values = Assignment(values.collect());
         self.simplify(&elements, &mut values, precision);
 
-        // What was found is told, whatever the search has cost; memory stays bounded.
+        // A witness that was found is reported, whatever the search has cost; memory stays bounded.
         self.left = u64::MAX;
         let exact = self.values::<Fraction>(&values, 0, FRACTION_COST)?;
         let (left, right) = self.values::<Wide>(&values, precision.unwrap_or(PRECISIONS[0]), WIDE_COST)?;
@@ -483,7 +483,7 @@ impl<'a> Search<'a> {
                 let Comparison::Different(kind) = compare(&left, &right) else { return None };
                 (kind, outcomes(&left, &right)?)
             }
-            // Two enclosures of one value would be disjoint: nothing is claimed.
+            // Disjoint enclosures of one value: nothing is claimed.
             (_, Comparison::Open | Comparison::OutsideDomain | Comparison::Overlapping) => return None,
         };
         let all = elements.len() <= LISTED;
@@ -512,14 +512,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each that must
-    /// not be 0 to the simplest number that it may be.
+    /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each of the
+    /// others to the simplest number at which they do.
     fn simplify(&mut self, elements: &[(InputId, u64)], values: &mut Assignment, precision: Option<u32>) {
         let before = self.left;
         let kind = self.differ(values, precision);
         let cost = (before - self.left).max(1);
         let mut tries = (SHRINK_TERMS / cost).clamp(SHRINKS, MAX_SHRINKS);
-        // Evaluating has a share of its own for this, whatever the search before has cost.
+        // Minimizing has a budget of its own, whatever the search has cost.
         self.left = self.left.max(SHRINK_TERMS);
         let mut attempt =
             |search: &mut Self, values: &mut Assignment, group: &[(InputId, u64)], to: Simple| {
@@ -538,7 +538,7 @@ impl<'a> Search<'a> {
                 kept
             };
         let mut left = elements.to_vec();
-        // What was needed beside others may not be needed alone.
+        // An element that was needed with others may not be needed alone.
         for _ in 0..2 {
             let mut size = left.len();
             while size > 0 {
@@ -551,7 +551,7 @@ impl<'a> Search<'a> {
         }
         for element in left {
             let value = values.at(element.0, element.1);
-            // Then the number that it is, of fewer binary digits.
+            // Then its own value, rounded to fewer bits.
             let rounded = |digits: i32| {
                 let whole = (&value * Rational::power_of_two(digits)).round_even();
                 whole.to_i64().map(|whole| Simple(whole, -digits))
@@ -567,10 +567,10 @@ impl<'a> Search<'a> {
 #[derive(Clone, Copy)]
 struct Simple(i64, i32);
 
-/// Witnesses are rounded to so many binary digits behind the point, if they stay witnesses.
+/// Values are rounded to this many bits after the binary point, if the witness stays one.
 const ROUNDED: i32 = 6;
 
-/// What people would try, simplest first.
+/// Simple values, simplest first.
 const SIMPLE: [Simple; 8] = [
     Simple(1, 0),
     Simple(-1, 0),
@@ -583,7 +583,7 @@ const SIMPLE: [Simple; 8] = [
 ];
 
 impl Simple {
-    /// The value, or the nearest that an input may have.
+    /// The value, or the nearest admissible one.
     fn assumed(self, info: Option<&InputInfo>) -> Rational {
         let Some(info) = info else { return Rational::from_dyadic(self.0, self.1) };
         match info.integers {
@@ -596,7 +596,7 @@ impl Simple {
     }
 }
 
-/// Explicit values; what is not listed is 0.
+/// Explicit values; other elements are 0.
 struct Assignment(FxHashMap<(InputId, u64), Rational>);
 
 impl Point for Assignment {
@@ -637,7 +637,7 @@ mod tests {
         store.intern(Constant { exact: value.into(), literal, rounded: None })
     }
 
-    /// Builds both sides in stores of their own and looks for a witness.
+    /// Builds both sides in stores of their own and searches for a witness.
     fn search(
         sign: Sign,
         reference: impl FnOnce(&mut Store) -> TermId,
@@ -942,7 +942,7 @@ mod tests {
                 let singled = |input: &WitnessInput| input.name == "x[0][0]" && !input.value.is_zero();
                 prop_assert!(found.inputs.iter().any(singled));
             } else {
-                // Only an expression that is undefined, or known too badly, everywhere hides it.
+                // Only an expression that is undefined everywhere, or enclosed too widely, hides it.
                 let (mut store, info) = (Store::new(), inputs(Sign::Any));
                 let term = build(&expr, &mut store);
                 for round in 0..3 {

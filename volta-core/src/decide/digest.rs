@@ -1,11 +1,11 @@
-//! One number for the normal forms of all elements: it changes when any of them does.
+//! A digest of the normal forms of all elements, which changes when any of them does.
 
 use crate::algebra::{Digest, mix};
 use crate::term::InputId;
 use crate::verdict::FormsDigest;
 
 impl FormsDigest {
-    /// Adds an element whose value is known.
+    /// Adds an element with a concrete value.
     pub fn add_bits(&mut self, element: u128, bits: u64) {
         self.add(element, mix(1, u128::from(bits)), &[]);
     }

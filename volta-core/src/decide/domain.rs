@@ -1,7 +1,7 @@
-//! Whether terms have values at some input at all (rules V6, V8): an equality that holds nowhere says nothing.
+//! Whether terms have values at any input at all (rules V6, V8): an equality that holds nowhere says nothing.
 //!
-//! A point at which evaluation shows that a term is defined is evidence that its domain is not empty. Where none is
-//! found, the algebra may show that what the term requires of its inputs cannot hold together.
+//! A point at which evaluation shows that a term is defined proves that its domain is not empty. Where none is found,
+//! the algebra may show that the term's requirements on its inputs contradict one another.
 
 use rustc_hash::FxHashMap;
 
@@ -15,10 +15,10 @@ use crate::number::interval::Narrow;
 use crate::number::value::Value;
 use crate::term::{InputId, Store, TermId};
 
-/// The first points that are tried, and the evaluators of which are kept for more terms of a store: all inputs
-/// positive, as most domains are, then of either sign.
+/// The first points tried, whose evaluators are kept for further terms of a store: all inputs positive, as in most
+/// domains, then of either sign.
 const KEPT: [u32; 2] = [1, 0];
-/// Points near a hint: the others' values come from the sequence.
+/// Number of points near a hint: inputs without a hint take values from the sequence.
 const NEAR: u32 = 4;
 
 type OfSequence<'s, 'i> = Evaluator<'s, Narrow, TestPoint<'i>>;
@@ -27,7 +27,7 @@ type OfSequence<'s, 'i> = Evaluator<'s, Narrow, TestPoint<'i>>;
 pub(super) struct Domains<'s, 'i> {
     inputs: &'i [InputInfo],
     effort: &'i SearchBudget,
-    /// Of the store of the last term.
+    /// The evaluators for the store of the last term.
     kept: Option<(&'s Store, [OfSequence<'s, 'i>; KEPT.len()])>,
 }
 
@@ -36,7 +36,7 @@ impl<'s, 'i> Domains<'s, 'i> {
         Domains { inputs, effort, kept: None }
     }
 
-    /// Whether both terms, or the only one, surely have values at some point of the sequence.
+    /// Whether both terms, or the only one, certainly have values at some point of the sequence.
     pub(super) fn has_point(
         &mut self,
         term: (&'s Store, TermId),
@@ -63,7 +63,7 @@ impl<'s, 'i> Domains<'s, 'i> {
         false
     }
 
-    /// Whether a term surely has a value where some elements have given values.
+    /// Whether a term certainly has a value where some elements have given values.
     pub(super) fn has_point_near(&self, term: (&Store, TermId), hint: &Hint) -> bool {
         let held = hint.iter().filter_map(|((input, element), value)| {
             Some(((*input, *element), admitted(value, self.inputs.get(input.index())?)?))
@@ -96,7 +96,7 @@ impl<'s, 'i> Domains<'s, 'i> {
     }
 }
 
-/// Whether a value surely is one.
+/// Whether an evaluation's result is certainly a value.
 fn is_defined(value: &Value<Narrow>) -> bool {
     match value {
         Value::Finite(_) | Value::PosInf | Value::NegInf => true,

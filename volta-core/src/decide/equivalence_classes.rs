@@ -4,28 +4,28 @@ use crate::algebra::ClassPlace;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What elements have in common that come from one another by moving inputs.
+/// The key of elements that are translations of one another.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind {
     classes: [u32; 2],
-    /// For each input of both sides, how far apart they read it.
+    /// For each input of both sides, the distance between their base offsets.
     apart: SmallVec<[i64; 4]>,
 }
 
-/// Which elements are others with their inputs moved, as far as classes tell.
+/// Which elements are translations of others, as far as translation classes show.
 #[derive(Debug)]
 pub(super) struct EquivalenceClasses {
-    /// For each element the first one that it is, or itself.
+    /// For each element, the first one that it is a translation of, or itself.
     first: Vec<usize>,
     /// Whether both terms of an element are the same operations on the same operands: they are equal, whatever they
-    /// compute. No form is made of them, so that what no form can be made of (a power with a billion factors) is equal
-    /// to itself.
+    /// compute. No normal form is needed, so that even a term without one (a power with a billion factors) is equal to
+    /// itself.
     identical: Vec<bool>,
 }
 
 impl EquivalenceClasses {
-    /// Takes where the terms of elements are of their classes: for each store, that of its terms in the order of
-    /// elements. `sides` says which stores an element's terms lie in; `each_alone`, that no element is another one.
+    /// Groups elements by the class places of their terms: `places` has those of each store, in the order of elements.
+    /// `sides` has the stores of an element's terms; with `each_alone`, every element is a group of its own.
     pub(super) fn new(
         sides: &[[usize; 2]],
         places: Vec<Vec<Option<ClassPlace>>>,
@@ -47,17 +47,17 @@ impl EquivalenceClasses {
         alike
     }
 
-    /// The first element that one is with its inputs moved.
+    /// The first element that one is a translation of.
     pub(super) fn first(&self, at: usize) -> usize {
         self.first[at]
     }
 
-    /// Whether an element is none of those before it, as far as is known.
+    /// Whether an element is the first of its translation class.
     pub(super) fn is_first(&self, at: usize) -> bool {
         self.first[at] == at
     }
 
-    /// Whether both sides of an element are surely the same operations on the same operands.
+    /// Whether both sides of an element are certainly the same operations on the same operands.
     pub(super) fn is_identical(&self, at: usize) -> bool {
         self.identical[at]
     }

@@ -1,8 +1,8 @@
-//! The value of a term at a point, enclosed.
+//! Encloses the value of a term at a point.
 //!
 //! Terms are evaluated node by node in the order in which they were executed, so that chains of any length need no
-//! stack, and what output elements share is computed once. Literals are what their bits spell, unless rule V9 may read
-//! them otherwise (see [`Loose`]): values that are shown to differ here differ under every reading.
+//! stack, and what output elements share is computed once. Literals are the numbers that their bits encode, unless rule
+//! V9 may read them otherwise (see [`Loose`]): values that are shown to differ here differ under every reading.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub trait Point {
     /// The value of an element.
     fn at(&self, input: InputId, element: u64) -> Rational;
 
-    /// The same value as `(mantissa, exponent)` of a number `mantissa · 2^exponent`, where the point has it so.
+    /// The same value as `(mantissa, exponent)` of a number `mantissa · 2^exponent`, where the point has this form.
     fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
         let _ = (input, element);
         None
@@ -33,20 +33,20 @@ impl<F: Fn(InputId, u64) -> Rational> Point for F {
     }
 }
 
-/// What an evaluator knows of a node.
+/// Evaluation state of a node.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// Lanes with a value.
     known: LaneMask,
-    /// Lanes marked for the sweep to come.
+    /// Lanes marked for the next sweep.
     wanted: LaneMask,
-    /// Where the node's values lie: one for each known lane, or, with the top bit, one for each of 32 lanes.
+    /// Index of the node's values: one for each known lane, or, with the top bit, one for each of 32 lanes.
     start: u32,
 }
 
 const ALL_LANES: u32 = 1 << 31;
 
-/// A slot as it is kept: of zeros at first, which cost nothing until they are written.
+/// A slot in memory: zero at first, so that untouched pages cost nothing.
 type Words = [u32; 3];
 
 impl Slot {
@@ -64,11 +64,11 @@ impl Slot {
     }
 }
 
-/// Some nodes of a store, a bit each: most of what is marked lies close together, and needs no sorting.
+/// A bit set of nodes of a store: marked nodes are mostly close together, and need no sorting.
 #[derive(Default)]
 struct Marks {
     words: Vec<u64>,
-    /// Words outside have no bit.
+    /// Words outside this range are zero.
     range: Range<usize>,
 }
 
@@ -86,7 +86,7 @@ impl Marks {
         self.range = self.range.start.min(at)..self.range.end.max(at + 1);
     }
 
-    /// Takes all nodes out, in order.
+    /// Removes all nodes, in order.
     fn drain(&mut self, mut visit: impl FnMut(usize)) {
         for at in std::mem::take(&mut self.range) {
             let mut word = std::mem::take(&mut self.words[at]);
@@ -98,11 +98,12 @@ impl Marks {
     }
 }
 
-/// Evaluates terms of one store at one point, remembering what it has computed.
+/// Evaluates terms of one store at one point, and caches their values.
 ///
 /// # Cost
-/// Twelve bytes and a bit for each node of the store (untouched until used), and a value for each scalar term reached, of which it
-/// keeps at most `limit`; beyond, it forgets them and starts over.
+///
+/// Twelve bytes and a bit for each node of the store (untouched until used), and a value for each scalar term reached,
+/// of which at most `limit` are cached; beyond, the cache is cleared.
 pub struct Evaluator<'s, E, P> {
     store: &'s Store,
     loose: Loose,
@@ -112,14 +113,14 @@ pub struct Evaluator<'s, E, P> {
     slots: Vec<Words>,
     values: Vec<Value<E>>,
     constants: Vec<Option<Value<E>>>,
-    /// Nodes marked for the sweep to come, and how many lanes of them.
+    /// Nodes marked for the next sweep, and the number of their lanes.
     marked: Marks,
     fresh: usize,
     stack: Vec<TermId>,
     work: u64,
 }
 
-/// Scalar terms that one sweep evaluates before results are read: enough that elements share sweeps.
+/// Scalar terms evaluated in one sweep before results are read: enough that elements share sweeps.
 const SWEEP: usize = 1 << 20;
 
 impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
@@ -142,12 +143,12 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         }
     }
 
-    /// Takes some literals to have any value that they may be read as; before anything is evaluated.
+    /// Lets some literals have any value that they may be read as. Call it before evaluating.
     pub fn loosely(self, loose: Loose) -> Evaluator<'s, E, P> {
         Evaluator { loose, ..self }
     }
 
-    /// Takes a term to have a value, whatever it is computed from; before anything is evaluated.
+    /// Gives a term a value, whatever it is computed from. Call it before evaluating.
     pub fn assume(&mut self, term: TermId, value: Value<E>) {
         let TermKind::Lane(node, lane) = term.kind() else { return };
         debug_assert!(self.slot(node.index()).known.is_empty(), "nothing is known of its node");
@@ -167,7 +168,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.evaluate_all(&[term]).pop().unwrap_or(Value::Unresolved)
     }
 
-    /// The values of many terms, which is cheaper than one by one.
+    /// The values of many terms; cheaper than one by one.
     pub fn evaluate_all(&mut self, terms: &[TermId]) -> Vec<Value<E>> {
         let mut results = Vec::with_capacity(terms.len());
         let mut rest = terms;
@@ -182,7 +183,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 rest = &rest[taken..];
                 continue;
             }
-            // The term at `taken` does not fit beside what is remembered: first those before it, then it alone.
+            // The term at `taken` does not fit into the cache with the others: evaluate those before it, then it alone.
             self.unmark();
             for term in &rest[..=taken] {
                 results.push(self.evaluate_alone(*term));
@@ -210,7 +211,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     }
 
     fn fits(&self) -> bool {
-        // Lanes of nodes that grow may move to blocks of 32.
+        // Nodes that get more lanes may move to blocks of 32.
         self.values.len() + self.fresh <= self.limit
     }
 
@@ -228,7 +229,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.stack.clear();
     }
 
-    /// Marks what `term` needs; `false` when that is too much.
+    /// Marks the terms that `term` needs; `false` when they are too many.
     fn mark(&mut self, term: TermId) -> bool {
         self.stack.push(term);
         while let Some(term) = self.stack.pop() {
@@ -262,7 +263,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         true
     }
 
-    /// Evaluates what is marked: operands come before the nodes that use them.
+    /// Evaluates the marked nodes: operands come before the nodes that use them.
     fn sweep(&mut self) {
         let mut marked = std::mem::take(&mut self.marked);
         self.values.reserve(self.fresh);
@@ -297,7 +298,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         let [first, second, third] = &mut scratch;
         let [a, b, c] = node.operands;
         let a = self.operand(a.term(lane, node.mask), first);
-        // What is no operand is not looked up.
+        // Only actual operands are looked up.
         match node.op.arity() {
             1 => enclose(node.op, [a, a, a]),
             2 => enclose(node.op, [a, self.operand(b.term(lane, node.mask), second), a]),
@@ -318,7 +319,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         }
     }
 
-    /// The value of an operand: a remembered one, or one put into `scratch`.
+    /// The value of an operand: a cached one, or one put into `scratch`.
     fn operand<'v>(&'v self, term: TermId, scratch: &'v mut Value<E>) -> &'v Value<E> {
         match term.kind() {
             TermKind::Lane(node, lane) => {
@@ -326,7 +327,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 if slot.known.contains(lane) {
                     return &self.values[slot.position(lane)];
                 }
-                // Only a term that is its own ancestor, which no execution builds.
+                // Only for a term that is its own ancestor, which no execution builds.
                 *scratch = Value::Unresolved;
             }
             TermKind::Input { input, element } => {
@@ -350,7 +351,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     }
 }
 
-/// What a term is computed from.
+/// The leaves of terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaves {
     /// Input elements, in order.
@@ -359,8 +360,8 @@ pub struct Leaves {
     pub numbers: Vec<Rational>,
 }
 
-/// Shows all that some terms are computed from, each once, those themselves included. `false` when that is more than
-/// `limit` operations, of which some were not shown.
+/// Visits all terms below some terms, each once, including those themselves. `false` when these are more than `limit`
+/// operations, of which some were not visited.
 pub(super) fn walk(store: &Store, roots: &[TermId], limit: usize, mut visit: impl FnMut(TermId)) -> bool {
     let mut seen = vec![0u32; store.len()];
     let mut leaves = FxHashSet::default();
@@ -390,7 +391,7 @@ pub(super) fn walk(store: &Store, roots: &[TermId], limit: usize, mut visit: imp
     true
 }
 
-/// What two terms are computed from; `None` when one is computed from more than `limit` terms.
+/// The leaves of two terms; `None` when one is computed from more than `limit` terms.
 pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
     let mut inputs = FxHashSet::default();
     let mut numbers = FxHashSet::default();

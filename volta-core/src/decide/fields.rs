@@ -1,7 +1,7 @@
-//! Proofs compared with values in prime fields, which have no order but compute exactly.
+//! Compares proofs with values in prime fields, which have no order but compute exactly.
 //!
-//! Of a sample of the proved elements, a prover of their own proves each once more by equal canonical forms, and the
-//! two original terms are then evaluated as [`Prover::agree`] does. Elements that are equal by cases only are left to
+//! For a sample of the proved elements, a separate prover proves each again by equal normal forms, and then the two
+//! original terms are evaluated as [`Prover::agree`] does. Elements whose equality needs a case analysis are left to
 //! the intervals.
 
 use rayon::prelude::*;
@@ -13,27 +13,27 @@ use crate::base::budget::Limit;
 use crate::base::ration::Ration;
 use std::rc::Rc;
 
-/// So many elements are evaluated, spread evenly, where their stores have few terms …
+/// Number of elements that are evaluated, spread evenly, where stores are small …
 const SAMPLE: usize = 64;
-/// … and so many where they have more than [`LARGE`], since each is proved again.
+/// … and where they have more than [`LARGE`] nodes, since each element is proved again.
 const SAMPLE_OF_LARGE: usize = 2;
-/// So many terms, times 32, are many.
+/// Stores with more nodes are large.
 const LARGE: usize = 1 << 12;
-/// Of the steps that an element may take to be proved, one in so many may be spent on evaluating it.
+/// Share (one in this many) of an element's budget of steps that evaluating it may take.
 const SHARE: u64 = 16;
 
-/// What became of the elements of a sample.
+/// The outcome for the elements of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Elements whose values are the same.
+    /// Elements whose values agree.
     pub agree: usize,
-    /// Elements that have no values, or are equal by cases only.
+    /// Elements that have no values, or are equal only by case analysis.
     pub unchecked: usize,
-    /// The position of the first one whose values differ: the proof or the evaluation is wrong.
+    /// The index of the first element whose values differ: the proof or the evaluation is wrong.
     pub contradiction: Option<usize>,
 }
 
-/// Evaluates both sides of some elements that were proved equal in prime fields.
+/// Evaluates both sides of some elements that were proved equal, in prime fields.
 pub fn check(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &DecisionOptions) -> Checked {
     let nodes = |element: &ElementPair<'_>| element.reference.0.len() + element.opt.0.len();
     let large = elements.iter().any(|element| nodes(element) > LARGE);
@@ -47,7 +47,7 @@ pub fn check(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Decis
         .zip(&sample)
         .map(|((element, sides), at)| {
             let analysis = sides.map(|side| &analysis[side]);
-            // What one prover leaves open or cannot evaluate, the other may.
+            // One prover may leave open, or fail to evaluate, what the other does not.
             [Tactic::QUICK, Tactic::THOROUGH]
                 .into_iter()
                 .map(|tactic| {

@@ -1,4 +1,4 @@
-//! The normal forms of all elements of the outputs, together: as one formula, and as one number.
+//! The normal forms of all elements of the outputs together, as a formula and as a digest.
 
 use std::rc::Rc;
 
@@ -16,27 +16,27 @@ use crate::number::Rational;
 use crate::term::{InputId, Store, TermId};
 use crate::verdict::{FormsDigest, FormulaText, Report, Verdict};
 
-/// What is gathered of one side's outputs.
+/// What is collected of one side's outputs.
 pub struct Forms<'i> {
     inputs: &'i [InputInfo],
     digest: FormsDigest,
     shapes: Shapes,
     elements: Vec<(InputId, u64, Vec<Node>)>,
     classes: SharedClasses,
-    /// Of each class of which an element was seen.
+    /// By translation class, the form of its first element.
     known: FxHashMap<u32, Known>,
 }
 
-/// What the elements of one class have in common.
+/// The form that the elements of one translation class share.
 struct Known {
     place: ClassPlace,
     digest: Option<Digest>,
-    /// In several arrangements.
+    /// Outlines in several arrangements.
     outline: Vec<Node>,
 }
 
 impl<'i> Forms<'i> {
-    /// Nothing yet.
+    /// An empty collection.
     pub fn new(inputs: &'i [InputInfo]) -> Forms<'i> {
         let extents = inputs.iter().map(|input| input.shape.clone()).collect();
         Forms {
@@ -49,7 +49,7 @@ impl<'i> Forms<'i> {
         }
     }
 
-    /// Adds an element whose value is known.
+    /// Adds an element with a concrete value.
     pub fn add_bits(&mut self, param: InputId, element: u64, bits: u64) {
         self.digest.add_bits(name(param, element), bits);
         let value = match i64::try_from(bits) {
@@ -59,13 +59,13 @@ impl<'i> Forms<'i> {
         self.elements.push((param, element, value.into_iter().collect()));
     }
 
-    /// Adds elements whose values are terms of one store. Elements with forms that differ by where their inputs lie cost
-    /// one form. All calls together take what is left of `ration`.
+    /// Adds elements whose values are terms of one store. Elements whose forms are translations of one another cost one
+    /// form. All calls together draw from `ration`.
     pub fn add_terms(&mut self, store: &Store, elements: &[(InputId, u64, TermId)], ration: &Rc<Ration>) {
         let roots: Vec<TermId> = elements.iter().map(|(.., term)| *term).collect();
         let analysis = Analysis::new(store, &roots);
         let places = TranslationClasses::places(store, &roots, &self.classes);
-        // One in which long sums have names: a digest is the same with and without them.
+        // The tactic that abbreviates long sums: a digest is the same with and without abbreviations.
         let mut prover = drawing(Prover::new(ranges(self.inputs), Tactic::QUICK), ration);
         let number = prover.add_store(store, &analysis);
         let mut digests = Digests::default();
@@ -101,7 +101,7 @@ impl<'i> Forms<'i> {
                     let digest = known.digest.as_ref().map(|digest| translated(digest, &by));
                     let translate = |node| self.shapes.translated(node, &by);
                     let nodes: Option<Vec<Node>> = known.outline.iter().map(translate).collect();
-                    // A row ends within: places that moved evenly no longer do.
+                    // A row ends inside the class: the positions are no longer affine.
                     let nodes = nodes.unwrap_or_else(|| outline(&mut prover, &mut self.shapes));
                     (digest, nodes)
                 }
@@ -131,7 +131,7 @@ impl<'i> Forms<'i> {
     }
 }
 
-/// Adds what kernels compute to a report; of two that differ, with what differs marked.
+/// Adds the formulas of kernels to a report; if two kernels differ, with the differences marked.
 pub fn tell(report: &mut Report, told: Vec<(FormsDigest, Formula)>) {
     let (digests, formulas): (Vec<FormsDigest>, Vec<Formula>) = told.into_iter().unzip();
     let marked = match (formulas.as_slice(), &report.verdict) {
@@ -147,12 +147,12 @@ pub fn tell(report: &mut Report, told: Vec<(FormsDigest, Formula)>) {
     report.formulas = formulas.iter().zip(marked).map(text).collect();
 }
 
-/// A number for an element of an output.
+/// A key for an element of an output.
 fn name(param: InputId, element: u64) -> u128 {
     mix(u128::from(param.0), u128::from(element))
 }
 
-/// The digest of a form whose inputs are those of another, moved.
+/// The digest of a form, from that of a form of which it is a translation.
 fn translated(digest: &Digest, by: &[(InputId, i64)]) -> Digest {
     let mut digest = digest.clone();
     for (input, distance) in by {
@@ -206,7 +206,7 @@ mod tests {
         forms.digest()
     }
 
-    /// Rows of a norm, of which one has another weight somewhere.
+    /// Rows of a norm, one of which may have another weight.
     fn rows(other: Option<(u64, usize)>, upwards: bool) -> FormsDigest {
         let mut store = Store::new();
         let rows: Vec<TermId> = (0..6)
@@ -269,7 +269,7 @@ mod tests {
         assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
     }
 
-    /// A sum that all elements share, and beside it an input of which each element has its own.
+    /// A sum that all elements share, and an input that differs for each element.
     #[test]
     fn what_elements_share_has_the_values_that_it_has_alone() {
         let term = |store: &mut Store, k: u64| {

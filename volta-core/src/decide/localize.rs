@@ -1,7 +1,8 @@
 //! Explains a difference by one intermediate value: a divisor, a radicand, a maximum, a condition.
 //!
 //! Two kernels compute the same function in different ways, so most intermediate values differ without being wrong. The
-//! value named here causes the difference: with the optimized kernel's value in its place, the reference computes what the optimized kernel does.
+//! value named here causes the difference: with the optimized kernel's value in its place, the reference computes what
+//! the optimized kernel does.
 
 use crate::base::index::InstId;
 use rustc_hash::FxHashSet;
@@ -12,38 +13,38 @@ use crate::number::interval::{Enclosure, Narrow};
 use crate::number::value::Value;
 use crate::term::{LandmarkOf, Store, TermId, TermKind, TermOp, View};
 
-/// Terms with more terms below them are not looked through.
+/// The largest number of terms below an element that is searched.
 const MAX_TERMS: usize = 1 << 18;
-/// So many values on the way are compared, of each side.
+/// The largest number of intermediate values compared, for each side.
 const MAX_VALUES: usize = 512;
-/// So many that have no counterpart are tried, of each side.
+/// The largest number of values without a counterpart that are tried, for each side.
 const MAX_TRIED: usize = 12;
-/// Values of larger relative width are not taken for equal.
+/// Values of larger relative width do not count as equal.
 const TIGHT: f64 = 1e-7;
 
-/// The first value on the way that explains a difference.
+/// The first intermediate value that explains a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstDifference {
-    /// What it is: `divisor`, say.
+    /// Its kind: `divisor`, for example.
     pub what: &'static str,
-    /// What the reference has there.
+    /// The reference's value.
     pub reference: String,
-    /// What the optimized kernel has there.
+    /// The optimized kernel's value.
     pub opt: String,
-    /// The instructions of both that take it, by the number that the machine gave them, where that is known.
+    /// The instructions of both sides that use it, by the machine's number, where known.
     pub sites: [Option<InstId>; 2],
 }
 
-/// A value on the way that a function takes, or a choice.
+/// An intermediate value that a function or a select uses.
 struct Landmark {
     what: &'static str,
-    /// What takes it.
+    /// The term that uses it.
     by: TermId,
     at: TermId,
     value: Value<Narrow>,
 }
 
-/// What an operation makes of its operands that is worth comparing, and which term that is.
+/// The value of an operation worth comparing, with its kind: the result or an operand.
 fn landmark(op: TermOp, term: TermId, operands: [TermId; 3]) -> Option<(&'static str, TermId)> {
     op.info().landmark.map(|landmark| match landmark {
         LandmarkOf::Result(words) => (words, term),
@@ -51,7 +52,7 @@ fn landmark(op: TermOp, term: TermId, operands: [TermId; 3]) -> Option<(&'static
     })
 }
 
-/// The landmarks of a term, in the order in which they were computed, each value once.
+/// The landmarks of a term, in the order of execution, each value once.
 fn landmarks(store: &Store, root: TermId, point: &dyn Point) -> Option<Vec<Landmark>> {
     let mut seen = FxHashSet::default();
     let mut stack = vec![root];
@@ -91,7 +92,7 @@ fn landmarks(store: &Store, root: TermId, point: &dyn Point) -> Option<Vec<Landm
     Some(marks)
 }
 
-/// Whether two values are as good as equal.
+/// Whether two values are equal up to a small width.
 fn same(a: &Value<Narrow>, b: &Value<Narrow>) -> bool {
     match (a, b) {
         (Value::Finite(left), Value::Finite(right)) => {
@@ -101,7 +102,7 @@ fn same(a: &Value<Narrow>, b: &Value<Narrow>) -> bool {
     }
 }
 
-/// Those of one side that the other lacks, the first first.
+/// The landmarks of one side without a counterpart on the other, in order.
 fn alone<'l>(own: &'l [Landmark], others: &[Landmark]) -> Vec<&'l Landmark> {
     let has = |mark: &Landmark| {
         let near = |value: &Value<Narrow>| match (value, &mark.value) {
@@ -113,7 +114,7 @@ fn alone<'l>(own: &'l [Landmark], others: &[Landmark]) -> Vec<&'l Landmark> {
     own.iter().filter(|mark| !has(mark)).take(MAX_TRIED).collect()
 }
 
-/// The first value on the way that, put into the reference, makes it compute what the optimized kernel does.
+/// The first intermediate value that, put into the reference, makes it compute what the optimized kernel does.
 pub(super) fn explain(
     reference: (&Store, TermId),
     opt: (&Store, TermId),

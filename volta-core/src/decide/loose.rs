@@ -1,7 +1,7 @@
-//! Literals that rule V9 may read as another number than their bits spell: where one stands, evaluation claims nothing that
-//! a reading could undo. All other literals are exact.
+//! Literals that rule V9 may read as another number than their bits encode: evaluation widens them, so that it claims
+//! nothing that a reading could undo. All other literals are exact.
 //!
-//! Decided without the table of the algebra, and more generously: a literal near a constant, up to any power of two.
+//! Decided without the algebra's table, and more generously: a literal near a constant, up to any power of two.
 
 use super::evaluate::walk;
 use crate::number::format::Format;
@@ -11,8 +11,8 @@ use crate::number::{Extended, Rational, Rounded};
 use crate::term::{Constant, ConstantId, Reads, Store, TermId, TermKind, TermOp};
 use rustc_hash::FxHashSet;
 
-/// Low-order halves of constants that compilers split in two: fraction bits of f32 literals. Where the high half
-/// is read as the irrational constant itself, the low half counts as 0.
+/// Fraction bits of f32 literals that are low-order halves of constants which compilers split in two. Where the high
+/// half is read as the irrational constant itself, the low half counts as 0.
 const RESIDUALS_F32: [u64; 5] = [
     0x25_7060, // log₂e
     0x25_5e34, // log₂e, powf's
@@ -21,21 +21,21 @@ const RESIDUALS_F32: [u64; 5] = [
     0x17_9a37, // log₂10
 ];
 
-/// As [`RESIDUALS_F32`], of f64 literals.
+/// Like [`RESIDUALS_F32`], for f64 literals.
 const RESIDUALS_F64: [u64; 1] = [0xa_bc9e_3b39_803f]; // ln 2
 
-/// What readings replace, up to powers of two.
+/// The constants that readings stand for, up to powers of two.
 const CONSTANTS: [f64; 4] =
     [std::f64::consts::LOG2_E, std::f64::consts::LN_2, std::f64::consts::LOG2_10, std::f64::consts::LOG10_2];
 
-/// So many pairs of a literal and a scale are looked at; of more, each literal may be a product.
+/// The largest number of pairs of a literal and a scale that are tested; beyond it, any literal may be a product.
 const MAX_PAIRS: usize = 1 << 20;
 
 /// The constants of one store that may be read otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Loose(FxHashSet<ConstantId>);
 
-/// Bits of mantissa of the formats in which readings are literals.
+/// Mantissa bits of the formats in which literals are read.
 fn mantissa(format: Format) -> Option<u32> {
     match format {
         Format::F16 => Some(11),
@@ -46,8 +46,8 @@ fn mantissa(format: Format) -> Option<u32> {
     }
 }
 
-/// A constant as a literal: its format, its bits and what the format holds of a mantissa. What was computed from
-/// literals, and what no float is, shares their uncertainty.
+/// A constant as a literal: its format, its bits and the mantissa bits of the format. Constants computed from literals,
+/// and those that are no float, share the uncertainty.
 fn spelled(constant: &Constant) -> Option<(Format, u64, u32)> {
     let (format, bits) = match (constant.literal, constant.rounded) {
         (Some(literal), _) => literal,
@@ -56,7 +56,7 @@ fn spelled(constant: &Constant) -> Option<(Format, u64, u32)> {
     Some((format, bits, mantissa(format)?))
 }
 
-/// Whether a constant looks rounded: no integer, and more than half of its format's mantissa in use.
+/// Whether a constant looks rounded: no integer, and it uses more than half of its format's mantissa.
 fn looks_rounded(constant: &Constant) -> bool {
     let (Some(value), Some((_, _, mantissa))) = (constant.exact.finite(), spelled(constant)) else {
         return false;
@@ -72,19 +72,19 @@ fn is_residual(format: Format, bits: u64) -> bool {
     }
 }
 
-/// Whether two numbers agree but for some units of the last of `mantissa` binary digits.
+/// Whether two numbers agree up to some units of the last of `mantissa` bits.
 fn is_near(a: f64, b: f64, mantissa: u32) -> bool {
     let unit = 2f64.powi(-(mantissa as i32));
     ((a / b).abs() - 1.0).abs() <= 16.0 * unit
 }
 
-/// `value` divided by a power of two that leaves a number from 1 to below 2.
+/// `value` scaled by a power of two to a number in [1, 2).
 fn fraction(value: f64) -> f64 {
     f64::from_bits(value.to_bits() & 0xf_ffff_ffff_ffff | 0x3ff0_0000_0000_0000)
 }
 
 impl Loose {
-    /// Of the constants of `store`, compared with `other`.
+    /// The loose constants of `store`, with products by scales from `other`.
     pub fn of(store: &Store, other: &Store) -> Loose {
         let scales: Vec<f64> = constants(other).filter_map(|(_, constant)| number(constant)).collect();
         let own: Vec<_> = constants(store).filter(|(_, constant)| looks_rounded(constant)).collect();
@@ -108,8 +108,8 @@ impl Loose {
         Loose(own.iter().filter(|(_, constant)| is_read(constant)).map(|(id, _)| *id).collect())
     }
 
-    /// Those that a term's value depends on by way of a reading: readings stand in exponents, and beside logarithms.
-    /// All, where the term is computed from more than `limit` terms.
+    /// Those that can affect a term's value through a reading: readings occur in exponents, and beside logarithms. All,
+    /// where the term is computed from more than `limit` terms.
     pub fn below(self, store: &Store, root: TermId, limit: usize) -> Loose {
         if self.0.is_empty() {
             return self;
@@ -133,8 +133,8 @@ impl Loose {
         if complete { Loose(self.0.intersection(&below).copied().collect()) } else { self }
     }
 
-    /// The values that a constant can have under any reading: what rounds to it, within four units of its last place; of a
-    /// residual, everything between it and (nearly) 0.
+    /// The values that a constant can have under any reading: those that round to it, within four units of the last
+    /// place; for a residual, everything between it and (nearly) 0.
     pub(super) fn value<E: Enclosure>(&self, store: &Store, id: ConstantId, precision: u32) -> Value<E> {
         let constant = store.constant(id);
         if self.0.contains(&id) {
@@ -145,7 +145,7 @@ impl Loose {
     }
 }
 
-/// The values of a constant that is read in any way.
+/// All values that a constant may be read as.
 fn widened<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
     let exact = Value::exact(&constant.exact, precision);
     let (Extended::Finite(value), Some((format, bits, mantissa))) = (&constant.exact, spelled(constant))
@@ -153,8 +153,8 @@ fn widened<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
         return exact;
     };
     let slack = value * Rational::power_of_two(2 - mantissa as i32);
-    // Not quite to 0: where it meets an infinity, the residual has its own sign. The high half beside it has slack
-    // enough for the difference.
+    // Not down to 0: multiplied by an infinity, the residual keeps its sign. The slack of the high half covers the
+    // difference.
     let near = if is_residual(format, bits) && value.abs() <= Rational::power_of_two(-20) {
         value * Rational::power_of_two(-60)
     } else {
@@ -167,7 +167,7 @@ fn constants(store: &Store) -> impl Iterator<Item = (ConstantId, &Constant)> {
     (0..store.constant_count()).map(ConstantId::from_index).map(|id| (id, store.constant(id)))
 }
 
-/// A finite constant that is not zero, nearly.
+/// A finite, non-zero constant, approximately.
 fn number(constant: &Constant) -> Option<f64> {
     let value = constant.exact.finite()?.to_f64_approximately();
     (value.is_normal()).then_some(value)

@@ -1,8 +1,9 @@
-//! Are two terms equal; if not, at which input do they differ.
+//! Decides whether two terms are equal, and if not, at which input they differ.
 //!
-//! Refuting shares nothing with proving: [`evaluate`] reads terms as they were executed and encloses their values
-//! at a point, [`counterexample`] chooses points, and a [`witness`] is what it finds. Evaluation never says *equal*; only
-//! [`prove`] does. [`decide`] runs both over all elements of the outputs. [`smt`] writes the same question for a solver.
+//! Refutation shares nothing with proof: [`evaluate`] reads terms as they were executed and encloses their values at a
+//! point, [`counterexample`] chooses points, and a [`witness`] is the result. Evaluation never says *equal*; only
+//! [`prove`] does. [`decide`] runs both over all elements of the outputs. [`smt`] writes the same question for a
+//! solver.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,71 +47,71 @@ pub use sweep::{Reached, reached};
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementPair<'s> {
-    /// What is right.
+    /// The term of the reference.
     pub reference: (&'s Store, TermId),
-    /// What is judged.
+    /// The term of the optimized kernel.
     pub opt: (&'s Store, TermId),
 }
 
-/// How hard to try.
+/// Limits of the decision.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionOptions {
-    /// What all elements may take together.
+    /// Budgets for all elements together.
     pub budgets: Budgets,
-    /// What is held of the case besides.
+    /// Memory that the case already holds.
     pub held: Held,
     /// The search for witnesses.
     pub effort: counterexample::SearchBudget,
-    /// Proves every element by itself, even if it is another one with its inputs renamed. For tests: verdicts must not
-    /// differ.
+    /// Proves every element by itself, even if it is another one translated. For tests: verdicts must not differ.
     pub every_element: bool,
 }
 
-/// What became of the elements. Elements after the first failure are not spoken of.
+/// The outcome for all elements. Elements after the first failure are not considered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// How many elements were proved equal, from the first on; all of them when there is no failure.
+    /// Number of elements proved equal, from the first on; all of them when there is no failure.
     pub equal: usize,
-    /// What the optimized kernel requires beyond the reference, each once. Not empty: *equivalent-where*.
+    /// Requirements of the optimized kernel beyond the reference's, each once. Not empty: *equivalent-where*.
     pub conditions: Vec<String>,
-    /// What the reference requires of its inputs, each once; the first ones where there are many.
+    /// Requirements of the reference on its inputs, each once; the first ones where there are many.
     pub domain: Vec<String>,
-    /// How many more there are.
+    /// Number of further requirements.
     pub more_domain: usize,
     /// Literals read as irrational constants (V9).
     pub readings: Vec<Reading>,
-    /// The first element that was not proved equal, and why; or one that evaluation found before anything was proved.
+    /// The first element that was not proved equal, and why; or one that evaluation refuted before anything was proved.
     pub first_failure: Option<(usize, Failure)>,
-    /// Steps of algebra.
+    /// Steps of algebra taken.
     pub steps: u64,
-    /// How many elements were brought to canonical form, themselves or others of which they are instances: none where
+    /// Number of elements that were brought to normal form, themselves or by translation of others: none where
     /// evaluating a few of them at a point showed a difference.
     pub canonical: usize,
 }
 
-/// More conditions than this are counted, not listed.
+/// Conditions beyond this number are counted, not listed.
 const MAX_CONDITIONS: usize = 16;
 
-/// So many elements are evaluated before anything is proved.
+/// Number of elements that are evaluated before anything is proved.
 const SAMPLE: usize = 16;
-/// Where terms are many, so many of elements that are one another with their inputs moved: maxima and choices may hide
-/// a difference at one point and not at the next.
+/// In large stores, the number evaluated of each translation class: maxima and selects may hide a difference at one
+/// point and not at the next.
 const SAMPLE_A_KIND: usize = 3;
-/// Fewer terms than this are not worth another batch, which would prove again what its elements share with others.
+/// Smaller stores are not split into further batches, each of which would prove again what its elements share with
+/// others.
 const NODES_A_RUN: usize = 1 << 14;
-/// A run has at most so many elements, unless there would be more than [`FEW_RUNS`].
+/// Largest number of elements in a run, unless there would be more than [`FEW_RUNS`].
 const MAX_RUN: usize = 128;
-/// So many runs may each bring what their elements share, such as the variance of a row, to its form.
+/// This many runs may each bring to normal form what their elements share, such as the variance of a row.
 const FEW_RUNS: usize = 4;
 
-/// What one run of elements came to.
+/// The outcome of one run of elements.
 #[derive(Default)]
 struct Part {
-    /// Elements that were proved equal, by position.
+    /// Elements that were proved equal, by index.
     proofs: Vec<(usize, Proof)>,
     readings: BTreeSet<Reading>,
     failure: Option<(usize, Failure)>,
-    /// Elements that were decided, and what all up to each took.
+    /// Elements that were decided, with the steps that all up to each took.
     taken: Vec<(usize, u64)>,
 }
 
@@ -122,17 +123,18 @@ impl Part {
 
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
 ///
-/// Of elements that are one another with their inputs moved, the first is proved, and with it the others, unless it
-/// is equal under conditions only, which name its inputs. What is to be proved is taken in runs whose length depends on
-/// the number of elements and of terms only. Each run has a prover of its own, so what is shared, and every count of
-/// steps, is the same whoever works on it; and steps are for elements in order, as if one were decided after the other.
+/// Of elements that are translations of one another, the first is proved, and the others follow, unless its equality is
+/// conditional, since conditions name its inputs. What is to be proved is split into runs whose length depends only on
+/// the numbers of elements and of terms. Each run has a prover of its own, so shared results and counts of steps do not
+/// depend on threads. The budget of steps is spent in the order of elements, as if they were decided one after the
+/// other.
 pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &DecisionOptions) -> Decision {
     if elements.is_empty() {
         return Decision::default();
     }
     let (stores, sides) = stores_of(elements);
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
-    // The shapes of a store that is most of all leave other threads with nothing else to do.
+    // Analysing a dominant store would otherwise leave the other threads idle.
     let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let (alike, early) = rayon::join(
@@ -173,8 +175,8 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     outcome_of(parts, elements.len())
 }
 
-/// Makes of parts what they come to when one is done after the other, `taken` steps having been taken before: steps end
-/// at the first element up to which more were taken than there are. Tells how many were taken up to the first failure.
+/// Truncates parts to the outcome of deciding them one after the other, after `taken` steps: the budget ends at the
+/// first element up to which the steps exceed it. Returns the steps taken up to the first failure.
 fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 {
     let budgets = &all.options.budgets;
     for at in 0..parts.len() {
@@ -185,7 +187,7 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
             taken += steps;
             part.taken.truncate(last + 1);
             part.proofs.retain(|(at, _)| *at < end);
-            // How far the run got is chance.
+            // How far the run got depends on threads.
             part.readings.clear();
             let element = &all.elements[end];
             let witness =
@@ -203,7 +205,7 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
     taken
 }
 
-/// Decides the elements at some positions, in order, until one is not proved or `stop` says so.
+/// Decides the elements at some indices, in order, until one is not proved or `stop` holds.
 fn prove(all: All<'_, '_>, positions: &[usize], ration: Ration, stop: &dyn Fn() -> bool) -> Part {
     let mut part = Part::default();
     let mut run = Batch::new(all, ration);
@@ -221,7 +223,7 @@ fn prove(all: All<'_, '_>, positions: &[usize], ration: Ration, stop: &dyn Fn() 
     part
 }
 
-/// Decides the elements at some positions in parallel. Runs behind one that failed, or behind `end`, end early.
+/// Decides the elements at some indices in parallel. Runs after one that failed, or after `end`, stop early.
 fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64, end: usize) -> Vec<Part> {
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
@@ -242,7 +244,7 @@ fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64
     runs.collect()
 }
 
-/// What all parts come to, as if elements had been decided one after the other.
+/// The outcome of all parts, as if elements had been decided one after the other.
 fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
     let mut outcome = Decision::default();
     let mut proofs = Vec::new();
@@ -251,7 +253,7 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
     for part in parts {
         let first = part.proofs.first().map(|(at, _)| *at);
         let first = first.or(part.failure.as_ref().map(|(at, _)| *at));
-        // Whether those behind the first failure ran is chance.
+        // Whether parts after the first failure ran depends on threads.
         if first.is_none_or(|first| earliest.is_some_and(|earliest| first > earliest)) {
             continue;
         }
@@ -276,19 +278,20 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
     outcome
 }
 
-/// Which elements are others with their inputs moved.
+/// Finds the elements that are translations of others.
 fn alike_of(
     stores: &[&Store],
     sides: &[[usize; 2]],
     roots: &[Vec<TermId>],
     options: &DecisionOptions,
 ) -> EquivalenceClasses {
-    // A single element can be no other one, and is hardly the same on both sides where these do not store as much.
+    // A single element has no other to be a translation of, and its sides are rarely identical unless their stores have
+    // equal size.
     let pays = match sides {
         [[reference, opt]] => stores[*reference].len() == stores[*opt].len(),
         _ => true,
     };
-    // The classes of a store take more than its terms, and are gone once its roots have theirs.
+    // The classes of a store take more memory than its terms, and are dropped once its roots have theirs.
     let shared = SharedClasses::default();
     let places = stores.par_iter().zip(roots).map(|(store, roots)| {
         if pays { TranslationClasses::places(store, roots, &shared) } else { vec![None; roots.len()] }
@@ -296,8 +299,8 @@ fn alike_of(
     EquivalenceClasses::new(sides, places.collect(), options.every_element)
 }
 
-/// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
-/// taught. Tells each with the time that it took, for measurements.
+/// Decides elements one after the other on this thread, like a run of [`decide`], each with the results of those
+/// before. Returns the time of each, for measurements.
 pub fn in_turn(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
@@ -317,7 +320,7 @@ pub fn in_turn(
     }
 }
 
-/// The stores that elements lie in, each once, and for each element which the two sides' are.
+/// The distinct stores of elements, and for each element those of its two sides.
 fn stores_of<'s>(elements: &[ElementPair<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) {
     let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
     let mut stores: Vec<&Store> = Vec::new();
@@ -332,7 +335,7 @@ fn stores_of<'s>(elements: &[ElementPair<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2
     (stores, sides)
 }
 
-/// The terms of the elements at some positions in each store.
+/// The terms of the elements at some indices, by store.
 fn roots_of(
     elements: &[ElementPair<'_>],
     stores: usize,
@@ -348,8 +351,8 @@ fn roots_of(
     roots
 }
 
-/// What proofs of the elements at some positions need to know of each store, of which one may be known already.
-/// Literals are read with a view to those of the other side.
+/// Analyses each store for proofs of the elements at some indices; one analysis may be given. How literals are read
+/// depends on those of the other side.
 fn facts_of(
     elements: &[ElementPair<'_>],
     stores: &[&Store],
@@ -376,7 +379,7 @@ fn facts_of(
     analysis
 }
 
-/// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or
+/// Evaluates a few elements, including the first and the last, at one point: most wrong kernels are wrong everywhere or
 /// at an edge, and are refuted before anything is proved.
 fn refute_some(
     elements: &[ElementPair<'_>],
@@ -395,7 +398,7 @@ fn refute_some(
         });
     }
     let groups = sample.chunk_by(|a, b| sides[*a] == sides[*b]);
-    // In halves: threads of which each has one finish earlier, even where what both evaluate is the same.
+    // In halves, which balances two threads better even where both evaluate the same terms.
     let groups: Vec<&[usize]> =
         groups.flat_map(|group| <[_; 2]>::from(group.split_at(group.len() / 2))).collect();
     let differing = groups.into_par_iter().filter(|group| !group.is_empty()).flat_map_iter(|group| {
@@ -413,11 +416,12 @@ fn refute_some(
     })
 }
 
-/// Terms are evaluated at so many points to find elements that differ, unless there are more than this.
+/// Number of points at which elements are compared to find those that differ, and the largest number of nodes for that.
 const MAP_POINTS: u32 = 3;
 const MAP_NODES: usize = 1 << 20;
 
-/// Which elements surely differ at some of a few points, as positions, ascending; `None` where there are too many terms.
+/// Indices of the elements that certainly differ at some of a few points, ascending; `None` where there are too many
+/// terms.
 pub fn differing(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
@@ -445,7 +449,7 @@ pub fn differing(
     Some(found)
 }
 
-/// Up to `count` positions, more than one, evenly spread over `elements`, first and last among them.
+/// Up to `count` indices, more than one, evenly spread over `elements`, including the first and the last.
 fn every(elements: usize, count: usize) -> Vec<usize> {
     let Some(last) = elements.checked_sub(1) else { return Vec::new() };
     let mut sample: Vec<usize> = (0..count).map(|step| last * step / (count - 1)).collect();
@@ -469,23 +473,23 @@ fn shorten(list: &mut Vec<String>) {
     }
 }
 
-/// What the case says about an input; [`crate::term::InputId`] is its position among the inputs.
+/// What the case declares of an input; [`crate::term::InputId`] is its index among the inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputInfo {
     /// The parameter's name.
     pub name: String,
     /// Extents, outermost first; empty for a symbolic scalar.
     pub shape: Vec<u64>,
-    /// What may be assumed of every element.
+    /// The declared sign of every element.
     pub sign: Sign,
-    /// The integers that elements are; `None` for reals.
+    /// The integer type of elements; `None` for reals.
     pub integers: Option<Integers>,
-    /// The float formats that either side keeps elements in: elements are numbers of all of these.
+    /// The float formats in which either side stores elements: elements are representable in all of them.
     pub formats: Formats,
 }
 
 impl InputInfo {
-    /// The largest magnitude of elements that are floats.
+    /// The largest magnitude of float elements.
     fn largest(&self) -> Option<Rational> {
         self.formats.largest()
     }

@@ -1,9 +1,9 @@
-//! Points at which terms are evaluated: numbers that the case's types hold.
+//! Points at which terms are evaluated: numbers that the case's types can hold.
 //!
-//! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
-//! sparse, equal, negative, large, zero, rising and falling along rows), then pseudo-random numbers derived from (input, element), then huge ones, so
-//! that a result depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and
-//! ranges are rarely reduced just at an integer.
+//! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive, sparse,
+//! equal, negative, large, zero, rising and falling along rows), then pseudo-random numbers derived from (input,
+//! element), then huge ones, so that a result depends on nothing but the case. All values are dyadic: evaluation keeps
+//! polynomials exact, and range reductions rarely hit an integer exactly.
 
 use super::evaluate::Point;
 use super::{InputInfo, Sign};
@@ -19,17 +19,17 @@ pub struct TestPoint<'i> {
 
 /// The point at which elements rise along each row.
 pub(super) const RISING: u32 = 14;
-/// The point at which they fall.
+/// The point at which elements fall along each row.
 const FALLING: u32 = 15;
 
 impl<'i> TestPoint<'i> {
-    /// The point of number `round`.
+    /// The point with index `round`.
     pub fn new(inputs: &'i [InputInfo], round: u32) -> TestPoint<'i> {
         TestPoint { inputs, round }
     }
 }
 
-/// A pseudo-random number that depends on all of its bits (the finalizer of `splitmix64`).
+/// A hash that depends on all bits of `seed` (the finalizer of `splitmix64`).
 pub(super) fn mix(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -55,12 +55,12 @@ impl Point for TestPoint<'_> {
     }
 }
 
-/// The value of an input: nearly always a small one.
+/// The value of an input: almost always a small one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     /// `mantissa · 2^exp`
     Dyadic(i64, i32),
-    /// An integer that no machine word holds with its sign.
+    /// An integer that does not fit a machine word with its sign.
     Large(i128),
 }
 
@@ -93,7 +93,7 @@ impl TestPoint<'_> {
         mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element)
     }
 
-    /// The value of an input that is no integer, as `mantissa · 2^exp`.
+    /// The value of a non-integer input, as `mantissa · 2^exp`.
     #[inline]
     fn real(&self, input: InputId, element: u64, info: Option<&InputInfo>) -> (i64, i32) {
         let hash = self.hash(input, element);
@@ -119,13 +119,13 @@ impl TestPoint<'_> {
             12 => (-signed(2).abs(), 0),
             10 | 13 => (choice(hash, 3) - 1, 0),
             11 => (choice(mix(element), 5) - 2, 0),
-            // So that each element of a row is the largest so far, or none but the first.
+            // Every element of a row is the largest so far, or only the first is.
             RISING => along_row(element, info, |at, _| at),
             FALLING => along_row(element, info, |at, length| length - at),
             // So large that products outweigh masks of -1e9, and of -1e30.
             16 => (signed(8192), 4),
             17 => (signed(8192), 40),
-            // Of all magnitudes; and of the size of masks, at the ends of f32's range, and of mantissas in it.
+            // All magnitudes; magnitudes of masks, near both ends of f32's range, and full mantissas.
             18 => (signed(8192), (choice(mix(hash), 81) - 40) as i32),
             19 => (signed(8192), 18),
             20 => (signed(8192), 100),
@@ -136,7 +136,7 @@ impl TestPoint<'_> {
             _ => (signed(8192), -10),
         };
         match info {
-            // Nearly always.
+            // Almost always.
             Some(info) if info.sign == Sign::Any && info.formats.surely_hold(mantissa, exp) => {
                 (mantissa, exp)
             }
@@ -145,7 +145,7 @@ impl TestPoint<'_> {
         }
     }
 
-    /// The value of an integer: small ones, then any digits, then extremes.
+    /// The value of an integer: small ones, then any bits, then extremes.
     fn integer(&self, hash: u64, element: u64, of: Integers) -> i128 {
         let choice = |hash: u64, count: u64| i128::from(((hash >> 32) * count) >> 32);
         let any = i128::from(hash >> (64 - of.bits));
@@ -170,7 +170,7 @@ impl TestPoint<'_> {
     }
 }
 
-/// A number for an element by where it stands in its row, in all from 0 to 8.
+/// A number from 0 to 8 for an element, by its position in its row.
 fn along_row(element: u64, info: Option<&InputInfo>, of: fn(i64, i64) -> i64) -> (i64, i32) {
     let length =
         info.and_then(|info| info.shape.last()).map_or(LONG_ROW, |length| (*length).clamp(1, LONG_ROW));
@@ -178,10 +178,10 @@ fn along_row(element: u64, info: Option<&InputInfo>, of: fn(i64, i64) -> i64) ->
     (of((element % length) as i64, length as i64), exp)
 }
 
-/// A row of more elements counts as several.
+/// Longer rows count as several.
 const LONG_ROW: u64 = 1 << 16;
 
-/// `value`, or the like of it that is in the type and satisfies the assumption.
+/// `value`, adjusted to the type and the assumption.
 pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Number {
     let digits = value & ((1 << of.bits) - 1);
     let wrapped = if digits > of.greatest() { digits - (1 << of.bits) } else { digits };
@@ -203,7 +203,7 @@ pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Num
     dyadic(&held).map_or(Number::Large(inside), |(mantissa, exp)| Number::Dyadic(mantissa, exp))
 }
 
-/// `mantissa · 2^exp`, or the like of it that the input's formats hold and that satisfies the assumption.
+/// `mantissa · 2^exp`, adjusted to the input's formats and the assumption.
 pub(super) fn assume((mut mantissa, mut exp): (i64, i32), info: &InputInfo) -> (i64, i32) {
     if !info.formats.surely_hold(mantissa, exp) {
         let held = info.formats.towards_zero(&Rational::from_dyadic(mantissa, exp));
@@ -231,7 +231,7 @@ fn dyadic(value: &Rational) -> Option<(i64, i32)> {
     den.is_power_of_two().then_some((mantissa, zeros as i32 - digits as i32))
 }
 
-/// The value that an input may have which is next to `value`, towards zero; `None` where what is assumed excludes it.
+/// The admissible value of an input nearest to `value`, towards zero; `None` where the assumption excludes it.
 pub(super) fn admitted(value: &Rational, info: &InputInfo) -> Option<Rational> {
     let held = info.formats.towards_zero(value);
     is_assumed(&held, info).then_some(held)

@@ -1,9 +1,9 @@
-//! One element: proved equal, refuted, or neither.
+//! Decides one element: proved equal, refuted, or neither.
 //!
-//! The cheap stages of the prover come first: most pairs are equal, and equal lists say so. Where they do not,
-//! one pseudo-random point shows most differences before anything is multiplied out; then the expensive stages; then
-//! the full search for a witness; then proofs by cases. A proof of equality counts where both sides are defined, so the requirements
-//! of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
+//! The cheap stages of the prover come first: most pairs are equal, and equal lists of terms show it. Where they do
+//! not, a pseudo-random point shows most differences before anything is multiplied out; then the expensive stages; then
+//! the full search for a witness; then case analysis. A proof of equality holds where both sides are defined, so the
+//! requirements of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
 use std::collections::BTreeSet;
@@ -31,39 +31,39 @@ use volta_case::Which;
 pub enum Failure {
     /// The two sides differ at a point of the reference's domain.
     Different(Counterexample),
-    /// One side has no value, at any input (V6).
+    /// One side has no value at any input (V6).
     Undefined {
-        /// Which.
+        /// The side.
         side: Which,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The budget of algebra ended.
+    /// The budget of algebra is exhausted.
     Exhausted(Exhausted),
     /// Neither a proof nor a witness was found.
     Unknown {
-        /// What ended the search.
+        /// Why the search ended.
         reason: String,
     },
 }
 
-/// What was proved of one element: equal where the reference is defined and the conditions hold.
+/// A proof for one element: the sides are equal where the reference is defined and the conditions hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Requirements of the optimized kernel that do not follow from the reference's.
     pub conditions: Vec<String>,
-    /// Requirements of the reference that always holding was not proved for: its domain.
+    /// The reference's domain: those of its requirements that are not proved to hold always.
     pub domain: Vec<String>,
 }
 
 impl Proof {
-    /// Whether the two sides are equal wherever there are inputs.
+    /// Whether the two sides are equal at all inputs.
     pub fn is_unconditional(&self) -> bool {
         self.conditions.is_empty() && self.domain.is_empty()
     }
 }
 
-/// A prover, and the requirements that it has looked at.
+/// A prover, and the obligations that it has read.
 pub(super) struct Learned<'s> {
     prover: Prover<'s>,
     obligations: Obligations,
@@ -72,24 +72,24 @@ pub(super) struct Learned<'s> {
 /// What is known of an element before it is decided.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementFacts {
-    /// Both sides are the same operations on the same operands.
+    /// Whether both sides are the same operations on the same operands.
     pub identical: bool,
-    /// There is an input at which an element like it is defined.
+    /// Whether an element of its translation class is defined at some input.
     pub defined: bool,
 }
 
-/// Proves elements one after the other, each with what the ones before taught it.
+/// Proves elements one after the other, each with the results of those before.
 pub struct ElementProver<'s, 'i> {
     quick: Learned<'s>,
-    /// For elements that the quick one leaves open.
+    /// For elements that the quick prover leaves open.
     thorough: Option<Learned<'s>>,
-    /// The last element needed the thorough one.
+    /// Whether the last element needed the thorough prover.
     prefers_thorough: bool,
-    /// What proofs of the names of intermediate values have read.
+    /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
-    /// For elements that are equal in one order of what they compare after the other.
+    /// For elements whose equality needs a case analysis by the order of compared quantities.
     cases: Option<Prover<'s>>,
-    /// Of the stores of the last element that needed one.
+    /// Filters for the stores of the last element that needed them.
     screen: Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
@@ -97,33 +97,33 @@ pub struct ElementProver<'s, 'i> {
     ration: Rc<Ration>,
 }
 
-/// Of the steps that are left, one in so many may be spent on a proof by cases.
+/// Share (one in this many) of the remaining steps that a proof by case analysis may take.
 const CASES_SHARE: u64 = 2;
-/// Of the steps that are left, one in so many is kept for the thorough prover.
+/// Share (one in this many) of the remaining steps that is kept for the thorough prover.
 const THOROUGH_SHARE: u64 = 4;
 
-/// The points at which elements are looked at before they are multiplied out: one of simple fractions, and one at which
+/// The points at which elements are evaluated before they are multiplied out: one of simple fractions, and one at which
 /// every element of a row is the largest so far.
 const SCREENS: [u32; 2] = [0, RISING];
 
-/// So many steps are spent on an element before what both sides compute on the way is named.
+/// Steps spent on an element before sweeping names intermediate values.
 const FIRST_STEPS: u64 = 1 << 20;
 
-/// So many steps may be spent on a form.
+/// The largest number of steps for a normal form.
 pub(super) const FORM_STEPS: u64 = 5_000_000;
 
-/// What one stage came to.
+/// The outcome of one stage.
 enum Attempt {
     Equal,
     Open(String),
     FirstUndefined(String),
     SecondUndefined(String),
-    /// Higher rungs would stop as well.
+    /// Later stages would stop as well.
     Stopped(Stop),
 }
 
 impl Attempt {
-    /// Whether another way may show more.
+    /// Whether another approach may decide it.
     fn is_open(&self) -> bool {
         match self {
             Attempt::Open(_) | Attempt::Stopped(Stop::Exhausted(_) | Stop::Unknown(_)) => true,
@@ -146,7 +146,7 @@ fn signs_of(sign: Sign) -> Signs {
     }
 }
 
-/// What the algebra is told of the inputs.
+/// What the algebra may assume of the inputs.
 pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
     let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
     let range = |input: &InputInfo| InputRange {
@@ -157,7 +157,7 @@ pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
 }
 
 impl<'s, 'i> ElementProver<'s, 'i> {
-    /// A prover that knows nothing yet.
+    /// A prover without results so far.
     pub fn new(
         inputs: &'i [InputInfo],
         options: &'i DecisionOptions,
@@ -222,7 +222,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         }
     }
 
-    /// What is told of an element that is equal wherever the reference is defined, the optimized kernel there too.
+    /// The proof of an element whose optimized kernel is defined and equal wherever the reference is defined.
     fn where_defined(
         &mut self,
         element: &ElementPair<'s>,
@@ -241,13 +241,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let domain = match found {
             Ok(domain) => learned.texts(&domain, self.inputs),
             Err(undefined @ Failure::Undefined { .. }) => return Err(undefined),
-            // Wherever that is, both are the same.
+            // Both sides are the same there, wherever it is.
             Err(_) => vec![self.has_a_value(element.reference)],
         };
         Ok(Proof { conditions: Vec::new(), domain })
     }
 
-    /// What is told of a domain that was not worked out.
+    /// The description of a domain that was not computed.
     fn has_a_value(&self, (store, term): (&Store, TermId)) -> String {
         let first = leaves([(store, term), (store, term)], self.options.effort.remembered)
             .and_then(|leaves| leaves.inputs.first().copied());
@@ -257,8 +257,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         format!("what is computed{} has a value (where was not worked out)", of.unwrap_or_default())
     }
 
-    /// Sees to it that a proof is about something: that there are inputs at which the reference is defined, and the
-    /// optimized kernel as well where that requires more.
+    /// Checks that a proof is not vacuous: that there are inputs at which the reference is defined, and the optimized
+    /// kernel as well where it requires more.
     fn with_domain(
         &mut self,
         element: &ElementPair<'s>,
@@ -307,7 +307,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         Err(Failure::Unknown { reason })
     }
 
-    /// Decides one element by its forms.
+    /// Decides one element by its normal forms.
     fn climb(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
         if !self.prefers_thorough {
             let result = self.attempt(element, analysis, false);
@@ -326,7 +326,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         result
     }
 
-    /// Climbs the pipeline with one of the provers.
+    /// Runs the stages with one of the provers.
     fn attempt(
         &mut self,
         element: &ElementPair<'s>,
@@ -375,7 +375,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             Attempt::Equal => learned.compare_requirements(reference, opt, inputs),
             Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Which::Reference, reason }),
             Attempt::SecondUndefined(reason) => {
-                // The reference may be undefined as well, for a reason found only among its requirements.
+                // The reference may be undefined as well, which only its requirements show.
                 learned.requirements(reference, Which::Reference)?;
                 Err(Failure::Undefined { side: Which::Opt, reason })
             }
@@ -423,7 +423,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 }
 
-/// The thorough prover, made when it is needed first.
+/// The thorough prover, created on first use.
 fn thorough<'s, 'l>(
     known: &'l mut Option<Learned<'s>>,
     inputs: &[InputInfo],
@@ -432,7 +432,7 @@ fn thorough<'s, 'l>(
     known.get_or_insert_with(|| Learned::new(inputs, ration, true))
 }
 
-/// Whether the two sides surely differ at one of the first points.
+/// Whether the two sides certainly differ at one of the first points.
 fn differs<'s, 'i>(
     screen: &mut Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
     element: &ElementPair<'s>,
@@ -471,7 +471,7 @@ fn is_one_product(
     prover.equal(reference, opt, Stage::Lists) == Ok(Equality::Equal)
 }
 
-/// The two sides of an element, as a prover names them.
+/// The two sides of an element, as references of a prover.
 pub(super) fn terms_of<'s>(
     prover: &mut Prover<'s>,
     element: &ElementPair<'s>,
@@ -485,14 +485,14 @@ pub(super) fn terms_of<'s>(
 }
 
 impl<'s> Learned<'s> {
-    /// A prover that knows nothing yet, thorough or not.
+    /// A prover without results so far, thorough or not.
     pub(super) fn new(inputs: &[InputInfo], ration: &Rc<Ration>, thorough: bool) -> Learned<'s> {
         let tactic = if thorough { Tactic::THOROUGH } else { Tactic::QUICK };
         let prover = Prover::new(ranges(inputs), tactic);
         Learned { prover: drawing(prover, ration), obligations: Obligations::default() }
     }
 
-    /// Whether a thorough prover would find no more.
+    /// Whether a thorough prover would prove nothing more.
     pub(super) fn is_thorough(&self) -> bool {
         self.prover.is_thorough()
     }
@@ -502,14 +502,15 @@ impl<'s> Learned<'s> {
         self.prover.readings().iter().copied()
     }
 
-    /// Reports what was taken from the ration, and tells it.
+    /// Settles the steps taken with the ration; returns them.
     pub(super) fn settle(&mut self) -> u64 {
         self.prover.settle_account();
         self.prover.steps()
     }
 
-    /// Proves by forms, in so many steps, that the optimized kernel has a value wherever the reference has, and the same one,
-    /// a number. Tells whether the reference may have none somewhere, and which signs its value can have.
+    /// Proves by normal forms, within a number of steps, that the optimized kernel has a value wherever the reference
+    /// has one, and the same finite one. Returns whether the reference may be undefined somewhere, and the possible
+    /// signs of its value.
     pub(super) fn proves(
         &mut self,
         element: &ElementPair<'s>,
@@ -539,7 +540,7 @@ impl<'s> Learned<'s> {
         terms_of(&mut self.prover, element, analysis)
     }
 
-    /// One stage of the pipeline.
+    /// Runs one stage of the pipeline.
     fn climb(&mut self, reference: TermRef, opt: TermRef, stage: Stage) -> Attempt {
         match self.prover.equal(reference, opt, stage) {
             Ok(Equality::Equal) => Attempt::Equal,
@@ -567,7 +568,7 @@ impl<'s> Learned<'s> {
         let domain = self.requirements(reference, Which::Reference)?;
         let own = self.requirements(opt, Which::Opt)?;
         let mut extra = Vec::new();
-        // In each order of what they compare.
+        // In each order of the compared quantities.
         for requirement in self.prover.additional((reference, &domain), own) {
             let operand = self.obligations.operand(&requirement);
             let met = operand.map(|operand| self.prover.met_by_cases(&requirement, operand, reference));

@@ -1,22 +1,22 @@
-//! Proofs compared with evaluation: at points of their own, in intervals, which know nothing of the algebra, and in
-//! prime fields, which know what order, roots and logarithms are from it, and compute exactly.
+//! Compares proofs with evaluation: at separate points in intervals, which do not use the algebra, and in prime fields,
+//! which take order, roots and logarithms from the algebra, and compute exactly.
 
 use rayon::prelude::*;
 
 use super::counterexample::{QuickFilter, SearchBudget};
 use super::{DecisionOptions, ElementPair, InputInfo, every, fields};
 
-/// The first of the points that a recheck takes; the search for witnesses ends before.
+/// The first point of a recheck; the search for witnesses uses earlier ones only.
 const FIRST_ROUND: u32 = 101;
-/// So many elements are evaluated, spread evenly.
+/// Number of elements that are evaluated, spread evenly.
 const SAMPLE: usize = 64;
 
-/// Where a contradiction was found.
+/// The evaluation that found a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// The intervals that enclose the two values have no number in common.
+    /// The enclosures of the two values are disjoint.
     Intervals,
-    /// The values modulo a prime are not the same.
+    /// The values modulo a prime differ.
     Fields,
 }
 
@@ -29,8 +29,8 @@ impl std::fmt::Display for Where {
     }
 }
 
-/// Evaluates both sides of some elements that were proved equal, at some points in intervals and in prime fields. The
-/// position of one that differs although both sides are defined: the proof or the evaluation is wrong.
+/// Evaluates both sides of some elements that were proved equal, at some points in intervals and in prime fields.
+/// Returns the index of one that differs although both sides are defined: the proof or the evaluation is wrong.
 pub fn contradiction(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],

@@ -1,15 +1,16 @@
-//! Sweeping: what two kernels compute alike on the way is proved once, and has a name in what is proved above it.
+//! Sweeping: intermediate values that two kernels share are proved equal once, and named in proofs of what is computed
+//! from them.
 //!
-//! Two kernels that are far apart as a whole mostly pass through the same values: a mean, a variance, a score. Both sides
-//! are evaluated at two points; terms of both that have the same values there are candidates, and are tried from the inputs
-//! up. A pair that is proved equal wherever there are inputs gets a name, and stands in later proofs as an input of its own, of
-//! which no more is known than its signs. Where that hides what a proof needs, evaluation with the name as an input shows a
-//! difference, and the proof is tried with the terms that the name stands for.
+//! Two kernels that differ much as a whole mostly pass through the same values: a mean, a variance, a score. Both sides
+//! are evaluated at two points; terms of both with the same values there are candidates, and are tried from the inputs
+//! up. A pair that is proved equal at all inputs gets a name, which stands in later proofs for an input about which
+//! only signs are known. Where that hides what a proof needs, evaluation with the name as an input shows a difference,
+//! and the proof is tried with the terms that the name stands for.
 //!
-//! Names keep what rules ask. A pair has a name only if its reference has a value at every input (V8), and the optimized
-//! kernel's term has one there too: then so has the name, wherever it stands, in arms of choices as well. Literals are
-//! read by what is around them (V9), so that nothing is named in which one, or a logarithm beside which one may be read, can be
-//! seen from outside; and parts read literals as the whole store does.
+//! Names respect the rules. A pair gets a name only if its reference has a value at every input (V8), and the optimized
+//! kernel's term has one there too: then so has the name, wherever it stands, in arms of selects as well. Readings of
+//! literals depend on what surrounds them (V9), so a term is not named if such a literal, or a logarithm beside which
+//! one may be read, is visible from outside; and parts read literals as the whole store does.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -29,28 +30,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 mod joined;
 
-/// Terms of a side that are looked at.
+/// The largest number of terms of a side.
 const MAX_TERMS: usize = 1 << 17;
 /// The points of the sequence at which candidates agree.
 const POINTS: [u32; 2] = [24, 26];
 /// The point at which names are tried as inputs.
 const TRIAL: u32 = 28;
-/// Terms of fewer operations, those below counted as often as they are used, are proved as fast as they are named.
+/// Smaller terms, counted as trees, are proved as fast as they are named.
 const MIN_SIZE: u32 = 3;
-/// Terms of one value and one side that are looked at.
+/// The largest number of candidates with one value on one side.
 const MAX_MEMBERS: usize = 4;
-/// Pairs that are tried.
+/// The largest number of pairs that are tried.
 const MAX_PAIRS: usize = 1_024;
-/// How often the names that a proof has used are taken back.
+/// How often names used by a proof are expanded.
 const MAX_ROUNDS: usize = 10;
-/// Steps that the proof of a pair may take.
+/// Budget of steps for the proof of a pair.
 const PAIR_STEPS: u64 = 1 << 21;
-/// What a term of a part counts as, in steps: it is copied, and evaluated.
+/// Steps that count for a term of a part, which is copied and evaluated.
 const PART_STEPS: u64 = 4;
-/// Of the steps that are left, one in so many may be spent.
+/// Share (one in this many) of the remaining steps that may be spent.
 const SHARE: u64 = 8;
 
-/// The signs that names are told apart by: each is an input of its own, behind those of the case.
+/// The signs by which names are grouped: each has an input of its own, after those of the case.
 const SIGNS: [(Signs, Sign); 6] = [
     (Signs::POSITIVE, Sign::Positive),
     (Signs::NEGATIVE, Sign::Negative),
@@ -67,7 +68,7 @@ struct Located {
     term: TermId,
 }
 
-/// One element, swept.
+/// The sweep of one element.
 pub(super) struct Sweep<'s, 'a> {
     sides: [(&'s Store, TermId); 2],
     analysis: [&'s Analysis; 2],
@@ -75,33 +76,33 @@ pub(super) struct Sweep<'s, 'a> {
     inputs: Vec<InputInfo>,
     options: &'a DecisionOptions,
     ration: &'a Rc<Ration>,
-    /// For each side, the terms that have names, as the inputs that these are.
+    /// For each side, the terms that have names, with the inputs that stand for them.
     names: [FxHashMap<TermId, TermId>; 2],
     named: u64,
-    /// For each name, the names that the terms use for which it stands.
+    /// For each name, the names inside the terms that it stands for.
     within: FxHashMap<TermId, Vec<TermId>>,
     /// Literals that proofs have read as irrational constants.
     readings: BTreeSet<Reading>,
     left: u64,
 }
 
-/// A term with names in place of what they stand for.
+/// A term in which names replace the terms that they stand for.
 struct Part {
     store: Store,
     root: TermId,
 }
 
-/// How far proving an element came, of what both sides compute on the way.
+/// How much of an element was proved, by intermediate values of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Pairs of terms that were proved equal, the reference's first, those that others are computed from before these.
+    /// Pairs of terms that were proved equal, the reference's first, operands before results.
     pub equal: Vec<[TermId; 2]>,
-    /// The first pair with the same values at some points of which nothing was proved; the element itself where all
-    /// others were proved.
+    /// The first pair with the same values at some points that was not proved; the element itself where all others were
+    /// proved.
     pub open: [TermId; 2],
 }
 
-/// How far proving an element comes. `None` where there is too much to look at.
+/// How much of an element can be proved. `None` where there are too many terms.
 pub fn reached(
     element: &ElementPair<'_>,
     inputs: &[InputInfo],
@@ -152,8 +153,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         })
     }
 
-    /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Then tells which
-    /// literals were read as irrational constants; `None` where nothing was proved.
+    /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Returns the
+    /// literals read as irrational constants; `None` where nothing was proved.
     pub(super) fn proves(
         element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
@@ -165,7 +166,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         if sweep.equal_when_joined().is_some() {
             return Some(sweep.readings);
         }
-        // What steps were proved with is nothing that another proof relies on.
+        // No other proof relies on the readings of these steps.
         sweep.readings.clear();
         for [reference, opt] in sweep.candidates(inputs)? {
             sweep.name(reference, opt);
@@ -175,7 +176,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(sweep.readings)
     }
 
-    /// Pairs of terms that agree at the points, those that others are computed from first.
+    /// Pairs of terms that agree at the points, operands before results.
     fn candidates(&self, inputs: &[InputInfo]) -> Option<Vec<[Located; 2]>> {
         let mut alike: FxHashMap<[u64; POINTS.len()], [Vec<TermId>; 2]> = FxHashMap::default();
         let mut order = Vec::new();
@@ -204,7 +205,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(pairs)
     }
 
-    /// The terms of a side that may have names, operands first, each with its values at the points, rounded.
+    /// The terms of a side that may get names, operands first, each with its rounded values at the points.
     fn values(&self, side: usize, inputs: &[InputInfo]) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
         let (store, root) = self.sides[side];
         let mut terms = Vec::new();
@@ -212,7 +213,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let complete = walk(store, &[root], MAX_TERMS, |term| match term.kind() {
             TermKind::Lane(..) => terms.push(term),
             TermKind::Constant(_) => {}
-            // What is not described might be taken for a name.
+            // An input that is not described might be mistaken for a name.
             TermKind::Input { input, .. } => described &= input.index() < inputs.len(),
         });
         if !complete || !described {
@@ -253,8 +254,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(found)
     }
 
-    /// Those of some terms, operands first, in which a literal that may be read, or a logarithm beside which one may be,
-    /// can be seen from outside.
+    /// Those of some terms, operands first, in which a literal that may be read, or a logarithm beside which one may
+    /// be, is visible from outside.
     fn open(&self, side: usize, terms: &[TermId]) -> FxHashSet<TermId> {
         let (store, _) = self.sides[side];
         let analysis = self.analysis[side];
@@ -275,7 +276,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         open
     }
 
-    /// Gives two terms one name if they are proved equal, and tells whether they are.
+    /// Gives two terms one name if they are proved equal; returns whether they are.
     fn name(&mut self, reference: Located, opt: Located) -> bool {
         let Some(signs) = self.equal(reference, opt, true) else { return false };
         let known = self.names[reference.side].get(&reference.term).copied();
@@ -298,8 +299,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         true
     }
 
-    /// Proves the second term defined and equal wherever the first is defined, and if so `everywhere`; tells which signs the
-    /// two can have.
+    /// Proves the second term defined and equal wherever the first is defined (with `everywhere`, at all inputs);
+    /// returns the possible signs of their value.
     fn equal(&mut self, reference: Located, opt: Located, everywhere: bool) -> Option<Signs> {
         let mut taken_back: FxHashSet<TermId> = FxHashSet::default();
         for round in 0..MAX_ROUNDS {
@@ -326,13 +327,13 @@ impl<'s, 'a> Sweep<'s, 'a> {
             if used.is_empty() {
                 return None;
             }
-            // Twice as far down each time: names that stand upon one another may be many.
+            // Twice as many layers each time: names may be nested deeply.
             self.take_back(used, 1 << round, &mut taken_back);
         }
         None
     }
 
-    /// Takes names back, and so many layers of those that what they stand for uses.
+    /// Expands names, and as many layers of the names inside the terms that they stand for.
     fn take_back(&self, used: Vec<TermId>, layers: usize, taken_back: &mut FxHashSet<TermId>) {
         let mut layer = used;
         for _ in 0..layers {
@@ -341,7 +342,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         }
     }
 
-    /// A term with names, but for those that were taken back.
+    /// A term in which names replace their terms, except those in `taken_back`.
     fn part(&self, at: Located, taken_back: &FxHashSet<TermId>) -> Part {
         let (from, _) = self.sides[at.side];
         let mut store = self.store_for(at.side);
@@ -352,21 +353,21 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Part { store, root }
     }
 
-    /// A store for terms of a side.
+    /// An empty store for terms of a side.
     fn store_for(&self, side: usize) -> Store {
         let (from, _) = self.sides[side];
         let mut store = Store::new();
         let mut integers = from.all_integers().to_vec();
         integers.resize(self.inputs.len(), None);
         store.set_integers(integers);
-        // All of them, in their order: what is known of constants is known by their numbers.
+        // All constants in their order, since analyses refer to them by index.
         for constant in from.constants() {
             store.intern(constant.clone());
         }
         store
     }
 
-    /// The names that a part uses.
+    /// The names that occur in a part.
     fn names_in(&self, part: &Part) -> Vec<TermId> {
         let first = self.inputs.len() - SIGNS.len();
         let mut names = Vec::new();
@@ -412,7 +413,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
     }
 }
 
-/// The term from which a sign is read: names have one sign on both sides, and two terms that are zero need not (V7).
+/// The term whose sign is copied: names have one sign on both sides, and two terms that are zero need not (V7).
 fn copied_sign(store: &Store, mut sign: TermId) -> TermId {
     while let View::Apply(TermOp::Neg, [operand, ..]) = store.view(sign) {
         sign = operand;
@@ -420,7 +421,7 @@ fn copied_sign(store: &Store, mut sign: TermId) -> TermId {
     sign
 }
 
-/// A value to nine digits; `None` where it is not known so well, or is none.
+/// A value rounded to nine digits; `None` where the enclosure is too wide or there is no value.
 fn rounded(value: &Value<Narrow>) -> Option<u64> {
     let Value::Finite(value) = value else { return None };
     let bits = value.middle(1e-11)?.to_bits();
@@ -450,7 +451,7 @@ mod tests {
             self.0.intern(Constant { exact, literal: None, rounded: None })
         }
 
-        /// `x₀·x₁ + x₂·x₃`, or the same the other way round.
+        /// `x₀·x₁ + x₂·x₃`, or the same sum with its terms swapped.
         fn score(&mut self, turned: bool) -> TermId {
             let [a, b, c, d] = [0, 1, 2, 3].map(|element| TermId::input(InputId(0), element));
             let (first, second) = (self.op(TermOp::Mul, &[a, b]), self.op(TermOp::Mul, &[d, c]));
@@ -458,7 +459,7 @@ mod tests {
             self.op(TermOp::Add, &terms)
         }
 
-        /// `f(s)` of a function that is nothing but itself.
+        /// `f(s)` for an opaque function.
         fn sine(&mut self, of: TermId) -> TermId {
             self.op(TermOp::Sin, &[of])
         }

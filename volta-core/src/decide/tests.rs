@@ -15,13 +15,13 @@ fn inputs(elements: u64) -> Vec<InputInfo> {
     vec![InputInfo { name: "x".to_owned(), shape: vec![elements], ..InputInfo::default() }]
 }
 
-/// `x[0]·x[1]/x[1]`, which requires what `x[0]` does not.
+/// `x[0]·x[1]/x[1]`, whose requirement `x[0]` does not have.
 fn quotient(store: &mut Store) -> TermId {
     let product = store.apply(TermOp::Mul, &[input(0), input(1)], InstId(0));
     store.apply(TermOp::Div, &[product, input(1)], InstId(0))
 }
 
-/// What nobody asks for but by a lane each, of so many nodes of whole warps.
+/// Nodes of whole warps, of which one lane each is used.
 fn rows(store: &mut Store, nodes: usize) -> TermId {
     let lanes = Lane::each(|lane| input(u64::from(lane.number())).raw());
     let last = (0..nodes).map(|_| store.push(TermOp::Neg, LaneMask::ALL, &[&lanes], InstId(0))).last();

@@ -17,17 +17,17 @@ const LISTED_EXPONENT: i32 = 1 << 16;
 /// An input in the reference's domain at which the two sides differ, under every reading of literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// The elements that matter, in order of input and element. Where there are many, those that are not 0.
+    /// The relevant elements, in order of input and element. Where there are many, those that are not 0.
     pub inputs: Vec<WitnessInput>,
-    /// How many elements the two terms depend on that are 0 and not listed. All other inputs may be anything.
+    /// Number of further elements that the two terms depend on; these are 0. All other inputs are arbitrary.
     pub zeros: u64,
     /// How the two sides differ.
     pub kind: WitnessKind,
-    /// What the reference is.
+    /// The reference's value.
     pub reference: SideValue,
-    /// What the optimized kernel is.
+    /// The optimized kernel's value.
     pub opt: SideValue,
-    /// What differs on the way, where something explains it.
+    /// The intermediate value that explains the difference, if one was found.
     pub explanation: Option<Box<FirstDifference>>,
 }
 
@@ -55,16 +55,16 @@ pub enum WitnessKind {
     Undefined,
 }
 
-/// What one side is at a witness.
+/// The value of one side at a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SideValue {
-    /// A real: exactly, where it is short; else a decimal that says `≈`, of as many digits as set the two sides apart.
+    /// A real: exact, where it is short; else a decimal marked `≈`, with enough digits to tell the two sides apart.
     Finite(String),
     /// `+∞`
     PosInf,
     /// `−∞`
     NegInf,
-    /// Nothing that rule V3 defines.
+    /// No value by rule V3.
     Undefined,
 }
 
@@ -82,13 +82,13 @@ impl std::fmt::Display for SideValue {
 /// How two values at one point compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Surely different, and the reference is defined.
+    /// Certainly different, and the reference is defined.
     Different(WitnessKind),
-    /// The reference is surely undefined: the point says nothing.
+    /// The reference is certainly undefined: the point shows nothing.
     OutsideDomain,
     /// Finite and overlapping, or the same infinity.
     Overlapping,
-    /// The precision does not tell.
+    /// The precision is not sufficient.
     Open,
 }
 
@@ -110,7 +110,7 @@ pub fn compare<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Comparison
     }
 }
 
-/// The outcomes of two sides that differ, with texts that differ too where a few digits can show it.
+/// The outcomes of two sides that differ, with different texts where a few digits suffice.
 pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Option<(SideValue, SideValue)> {
     let at = |digits| Some((outcome(reference, digits)?, outcome(opt, digits)?));
     let mut pair = at(6)?;
@@ -154,11 +154,11 @@ pub fn element_name(info: Option<&InputInfo>, input: InputId, element: u64) -> S
     spell_element(&info.name, &info.shape, element)
 }
 
-/// Numbers of more characters are not written out.
+/// Longer numbers, in characters, are not written out.
 const EXACT_LENGTH: usize = 24;
-/// Fractions of more characters have a decimal beside them.
+/// Longer fractions, in characters, have a decimal beside them.
 const FRACTION_LENGTH: usize = 12;
-/// It has so many digits.
+/// Number of digits of that decimal.
 const BESIDE_DIGITS: u32 = 6;
 
 /// `value` as an integer, a decimal or a fraction, if that is short.
@@ -193,10 +193,10 @@ pub fn decimal(value: &Rational, digits: u32) -> String {
         let power = rug::Rational::from(rug::Integer::from(10).pow(exp.unsigned_abs() as u32));
         if exp >= 0 { power } else { power.recip() }
     };
-    // The decimal exponent, from the binary one, a little too low and then corrected.
+    // The decimal exponent, estimated too low from the binary one and then corrected.
     let bits =
         i64::from(magnitude.numer().significant_bits()) - i64::from(magnitude.denom().significant_bits());
-    // So close that the correction is a step or two even where there are millions of digits.
+    // Precise enough that the correction takes a step or two even for millions of digits.
     let ratio = if bits > 0 { 301_029_995 } else { 301_029_996 };
     let mut exponent = ((bits - 1) * ratio).div_euclid(1_000_000_000) - 1;
     while power(exponent + 1) <= magnitude {

@@ -1,9 +1,9 @@
-//! What accesses of whole warps cost: passes over the banks of shared memory, and sectors of global memory. Looked at only
-//! in a run that asks for it ([`Options::access_patterns`](crate::case::Options)); no verdict depends on it.
+//! The cost of whole warps' accesses: passes over the banks of shared memory, and sectors of global memory. Computed
+//! only in a run that asks for it ([`Options::access_patterns`](crate::case::Options)); no verdict depends on it.
 //!
-//! Shared memory has 32 banks of 4 bytes, each of which gives one word a pass; lanes that want the same word share it.
-//! Accesses of 8 and 16 bytes a lane are made by half and quarter warps. Global memory is moved in sectors of 32 bytes.
-//! (CUDA C++ Programming Guide, *Compute Capabilities*, *Shared Memory* and *Global Memory*.)
+//! Shared memory has 32 banks of 4 bytes, each of which serves one word in a pass; lanes that access the same word
+//! share it. Accesses of 8 and 16 bytes a lane are split into half and quarter warps. Global memory is transferred in
+//! sectors of 32 bytes. (CUDA C++ Programming Guide, *Compute Capabilities*, *Shared Memory* and *Global Memory*.)
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
 const SECTOR_BYTES: u64 = 32;
 
-/// Which memory an access is to, and so what it is counted in.
+/// The memory that an access is to, which decides the unit of its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traffic {
     /// Shared memory, in passes over its banks.
@@ -23,18 +23,18 @@ pub enum Traffic {
     Sectors,
 }
 
-/// What all executions of an instruction by warps came to.
+/// The total cost of an instruction over all its executions by warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPattern {
     /// How often a warp executed it.
     pub accesses: u64,
-    /// How often it took more than is needed.
+    /// How often it took more passes or sectors than needed.
     pub costly: u64,
-    /// Passes or sectors, of all together.
+    /// Passes or sectors in total.
     pub taken: u64,
-    /// The fewest that so many lanes with so many bytes can take, of all together.
+    /// The minimum for as many lanes and bytes, in total.
     pub least: u64,
-    /// The worst access: its passes or sectors, and the fewest for it. Of an access by parts of a warp, the worst part.
+    /// The worst access: its passes or sectors, and the minimum for it. Where an access is split, the worst part.
     pub worst: [u32; 2],
 }
 
@@ -50,7 +50,7 @@ impl AccessPattern {
         })
     }
 
-    /// Both together.
+    /// The sum of two patterns.
     #[must_use]
     pub fn and(self, other: AccessPattern) -> AccessPattern {
         AccessPattern {
@@ -63,13 +63,13 @@ impl AccessPattern {
     }
 }
 
-/// The one that takes more for what it needs; of equal ones the larger.
+/// The access with the larger ratio of cost to minimum; of equal ones the larger.
 fn worse(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
     let times = |x: u32, y: u32| u64::from(x) * u64::from(y);
     if (times(b[0], a[1]), b) > (times(a[0], b[1]), a) { b } else { a }
 }
 
-/// The passes over the banks that lanes take for some bytes each, at offsets in one array.
+/// The passes over the banks for accesses of some bytes by each lane, at offsets in one array.
 pub(super) fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let words = u64::from(bytes).div_ceil(BANK_BYTES).min(BANKS);
     let together = (32 / words) as usize;
@@ -89,7 +89,7 @@ pub(super) fn passes(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessP
     AccessPattern::of(parts)
 }
 
-/// The sectors that lanes touch with some bytes each, at offsets in one array that begins with a sector.
+/// The sectors for accesses of some bytes by each lane, at offsets in one array that is aligned to sectors.
 pub(super) fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> AccessPattern {
     let sector_range =
         |offset: u64| offset / SECTOR_BYTES..(offset + u64::from(bytes)).div_ceil(SECTOR_BYTES);
@@ -97,7 +97,7 @@ pub(super) fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> Access
     touched.sort_unstable();
     touched.dedup();
     let least = (mask.count() * bytes).div_ceil(SECTOR_BYTES as u32);
-    // Lanes that read the same take fewer.
+    // Lanes that read the same bytes take fewer.
     let taken = touched.len() as u32;
     AccessPattern::of(std::iter::once([taken, least.min(taken)]))
 }
@@ -106,17 +106,17 @@ pub(super) fn sectors(offsets: &[u64; 32], mask: LaneMask, bytes: u32) -> Access
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessPatterns {
     patterns: BTreeMap<(InstId, Traffic), AccessPattern>,
-    /// By parameter of the case: the byte behind the last one that was accessed.
+    /// By parameter of the case: the end of the accessed bytes.
     ends: BTreeMap<usize, u64>,
 }
 
 impl AccessPatterns {
-    /// Each instruction that accesses shared or global memory.
+    /// The pattern of each instruction that accesses shared or global memory.
     pub fn iter(&self) -> impl Iterator<Item = (InstId, Traffic, AccessPattern)> {
         self.patterns.iter().map(|((inst, traffic), pattern)| (*inst, *traffic, *pattern))
     }
 
-    /// How many bytes of the parameters of the case are accessed, from their first one on.
+    /// For each parameter of the case that is accessed, the end of the accessed bytes.
     pub fn ends(&self) -> impl Iterator<Item = (usize, u64)> {
         self.ends.iter().map(|(param, end)| (*param, *end))
     }
@@ -146,13 +146,13 @@ mod tests {
         Lane::each(|lane| u64::from(lane.number()) * stride)
     }
 
-    /// By hand: the words that each bank is asked for, of the worst part of a warp.
+    /// Expected values by hand: words of each bank, in the worst part of a warp.
     #[test]
     fn passes_are_those_counted_by_hand() {
         let degree = |offsets: [u64; 32], bytes| passes(&offsets, LaneMask::ALL, bytes).worst[0];
         // float: one word a bank; two; all 32 in one; a row of 33 words puts neighbours in neighbouring banks.
         assert_eq!([4, 8, 16, 128, 132].map(|stride| degree(every(stride), 4)), [1, 2, 4, 32, 1]);
-        // The same word for all, or the same for half of them.
+        // One word for all lanes, or for half of them.
         assert_eq!(degree([64; 32], 4), 1);
         assert_eq!(degree(Lane::each(|lane| u64::from(lane.number()) / 16 * 128), 4), 2);
         // Bytes and halves of one word are one word.

@@ -1,4 +1,4 @@
-//! What messages say beside the fault itself: where a value became undefined, and what in the case may be the cause.
+//! Help beside the fault itself: where a value became undefined, and which part of the case may be the cause.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::program::{Async, Float1, Float2, InstId, Op, Parameter};
 use crate::term::{Store, TermId, TermKind, View};
 use crate::verdict::{FaultKind, Site};
 
-/// Terms with more terms below them are not looked through.
+/// The largest number of terms that a search below a term visits.
 const MAX_TERMS: usize = 1 << 12;
 
-/// Where a value became undefined.
+/// The site at which a value became undefined.
 pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
     let (inst, action) = match origin {
         Origin::Unwritten(inst) => (inst, "what is read here nobody has written".to_owned()),
@@ -28,7 +28,7 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
     Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
 }
 
-/// Why an instruction's results are not known, in words.
+/// Why an instruction's results are not known, as text.
 pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
     match launch.program.insts.get(inst.index()).map(|inst| &inst.op) {
         Some(Op::Unevaluated { reason, .. }) => reason.clone(),
@@ -40,7 +40,7 @@ pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
     }
 }
 
-/// When an operation has no value (rule V3), in words.
+/// When an operation has no value (rule V3), as text.
 fn without_value(launch: &Launch<'_>, inst: InstId) -> &'static str {
     let Some(op) = launch.program.insts.get(inst.index()).map(|inst| &inst.op) else { return "" };
     if let Op::Float2 { op, .. } = op {
@@ -66,7 +66,7 @@ fn without_value(launch: &Launch<'_>, inst: InstId) -> &'static str {
     }
 }
 
-/// What to do about a value that is not there.
+/// Help for a fault that is about an undefined value.
 pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
     match kind {
         FaultKind::Uninitialised => Some(
@@ -97,8 +97,8 @@ pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
     }
 }
 
-/// What the case can give so that no term depends on the input any more: values of scalars, contents of tensors of
-/// integers.
+/// Help: values of scalars and contents of integer tensors that the case can give so that terms no longer depend on
+/// inputs.
 pub(super) fn to_be_given(launch: &Launch<'_>, store: &Store, terms: &[TermId]) -> Option<String> {
     let inputs = inputs_of(store, terms)?;
     let advice = |param: &Param| match &param.kind {
@@ -112,14 +112,14 @@ pub(super) fn to_be_given(launch: &Launch<'_>, store: &Store, terms: &[TermId]) 
         }
         ParamKind::Scalar { .. } | ParamKind::Tensor { .. } => None,
     };
-    // Where something else decides as well, values of these alone change nothing.
+    // Only if the terms depend on nothing else does fixing these help.
     let advice: Option<Vec<String>> =
         inputs.iter().map(|input| launch.params.get(*input).and_then(advice)).collect();
     let advice = advice.filter(|advice| !advice.is_empty())?.join("; ");
     Some(format!("a case is verified at one size and layout: {advice}"))
 }
 
-/// What to do about an argument that does not fit.
+/// Help for an argument that does not fit.
 pub(super) fn argument_help(
     params: &[Param],
     parameters: &[Parameter],
@@ -129,7 +129,7 @@ pub(super) fn argument_help(
     exchanged(params, parameters, given, at).or_else(|| pointer_wanted(params, &given[at], &parameters[at]))
 }
 
-/// The argument with which a wrong one may have changed places.
+/// The argument with which a wrong one may have been exchanged.
 fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at: usize) -> Option<String> {
     let fits = |from: usize, to: usize| match &given[from] {
         Argument::Named(name) => Param::called(params, name).any(|at| match &params[at].kind {
@@ -147,7 +147,7 @@ fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at:
     ))
 }
 
-/// What to do about a scalar where a kernel most likely takes a pointer.
+/// Help for a scalar where a kernel most likely takes a pointer.
 fn pointer_wanted(params: &[Param], argument: &Argument, parameter: &Parameter) -> Option<String> {
     let Argument::Named(name) = argument else { return None };
     let param = params.iter().find(|param| param.name == *name)?;
@@ -161,16 +161,16 @@ fn pointer_wanted(params: &[Param], argument: &Argument, parameter: &Parameter) 
     })
 }
 
-/// What of a type decides whether it may stand for another: its size, and whether it is a float.
+/// The properties by which one type may stand for another: its size, and whether it is a float.
 fn same_class(element: Element) -> (u32, bool) {
     (element.bytes(), matches!(element, Element::Float(_)))
 }
 
-/// What the case may have declared wrongly, where an operation on `format` reads something else.
+/// Help: the declaration in the case that may be wrong, where an operation on `format` reads another type.
 pub(super) fn declared_otherwise(launch: &Launch<'_>, terms: &[TermId], format: Format) -> Option<String> {
     let mut names = BTreeSet::new();
     for term in terms {
-        // Only what comes from the tensor as it is: computed values have the type of their operation.
+        // Only elements that are read unchanged: computed values have the type of their operation.
         let TermKind::Input { input, .. } = term.kind() else { return None };
         names.insert(input.index());
     }
@@ -188,7 +188,7 @@ pub(super) fn declared_otherwise(launch: &Launch<'_>, terms: &[TermId], format: 
     })
 }
 
-/// The inputs that terms depend on, each once; `None` where there are too many terms.
+/// The distinct inputs that terms depend on; `None` where there are too many terms.
 fn inputs_of(store: &Store, terms: &[TermId]) -> Option<BTreeSet<usize>> {
     let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), FxHashSet::default(), terms.to_vec());
     while let Some(term) = stack.pop() {

@@ -1,5 +1,5 @@
-//! A kernel's parameters as memory, by what the case gives for them: numbers, pointers to tensors, tensor maps, and structs
-//! of such.
+//! Layout of a kernel's parameters in memory, from what the case gives: numbers, pointers to tensors, tensor maps, and
+//! structs of these.
 
 use rustc_hash::FxHashMap;
 
@@ -18,25 +18,25 @@ use crate::verdict::CasePart;
 
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
-/// What a `CUtensorMap` takes, and is aligned to.
+/// Size and alignment of a `CUtensorMap`.
 const MAP: (u64, u64) = (128, 64);
 
-/// What lies at a byte of a parameter.
+/// A value inside a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part<'c> {
-    /// The address of a tensor, by its number among the case's parameters.
+    /// The address of a tensor, by its index among the case's parameters.
     Pointer(usize),
-    /// A scalar of the case, by its number.
+    /// A scalar of the case, by its index.
     Scalar(usize),
     Number(Element, &'c Extended),
     Map(&'c str, &'c TensorMap),
 }
 
-/// The parts of a parameter, each at its byte.
+/// The parts of a parameter, each with its byte offset.
 pub(super) type Parts<'c> = Vec<(u64, Part<'c>)>;
 
 impl Part<'_> {
-    /// Bytes, and what their place is a multiple of.
+    /// Size and alignment.
     fn extent(self, params: &[Param]) -> (u64, u64) {
         let own = |element: Element| (u64::from(element.bytes()), u64::from(element.bytes()));
         match self {
@@ -48,7 +48,7 @@ impl Part<'_> {
     }
 }
 
-/// What a case gives by a name.
+/// The value of the case's parameter with a name: a pointer or a scalar.
 fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
     let at = Param::called(params, name).next().ok_or_else(|| {
         match params.iter().find(|param| param.name == *name) {
@@ -67,10 +67,10 @@ fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
     }
 }
 
-/// The parts of a parameter, and where they lie in it.
+/// The parts of a parameter, with their offsets.
 ///
 /// # Errors
-/// What does not fit, in words.
+/// A message that says what does not fit.
 pub(super) fn parts<'c>(
     argument: &'c Argument,
     parameter: &Parameter,
@@ -90,7 +90,7 @@ pub(super) fn parts<'c>(
             return Err(format!("{} is a number, but the kernel takes a pointer", spell(value)));
         }
         Argument::Literal(value) => match element.ok_or("a literal cannot be passed as a struct")? {
-            // Untyped parameters take a literal in either reading of its sign.
+            // Untyped parameters take a literal, read as signed or unsigned.
             Element::Int { bytes, .. } if parameter.element.starts_with('b') => {
                 Part::Number(Element::Int { bytes, signed: value.signum() < 0 }, value)
             }
@@ -107,7 +107,7 @@ pub(super) fn parts<'c>(
     Ok(vec![(0, part)])
 }
 
-/// Whether a parameter is of the kind of what is given for it.
+/// Checks that what is given for a parameter has the right kind.
 fn fits(
     name: &str,
     part: Part<'_>,
@@ -149,7 +149,7 @@ struct Layout<'c, 'p> {
 }
 
 impl<'c> Layout<'c, '_> {
-    /// Adds members from `start` on; gives what the struct's place is a multiple of.
+    /// Adds members at `end`; returns the struct's alignment.
     fn add(&mut self, members: &'c [Member]) -> Result<u64, String> {
         let start = self.end;
         let mut most = 1;
@@ -191,7 +191,7 @@ impl<'c> Layout<'c, '_> {
     }
 }
 
-/// What the place of a struct is a multiple of.
+/// The alignment of a struct.
 fn alignment(members: &[Member], params: &[Param]) -> Result<u64, String> {
     Layout { params, parts: Vec::new(), end: 0 }.add(members)
 }
@@ -228,7 +228,7 @@ fn members_of<'c>(
     ))
 }
 
-/// What each argument of a side is: by declaration order, unless the side says otherwise.
+/// The arguments of a side: in declaration order, unless the side lists them.
 pub(super) fn arguments(side: &Side, params: &[Param]) -> Vec<Argument> {
     let declared =
         || Param::declared(params).into_iter().map(|name| Argument::Named(name.to_owned())).collect();
@@ -236,7 +236,7 @@ pub(super) fn arguments(side: &Side, params: &[Param]) -> Vec<Argument> {
 }
 
 impl Builder<'_> {
-    /// Fills in the arguments; gives those that are tensor maps, by their object and byte.
+    /// Fills in the arguments; returns those that are tensor maps, by object and byte offset.
     pub(super) fn arguments(
         &mut self,
         objects: &Objects,
@@ -287,7 +287,7 @@ impl Builder<'_> {
         made.map_err(|message| format!("`{name}`: {message}"))
     }
 
-    /// One part of a parameter, as memory.
+    /// One part of a parameter, as a tensor.
     fn field(&self, objects: &Objects, part: Part<'_>) -> Result<Tensor, String> {
         let (name, element, initial) = match part {
             Part::Map(..) => return Err("a tensor map is no number".into()),
@@ -341,7 +341,7 @@ pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
 }
 
 /// Whether a parameter's declaration says if it is a float: untyped ones do not, nor do bytes, which hold the small
-/// formats.
+/// float formats.
 fn is_typed(parameter: &Parameter, element: Option<Element>) -> bool {
     element.is_some() && !parameter.element.starts_with('b') && parameter.size > 1
 }

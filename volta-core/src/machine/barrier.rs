@@ -12,7 +12,7 @@ use crate::verdict::FaultKind;
 use std::ops::Range;
 
 impl Cta<'_> {
-    /// Counts a warp whose live lanes all stand at one barrier; true if it may go on at once.
+    /// Counts the arrival of a warp whose live lanes all stand at one barrier; true if it may continue.
     pub(super) fn arrive(&mut self, warps: &mut [Warp], at: usize) -> Result<bool, Stop> {
         let warp = &warps[at];
         let live = warp.live();
@@ -29,7 +29,7 @@ impl Cta<'_> {
             let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc.index()].op else {
                 continue;
             };
-            // What is no register is the same in all lanes.
+            // Operands that are not registers are uniform.
             let of_lanes = [Some(*id), *count].iter().flatten().any(|source| matches!(source, Src::Reg(_)));
             same = Some(pc).filter(|_| !of_lanes);
             let id = self.concrete(warp, *id, lane, pc, "a barrier's number")?;
@@ -84,7 +84,7 @@ impl Cta<'_> {
                 }
             }
         }
-        // A count beside arrivals without one: returned threads do not make up for it (Y3).
+        // A barrier with a count beside arrivals without one: returned threads do not count (Y3).
         if !matches!(state.expected, Some(Count::Threads(_))) {
             state.expected = Some(count);
         }
@@ -100,7 +100,7 @@ impl Cta<'_> {
         Ok(!waits || completed && warps[at].at_barrier.is_empty())
     }
 
-    /// Faults of rule Y3 that an arrival shows: who takes part must not depend on the schedule.
+    /// Reports faults of rule Y3 at an arrival: which threads take part must not depend on the schedule.
     fn check_arrival(
         &self,
         warp: &Warp,
@@ -245,7 +245,7 @@ impl Cta<'_> {
         self.look_for_repetition(warps)
     }
 
-    /// Whether nothing asynchronous is to be waited for.
+    /// Whether no asynchronous operation is in flight, and no mbarrier in use.
     pub(super) fn is_nothing_under_way(&self) -> bool {
         self.copies.iter().all(Copies::is_empty)
             && self.products.iter().all(Products::is_empty)
@@ -253,13 +253,13 @@ impl Cta<'_> {
             && self.cluster.is_idle()
     }
 
-    /// How often warps have arrived at barriers that wait for others.
+    /// Number of arrivals of warps at barriers that are not complete.
     pub(super) fn arrivals(&self) -> usize {
         self.barriers.states.iter().flatten().map(|state| state.arrivals.len()).sum()
     }
 
-    /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the
-    /// case is strict, they are missing there.
+    /// Counts returned threads as arrived at a barrier without a count (rule Y3) and notes the assumption; in a strict
+    /// case they are missing.
     fn count_returned_threads(
         &mut self,
         (warps, own): (&[Warp], Range<usize>),
@@ -294,8 +294,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Lanes that returned count as arrived where a mask names them (rule Y4), and the verdict says so; if the case is
-    /// strict, they are missing there.
+    /// Counts returned lanes as arrived where a mask names them (rule Y4) and notes the assumption; in a strict case
+    /// they are missing.
     pub(super) fn count_returned_lanes(
         &mut self,
         warp: &Warp,
@@ -388,7 +388,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// A predicate that must not depend on inputs.
+    /// The truth value of a predicate that must not depend on inputs.
     pub(super) fn known_truth(
         &self,
         warp: &Warp,
@@ -411,7 +411,7 @@ impl Cta<'_> {
         }
     }
 
-    /// A lane that is not in its own mask, beside all that came with it.
+    /// The fault of a lane that is not in its own mask; `here` are all lanes that arrived with it.
     #[cold]
     pub(super) fn left_out_of_mask(
         &self,
@@ -427,7 +427,7 @@ impl Cta<'_> {
         self.fault_at(FaultKind::BarrierDivergence, "Y4", message, vec![site], Some(help))
     }
 
-    /// Lanes reach a warp barrier.
+    /// Lanes arrive at a warp barrier.
     pub(super) fn wait_for_warp(
         &mut self,
         warp: &mut Warp,
@@ -448,7 +448,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Releases the warp barriers whose lanes are all there; true if one was.
+    /// Releases the warp barriers at which all lanes have arrived; true if one was.
     pub(super) fn complete_warp_syncs(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let mut any = false;
         let mut waiting = warp.at_warp_sync;
@@ -480,8 +480,8 @@ impl Cta<'_> {
         Ok(any)
     }
 
-    /// What the lanes of `group` did before is before what they do from now on; so is what those of `mask` did that
-    /// returned, if the case says that returning orders memory.
+    /// Orders what the lanes of `group` did before the barrier before what they do after it, and if the case says that
+    /// returning orders memory, what the returned lanes of `mask` did as well.
     pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: LaneMask, mask: LaneMask) {
         match &mut self.order {
             Detector::Epoch(_) => {
@@ -499,8 +499,8 @@ impl Cta<'_> {
         }
     }
 
-    /// The lanes of `group` have met at a collective operation, which orders no memory: of what they did before, barriers
-    /// in memory know that it has happened.
+    /// The lanes of `group` have met at a collective operation, which orders no memory: only that their earlier
+    /// operations have happened is known afterwards, which matters to mbarriers.
     pub(super) fn order_lanes_in_time(&mut self, warp: &Warp, group: LaneMask) {
         if let Detector::VectorClock(exact) = &mut self.order
             && !self.mbarriers.is_empty()

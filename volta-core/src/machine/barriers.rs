@@ -1,4 +1,4 @@
-//! The barriers of the CTAs of a cluster, and who has come to them.
+//! The barriers of the CTAs of a cluster, and the arrivals at them.
 
 use super::clock::Joined;
 use crate::program::InstId;
@@ -6,13 +6,13 @@ use crate::program::InstId;
 /// How many threads a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// All of the CTA that have not returned.
+    /// All threads of the CTA that have not returned.
     All,
-    /// That many, by whole warps.
+    /// This many, by whole warps.
     Threads(u32),
 }
 
-/// A warp that arrived and what it does here.
+/// A warp's arrival, and what it does there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) warp: usize,
@@ -25,9 +25,9 @@ pub(super) struct Arrival {
 pub(super) struct State {
     pub(super) expected: Option<Count>,
     pub(super) arrivals: Vec<Arrival>,
-    /// What the arrivals knew, by the exact clocks.
+    /// The joined vector clocks of the arrivals.
     pub(super) joined: Joined,
-    /// Who was released by the last completion, and from which stamp on.
+    /// The threads that the last completion released, each with its stamp from then on.
     pub(super) released: Vec<(u32, u32)>,
     pub(super) completed: bool,
 }
@@ -50,7 +50,7 @@ impl Barriers {
         &self.states[rank as usize][id]
     }
 
-    /// How many warps have come to a barrier, and wait there or have gone on.
+    /// Number of warps that have arrived at a barrier, whether they wait there or have continued.
     pub(super) fn arrived(&self, rank: u32, id: u64) -> usize {
         self.states[rank as usize].get(id as usize).map_or(0, |state| state.arrivals.len())
     }

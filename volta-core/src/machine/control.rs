@@ -1,7 +1,7 @@
-//! The control loop: threads that stand at one instruction execute one after the other, until they part, wait or return.
+//! The control loop: converged threads execute instruction by instruction, until they diverge, wait or return.
 //!
-//! It is the same for the lanes of a warp and for all threads of a CTA in lockstep; they differ in who executes an
-//! instruction, and in how they do it together.
+//! The loop is the same for the lanes of a warp and for all threads of a CTA in lockstep, which differ in who executes
+//! an instruction and how.
 
 use super::cta::{Cta, Stop};
 use super::exec::Guarded;
@@ -10,24 +10,24 @@ use crate::base::lane::LaneMask;
 use crate::program::{Control, Divides, Effect, Inst, InstId, Members, Src, Wait};
 use crate::verdict::FaultKind;
 
-/// Threads that stand at one instruction.
+/// Threads that stand at one instruction (converged).
 pub(super) trait Converged {
-    /// How many warps they are of, and how many threads.
+    /// Number of warps and number of threads.
     fn size(&self) -> (u64, u64);
 
-    /// Who of them executes an instruction. What follows is about those.
+    /// Evaluates the guard: which threads execute the instruction. The methods below are about those.
     fn ask_guard(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<Active, Stop>;
 
-    /// An operation at which nobody parts.
+    /// Executes an operation at which threads do not diverge.
     fn execute(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<(), Stop>;
 
-    /// A branch: where all of them go on.
+    /// A branch: where all threads continue, if they stay together.
     fn branch(&mut self, target: InstId, pc: InstId) -> Option<InstId>;
 
-    /// A barrier of the CTA: where they go on if all of them do at once.
+    /// A barrier of the CTA: where the threads continue, if none has to wait.
     fn arrive(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<Option<InstId>, Stop>;
 
-    /// An operation of whole warps: the same.
+    /// A warp-collective operation: where the threads continue, if none has to wait.
     fn collective(
         &mut self,
         cta: &mut Cta<'_>,
@@ -36,29 +36,29 @@ pub(super) trait Converged {
         pc: InstId,
     ) -> Result<Option<InstId>, Stop>;
 
-    /// As lanes of one warp, of which each waits or goes its own way.
+    /// The threads as lanes of one warp, for an operation at which lanes wait or diverge.
     ///
     /// # Errors
-    /// When they are more, which have to stand before such an operation.
+    /// If they are all threads of a CTA, which must stop before such an operation.
     fn lanes(&mut self) -> Result<Lanes<'_>, Stop>;
 
-    /// Their warps, with all that they hold.
+    /// The warps of the threads, with all that they hold.
     fn warps(&mut self) -> &[Warp];
 
-    /// All of them stand there.
+    /// Sets the program counter of all threads.
     fn stand_at(&mut self, pc: InstId);
 }
 
-/// Who of some threads executes an instruction.
+/// Which of the converged threads execute an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Active {
     /// Some or all.
     Some,
-    /// None, or those that do have done it as a choice.
+    /// None, or the instruction has been executed as a select.
     Nobody,
-    /// It was a branch on the input, and each knows where to go on.
+    /// The instruction was a branch on an input, and each lane's program counter is set.
     Moved,
-    /// It parts them: they stand before it.
+    /// The threads diverge here, and stop before the instruction.
     Apart,
 }
 
@@ -66,12 +66,12 @@ pub(super) enum Active {
 pub(super) struct Lanes<'w> {
     pub(super) warp: &'w mut Warp,
     pub(super) all: LaneMask,
-    /// Those that execute it.
+    /// Lanes whose guard holds.
     pub(super) active: LaneMask,
 }
 
 impl<'l> Cta<'l> {
-    /// Runs threads that stand at `pc` until they part, wait, return or reach `until`.
+    /// Runs threads that stand at `pc` until they diverge, wait, return or reach `until`.
     #[inline]
     pub(super) fn follow(
         &mut self,
@@ -161,7 +161,7 @@ impl<'l> Cta<'l> {
         Ok(None)
     }
 
-    /// Those that do not return go on.
+    /// Lanes that do not return continue.
     fn exit(&mut self, lanes: Lanes<'_>, pc: InstId) -> Option<InstId> {
         let Lanes { warp, all, active } = lanes;
         warp.exited |= active;
@@ -178,7 +178,7 @@ impl<'l> Cta<'l> {
         Ok(None)
     }
 
-    /// Each lane asks a barrier in memory for itself, and may go on before the others.
+    /// Each lane tests the mbarrier by itself, and may continue before the others.
     fn wait_for_phase(&mut self, lanes: Lanes<'_>, pc: InstId) -> Result<Option<InstId>, Stop> {
         let Lanes { warp, all, active } = lanes;
         warp.diverged = true;
@@ -196,7 +196,7 @@ impl<'l> Cta<'l> {
 }
 
 impl<'w> Lanes<'w> {
-    /// Lanes of which nobody is asked yet.
+    /// Lanes whose guard has not been evaluated.
     pub(super) fn new(warp: &'w mut Warp, all: LaneMask) -> Lanes<'w> {
         Lanes { warp, all, active: all }
     }

@@ -1,5 +1,5 @@
-//! What the CTAs of a launch did to global memory, held against one another (rules S5, Y1), and what their atomics make
-//! together (Y7).
+//! Accesses of a launch's CTAs to global memory, compared with one another (rules S5, Y1), and the combined effect of
+//! their atomics (Y7).
 
 use std::collections::BTreeMap;
 
@@ -21,26 +21,26 @@ use crate::program::{InstId, Scope};
 use crate::term::{Imported, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 
-/// What the CTAs so far read, wrote and updated.
+/// What the CTAs merged so far read, wrote and updated.
 #[derive(Default)]
 pub(super) struct Merged {
     pages: FxHashMap<(u32, u64), Box<Footprint>>,
     /// Locations that were updated atomically, by tensor and byte offset.
     locations: BTreeMap<(u32, u64), Location>,
-    /// How many sums they have together.
+    /// Number of `sums` of all locations.
     sums: usize,
 }
 
-/// A location that CTAs updated atomically. If they are several, then all in one way.
+/// A location that CTAs updated atomically; if several did, then all with one kind of update.
 struct Location {
     kinds: SmallVec<[AtomicUpdate; 1]>,
-    /// The CTA that was first.
+    /// The first CTA that updated it.
     cta: u64,
-    /// What each CTA contributed, if it is of an output: the number of its store, and a value of it.
+    /// For an output, what each CTA contributed: the number of its store, and a value in it.
     sums: SmallVec<[(usize, Value); 1]>,
 }
 
-/// Bytes of a page's cells, and the CTA that touched each byte first.
+/// Accessed bytes of a page's cells, and the CTA that accessed each byte first.
 struct Footprint {
     written: [u8; PAGE],
     read: [u8; PAGE],
@@ -52,15 +52,15 @@ struct Footprint {
 }
 
 impl Merged {
-    /// Bytes of the footprints.
+    /// Bytes of memory that the footprints take.
     pub(super) fn bytes(&self) -> u64 {
         let locations = self.locations.len() * (2 * size_of::<Location>());
         let sums = self.sums * size_of::<(usize, Value)>();
         (self.pages.len() * size_of::<Footprint>() + locations + sums) as u64
     }
 
-    /// Adds a CTA's footprint; two CTAs that touch a byte, one writing it, race (rules S5, Y1), but for atomics that go
-    /// with one another (Y7). `store` is the number of the CTA's store, if it wrote an output.
+    /// Merges a CTA's footprint. Two CTAs that access a byte, at least one of them writing, race (rules S5, Y1), except
+    /// for atomics that commute (Y7). `store` is the number of the CTA's store, if it wrote an output.
     pub(super) fn add(
         &mut self,
         launch: &Launch<'_>,
@@ -90,7 +90,7 @@ impl Merged {
                 let after_read = merged.read[slot] & (written | updated);
                 let after_update = merged.updated[slot] & (written | read);
                 if after_write | after_read | after_update != 0 {
-                    // Of the bytes that meet, those that one CTA touched first.
+                    // The conflicting bytes that one CTA accessed first.
                     let (met, first) = if after_write != 0 {
                         (after_write, &merged.writer[slot])
                     } else if after_read != 0 {
@@ -131,7 +131,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Adds what a CTA's atomics did to a location.
+    /// Merges a CTA's atomic updates of a location.
     fn add_contribution(
         &mut self,
         launch: &Launch<'_>,
@@ -163,7 +163,7 @@ impl Merged {
             cta,
             sums: SmallVec::new(),
         });
-        // What no output holds, nobody sees once the launch is over.
+        // The final value matters for outputs only.
         if is_output(&launch.tensors[tensor as usize]) {
             location.sums.push((store, contribution.sum));
             self.sums += 1;
@@ -171,8 +171,8 @@ impl Merged {
         Ok(())
     }
 
-    /// Gives the elements of outputs that several CTAs updated atomically the value that all of them make together,
-    /// with what they held before: each CTA's outcome has its own contribution only.
+    /// Gives output elements that several CTAs updated atomically their combined value, which includes the value before
+    /// the launch: each CTA's outcome has only its own contribution.
     pub(super) fn combine(
         &self,
         launch: &Launch<'_>,
@@ -183,7 +183,7 @@ impl Merged {
         if shared.is_empty() {
             return Ok(());
         }
-        // Never runs: it computes on the values that others leave behind.
+        // Never runs: it only computes with the values of other CTAs.
         let mut cta = Cta::new(launch, options, 0, Mode::WarpByWarp).map_err(RunError::Exhausted)?;
         cta.beside.held = outcome.held;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
@@ -234,7 +234,7 @@ impl Merged {
                 (output.store, output.value) = (own, *value);
             }
         }
-        // Each of the CTAs had it among its outputs.
+        // Each contributing CTA lists the element among its outputs.
         outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
         outcome.add_store(cta.store);
@@ -242,15 +242,15 @@ impl Merged {
     }
 }
 
-/// The most bytes that an atomic operation covers.
+/// The widest atomic operation, in bytes.
 const WIDEST: u64 = 8;
 
-/// Whether what a tensor holds after the launch is compared.
+/// Whether the final contents of a tensor are compared.
 pub(super) fn is_output(tensor: &Tensor) -> bool {
     tensor.param.is_some() && matches!(tensor.role, Role::Out | Role::InOut)
 }
 
-/// A contribution as a value of another store.
+/// A contribution, imported as a value of another store.
 fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {
     let Value::Sym(sym) = value else { return value };
     match sym.kind() {
@@ -262,7 +262,7 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
         | SymKind::Choice(_)
         | SymKind::Answer(_)
         | SymKind::Fragment { .. } => {
-            // No contribution is one (`Contribution::sum`).
+            // Contributions are never values of this kind (`Contribution::sum`).
             debug_assert!(false, "a value that belongs to its CTA");
             Value::Undefined(Origin::Invalid(InstId(u32::MAX)))
         }
@@ -324,7 +324,7 @@ fn race_between_ctas(
     Stop::Fault(Box::new(Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help))))
 }
 
-/// Whether accesses of two CTAs to the same bytes conflict, and how; each with whether it writes.
+/// Whether accesses of two CTAs to the same bytes conflict, and how; each access with whether it writes.
 fn conflict_of_ctas([(one, one_writes), (other, other_writes)]: [(Access, bool); 2]) -> Option<FaultKind> {
     if !one_writes && !other_writes {
         return None;

@@ -1,9 +1,8 @@
 //! Where the elements of `mma.sync` matrices lie (PTX ISA, Matrix multiply-accumulate operation using `mma`).
 //!
-//! A warp's lanes are 8 groups of 4: lane `4·g + t`. A register holds `e` neighbouring elements (two of 16 bits,
-//! four of 8 bits, one otherwise), the first in its low bits. Registers of A go down 8 rows first and then right
-//! by `4·e` columns; of B they go down by `4·e` rows. Two neighbouring columns of C and D are a lane's, whatever
-//! their size.
+//! A warp's lanes are 8 groups of 4: lane `4·g + t`. A register holds `e` neighbouring elements (two of 16 bits, four
+//! of 8 bits, one otherwise), the first in its low bits. Successive registers of A advance by 8 rows first and then by
+//! `4·e` columns; those of B by `4·e` rows. Two neighbouring columns of C and D are in one lane, whatever their size.
 
 use crate::base::lane::Lane;
 use crate::program::matrix::{MatrixElement, MatrixShape};
@@ -13,7 +12,7 @@ pub(super) fn elements_in_register(element: MatrixElement) -> usize {
     (4 / element.bytes() as usize).max(1)
 }
 
-/// Row and column of element `at` of A in a lane, counted over its registers.
+/// Row and column in A of a lane's element `at`, counted over its registers.
 pub(super) fn of_a(shape: MatrixShape, element: MatrixElement, lane: Lane, at: usize) -> (usize, usize) {
     let e = elements_in_register(element);
     let (group, thread) = (lane.index() / 4, lane.index() % 4);
@@ -22,7 +21,7 @@ pub(super) fn of_a(shape: MatrixShape, element: MatrixElement, lane: Lane, at: u
     (group + 8 * down, e * thread + inside + 4 * e * right)
 }
 
-/// Row and column of element `at` of B in a lane.
+/// Row and column in B of a lane's element `at`.
 pub(super) fn of_b(element: MatrixElement, lane: Lane, at: usize) -> (usize, usize) {
     let e = elements_in_register(element);
     let (group, thread) = (lane.index() / 4, lane.index() % 4);
@@ -30,7 +29,7 @@ pub(super) fn of_b(element: MatrixElement, lane: Lane, at: usize) -> (usize, usi
     (e * thread + inside + 4 * e * register, group)
 }
 
-/// Row and column of element `at` of C or D in a lane.
+/// Row and column in C or D of a lane's element `at`.
 pub(super) fn of_c(lane: Lane, at: usize) -> (usize, usize) {
     (lane.index() / 4 + 8 * (at / 2), 2 * (lane.index() % 4) + at % 2)
 }

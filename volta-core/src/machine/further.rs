@@ -1,10 +1,9 @@
-//! What else is wrong behind the first fault of a CTA (rule R2): it runs once more, one warp after the other and with
-//! vector clocks, and goes on where that is sound. Nothing of this costs a run that has no fault.
+//! Search for further faults after a CTA's first one (rule R2): the CTA runs again, warp by warp and with vector
+//! clocks, and continues after faults where that is sound. A run without faults pays nothing for it.
 //!
-//! Each finding is true in itself: it is what a run of the kernel comes to in which the faulty accesses before it are not
-//! made. What such a run would hold where a finding was made is not known, and is *in doubt*
-//! ([`Origin::Doubtful`](super::value::Origin)): that spreads as undefined values do, no finding is about it, and where it
-//! decides what is executed the run ends.
+//! Each finding holds by itself: it is the outcome of a run of the kernel that leaves out the faulty accesses before
+//! it. Values that depend on a finding are unknown, *in doubt* ([`Origin::Doubtful`](super::value::Origin)): doubt
+//! spreads like undefined values, findings about it are not reported, and the run ends where it decides control flow.
 
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};
@@ -19,18 +18,18 @@ use crate::program::InstId;
 use crate::verdict::{Fault, MOST_FINDINGS};
 use std::collections::BTreeSet;
 
-/// Warp instructions that looking for more findings may take, in all CTAs together.
+/// Budget of warp instructions for the search, in all CTAs together.
 const MOST_INSTRUCTIONS: u64 = 1 << 15;
 
-/// What running a CTA counts at least: to set one up is work as well.
+/// The least that running a CTA counts, for setting it up.
 const LEAST_INSTRUCTIONS: u64 = 1 << 10;
 
-/// Times that a CTA is run until no read from before a race is relied on.
+/// The largest number of runs of a CTA until none relies on a value read before its race was found.
 const MOST_RUNS: usize = 4;
 
-/// What else is found behind `first`, the fault of a CTA, in that CTA and in those after it: in their order, and in the
-/// order of its run. `from` is the CTA's place among those of the launch. If `first` is a race, `raced` is the object, of
-/// which no run need find out that it is in doubt.
+/// Further faults after `first`, the fault of a CTA, in that CTA and in those after it: by CTA, and in the order of its
+/// run. `from` is the CTA's position in the launch. If `first` is a race, `raced` is the object, which is in doubt from
+/// the beginning.
 pub(super) fn further(
     launch: &Launch<'_>,
     options: &Options,
@@ -59,7 +58,7 @@ pub(super) fn further(
     found
 }
 
-/// What is found in one CTA, beyond what is told. Of some objects it is known that what they hold is in doubt.
+/// The findings in one CTA beyond those already reported; what `objects` hold is in doubt.
 fn of_cta(
     launch: &Launch<'_>,
     options: &Options,
@@ -69,7 +68,7 @@ fn of_cta(
 ) -> Vec<Fault> {
     let mut options = options.clone();
     for _ in 0..MOST_RUNS {
-        // Half of what is left, so that something is for the next run.
+        // Half of what is left, so that further runs have a budget.
         options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
         let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
         cta.beside = *beside;
@@ -82,7 +81,7 @@ fn of_cta(
                 let mut survey = cta.survey.take().map(|survey| *survey).unwrap_or_default();
                 match stop {
                     Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
-                    // It is not known how it goes on.
+                    // The run cannot continue after these.
                     Stop::Fault(_)
                     | Stop::Doubtful
                     | Stop::Exhausted(_)
@@ -102,7 +101,7 @@ fn of_cta(
     Vec::new()
 }
 
-/// The outputs of a CTA that ran to its end are looked at as well: one finding for each store.
+/// Checks the outputs of a CTA that ran to its end as well: one finding for each store.
 fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
     let Cta {
         launch, mut store, mut packed, mut ranges, mut relied, memory, order, unwritten, survey, ..

@@ -1,4 +1,4 @@
-//! Variables of the module (rule M5): memory that the host sets before the launch and looks at after it.
+//! Variables of the module (rule M5): memory that the host sets before the launch and reads after it.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,25 @@ use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
 use crate::verdict::Place;
 
-/// What the case gives of a variable.
+/// What the case declares of a variable.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Given {
     #[default]
     Nothing,
-    /// All of it, by this parameter.
+    /// The whole variable, by this parameter.
     Whole(usize),
     /// Fields, each by its byte offset and a parameter.
     Fields(Vec<(u64, usize)>),
 }
 
-/// The name of a variable, and of a field of it the byte offset: `affine+4`.
+/// The name of a variable, and the byte offset if it names a field: `affine+4`.
 fn field(name: &str) -> (&str, Option<u64>) {
     let parts = name.rsplit_once('+');
     let field = parts.and_then(|(variable, offset)| Some((variable, offset.trim().parse().ok()?)));
     field.map_or((name, None), |(variable, offset)| (variable.trim_end(), Some(offset)))
 }
 
-/// For each variable of a program, what the case gives of it.
+/// For each variable of a program, what the case declares of it.
 pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Given>, BindError> {
     let mut given = vec![Given::Nothing; program.variables.len()];
     for (at, param) in params.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Given>, B
         let found = variables
             .position(|variable| variable.is_of_module() && called.contains(&variable.name.as_str()));
         let Some(only) = found else {
-            // The other kernel may have it, or the compiler found that this one has no use for it.
+            // The other kernel may have it, or the compiler removed it from this one.
             continue;
         };
         let other = match (&mut given[only], field(&param.name).1) {
@@ -72,7 +72,7 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Given>, B
     Ok(given)
 }
 
-/// A variable of which the case gives fields: an input, whose other bytes nobody knows.
+/// A variable of which the case declares fields: an input, whose other bytes are unknown.
 pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> Result<Tensor, BindError> {
     fields.sort_by_key(|(offset, _)| *offset);
     let size = variable.size.unwrap_or(0);
@@ -93,7 +93,7 @@ pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> 
     })
 }
 
-/// The variables of a module that a case calls so: the one that PTX calls so, or those that the source does.
+/// The variables of a module with a name: in PTX, or else in the source.
 fn called<'p>(program: &'p Program, name: &str) -> Vec<&'p str> {
     let (name, _) = field(name);
     let of_kernel = program.variables.iter().filter(|variable| variable.is_of_module());
@@ -105,19 +105,19 @@ fn called<'p>(program: &'p Program, name: &str) -> Vec<&'p str> {
     }
 }
 
-/// Whether a kernel names, or may come to by initial values, the variable that a case calls so.
+/// Whether a kernel can access the variable with a name, by naming it or through initial values.
 pub fn names_variable(program: &Program, name: &str) -> bool {
     let called = called(program, name);
     let mut variables = program.variables.iter().filter(|variable| variable.is_of_module());
     variables.any(|variable| called.contains(&variable.name.as_str()))
 }
 
-/// Whether a module has a variable that a case calls so.
+/// Whether a module has a variable with this name.
 pub fn has_variable(program: &Program, name: &str) -> bool {
     !called(program, name).is_empty()
 }
 
-/// The type and shape that a variable may have in the source, as far as PTX tells.
+/// A guess at a variable's type and shape in the source, from its PTX declaration.
 fn guess(variable: &Variable) -> (&'static str, Option<u64>) {
     let (element, bytes) = match variable.element.as_str() {
         "f32" => ("f32", 4),
@@ -131,7 +131,7 @@ fn guess(variable: &Variable) -> (&'static str, Option<u64>) {
         "u16" | "b16" => ("u16", 2),
         "u32" | "b32" => ("u32", 4),
         "u64" | "b64" => ("u64", 8),
-        // Arrays and structs are bytes, aligned as their elements.
+        // Arrays and structs are declared as bytes, aligned as their elements.
         _ => match variable.align {
             2 => ("f16", 2),
             8 => ("f64", 8),
@@ -157,8 +157,8 @@ fn entry(variable: &Variable, role: Option<&str>) -> String {
     format!("{name} = {{ {role}type = \"{element}\", shape = {shape} }}")
 }
 
-/// What the launch takes for granted of variables that the case does not give: that they hold what they are initialised
-/// with. PTX does not tell which of them are `const` in the source.
+/// Assumptions about variables that the case does not declare: that they hold their initial values. PTX does not say
+/// which of them are `const` in the source.
 pub(super) fn assumptions(program: &Program, given: &[Given]) -> Vec<Assumption> {
     let variables = program.variables.iter().zip(given);
     let initialised = variables.filter(|(variable, given)| {
@@ -182,7 +182,7 @@ impl Launch<'_> {
         variables.find(|variable| variable.is_of_module() && variable.name == tensor.name)
     }
 
-    /// A thread reads a variable of which neither the PTX nor the case says what it holds.
+    /// The error that a thread reads a variable whose contents neither the PTX nor the case gives.
     #[cold]
     pub(super) fn not_given(&self, tensor: &Tensor, place: Option<Place>) -> BindError {
         let name = variable_name(&tensor.name);
@@ -196,7 +196,7 @@ impl Launch<'_> {
         BindError { place, ..BindError::new(message, help) }
     }
 
-    /// What to declare of a variable that was written and that the case does not give.
+    /// Message and help: a variable was written that the case does not declare.
     pub(super) fn undeclared(&self, tensor: &Tensor) -> (String, String) {
         let line = self.variable_of(tensor).map(|variable| {
             format!(
@@ -208,7 +208,7 @@ impl Launch<'_> {
     }
 }
 
-/// Why the variable cannot be what the case declares; `None` where it can.
+/// Why the variable does not match what the case declares; `None` where it does.
 pub(super) fn misfit(variable: &Variable, tensor: &Tensor) -> Option<BindError> {
     let bytes = tensor.elements.saturating_mul(u64::from(tensor.element.bytes()));
     let (name, element) = (&tensor.name, tensor.element.name());

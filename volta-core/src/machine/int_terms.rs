@@ -1,9 +1,9 @@
-//! Integers that depend on the input, as terms (rule V4).
+//! Integers that depend on inputs, as terms (rule V4).
 //!
-//! An unknown integer of `w` bits is held as a term that is *congruent* to it modulo 2^w: adding, subtracting and
-//! multiplying need nothing else, and wrap around by themselves. Where an operation asks which number it is (a
-//! comparison, a division, a shift to the right, a conversion), the term is brought into the range of the type,
-//! unsigned or signed, by a [`TermOp::Mod`]; and by nothing where it lies there already.
+//! An unknown integer of `w` bits is held as a term that is *congruent* to it modulo 2^w, so addition, subtraction and
+//! multiplication wrap around without further operations. Where an operation needs the number itself (a comparison, a
+//! division, a shift to the right, a conversion), a [`TermOp::Mod`] brings the term into the range of the type,
+//! unsigned or signed, unless its range lies there already.
 
 use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
@@ -12,7 +12,7 @@ use crate::number::{Extended, Rational};
 use crate::program::{InstId, Int};
 use crate::term::{Constant, Fold, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
 
-/// What building terms of integers takes.
+/// The state that building terms of integers needs.
 pub(super) struct IntTerms<'t> {
     pub(super) packed: &'t mut PackedValues,
     pub(super) store: &'t mut Store,
@@ -21,7 +21,7 @@ pub(super) struct IntTerms<'t> {
     pub(super) pc: InstId,
 }
 
-/// The number that a term is, if it is one.
+/// The number that a constant term stands for.
 fn number(store: &Store, term: TermId) -> Option<&Rational> {
     match store.view(term) {
         View::Constant(constant) => constant.exact.finite(),
@@ -29,7 +29,7 @@ fn number(store: &Store, term: TermId) -> Option<&Rational> {
     }
 }
 
-/// The term of a number.
+/// The constant term of a number.
 pub(super) fn exactly(store: &mut Store, value: Rational) -> TermId {
     store.intern(Constant { exact: Extended::Finite(value), literal: None, rounded: None })
 }
@@ -49,7 +49,8 @@ fn shifted(store: &mut Store, term: TermId, bits: u32, pc: InstId) -> TermId {
     store.apply(TermOp::Floor, &[quotient], pc)
 }
 
-/// Bytes `start .. start + length` of a sequence of pieces, of which integers may be cut: their bytes are integers.
+/// Bytes `start .. start + length` of a sequence of parts. Parts that are integers may be split: their bytes are
+/// integers.
 pub(super) fn slice(
     pieces: &[PackedPart],
     start: u32,
@@ -95,7 +96,7 @@ impl IntTerms<'_> {
         whole(self.store, value)
     }
 
-    /// An operation on terms. Constants fold, and what adds or multiplies nothing is left out.
+    /// Applies an operation on terms. Constants fold, and neutral operands are dropped.
     pub(super) fn apply(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
         let numbers: Option<Vec<Extended>> = operands
             .iter()
@@ -127,7 +128,7 @@ impl IntTerms<'_> {
                         let zero = self.whole(0);
                         return self.without(zero, &[a, b]);
                     }
-                    // A mask that keeps every digit.
+                    // A mask that keeps every bit.
                     for (kept, mask, term, dropped) in [(x, y, a, b), (y, x, b, a)] {
                         if mask.sure & kept.ones == kept.ones {
                             return self.without(term, &[dropped]);
@@ -148,8 +149,8 @@ impl IntTerms<'_> {
         self.store.apply(op, operands, self.pc)
     }
 
-    /// A result for which some operands do not count. Those that may have no value are kept, times 0: where they have
-    /// none, the result has none (V6), and what they require is read off the terms (V8).
+    /// A result that does not depend on the `dropped` operands. Those that may have no value are added, times 0: where
+    /// they have none, the result has none (V6), and their obligations remain in the term (V8).
     pub(super) fn without(&mut self, result: TermId, dropped: &[TermId]) -> TermId {
         dropped.iter().fold(result, |result, term| {
             if self.ranges.is_kept(self.store, *term, &[result]) {
@@ -204,7 +205,7 @@ impl IntTerms<'_> {
         shifted(self.store, term, bits, self.pc)
     }
 
-    /// The lowest `bits` binary digits of a term, as a natural number.
+    /// The lowest `bits` bits of a term, as an unsigned number.
     pub(super) fn unsigned(&mut self, term: TermId, bits: u32) -> TermId {
         if self.ranges.of(self.store, term).within(0, (1 << bits) - 1) {
             return term;
@@ -213,7 +214,7 @@ impl IntTerms<'_> {
         self.apply(TermOp::Mod, &[term, modulus])
     }
 
-    /// The lowest `bits` binary digits of a term, in two's complement.
+    /// The lowest `bits` bits of a term, in two's complement.
     pub(super) fn signed(&mut self, term: TermId, bits: u32) -> TermId {
         let half = 1 << (bits - 1);
         if self.ranges.of(self.store, term).within(-half, half - 1) {
@@ -225,16 +226,16 @@ impl IntTerms<'_> {
         self.sub(wrapped, half)
     }
 
-    /// The number that the lowest digits of a term are in a type.
+    /// The number that the lowest bits of a term encode in a type.
     pub(super) fn read(&mut self, term: TermId, bits: u32, signed: bool) -> TermId {
         if signed { self.signed(term, bits) } else { self.unsigned(term, bits) }
     }
 
-    /// A term congruent to a value modulo 2^(8·bytes); `None` for what is no integer.
+    /// A term congruent to a value modulo 2^(8·bytes); `None` where the value is no integer.
     pub(super) fn residue(&mut self, value: Value, bytes: u32) -> Option<TermId> {
         let sym = match value {
             Value::Bits(bits) => {
-                // The nearest to zero, which keeps ranges small.
+                // The representative nearest to zero keeps ranges small.
                 let top = 64 - 8 * bytes;
                 return Some(self.whole(i128::from((bits << top) as i64 >> top)));
             }
@@ -283,7 +284,7 @@ impl IntTerms<'_> {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
                 Some(if bytes < 4 { self.unsigned(encoding, 8 * bytes) } else { encoding })
             }
-            // The upper half of the f32 that it is.
+            // The upper half of the f32 with the same value.
             SymKind::Real(Format::Bf16, term) if bytes <= 2 => {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
                 let half = self.lowered(encoding, 16);
@@ -302,7 +303,7 @@ impl IntTerms<'_> {
         }
     }
 
-    /// The encoding of a real, where functions are looked for that are computed of it.
+    /// The encoding of a real as an integer, where library functions are recognised.
     fn encoding(&mut self, op: TermOp, term: TermId) -> Option<TermId> {
         if !self.store.explains() {
             return None;
@@ -310,7 +311,7 @@ impl IntTerms<'_> {
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
-    /// The real that an integer spells which is computed from encodings, or from the parts of one.
+    /// The real encoded by an integer that was computed from encodings, or from parts of one.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
         if !self.store.explains() {
             return None;
@@ -320,13 +321,13 @@ impl IntTerms<'_> {
         self.decoded(term, format)
     }
 
-    /// What bits spell that spell no real, where functions are looked for.
+    /// The value of bits that encode no real, where library functions are recognised.
     pub(super) fn spelling(&mut self, bits: u64, format: Format) -> Option<TermId> {
         let term = self.whole(bits.into());
         self.decoded(term, format)
     }
 
-    /// What a register holds that nobody wrote, as an integer that means nothing.
+    /// The content of an unwritten register, as an integer without meaning.
     pub(super) fn nothing(&mut self) -> Value {
         let zero = self.whole(0);
         let nothing = self.store.push_uniform(TermOp::Outcome, &[zero.raw()], self.pc);
@@ -345,13 +346,13 @@ impl IntTerms<'_> {
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
-    /// Whether a digit is 1, as a condition.
+    /// Whether a bit is 1, as a condition.
     pub(super) fn is_one(&mut self, digit: TermId) -> TermId {
         let one = self.whole(1);
         self.store.apply(TermOp::Equal, &[digit, one], self.pc)
     }
 
-    /// The digit of which a condition says that it is 1.
+    /// The bit that a condition compares with 1.
     fn digit_in(&mut self, condition: TermId) -> Option<TermId> {
         let one = self.whole(1);
         match self.store.view(condition) {
@@ -362,7 +363,7 @@ impl IntTerms<'_> {
         }
     }
 
-    /// One of two terms, by a condition.
+    /// A select of two terms by a condition.
     pub(super) fn chosen(&mut self, condition: TermId, then: TermId, otherwise: TermId) -> TermId {
         if then == otherwise && self.ranges.is_kept(self.store, condition, &[then]) {
             return then;
@@ -376,7 +377,7 @@ impl IntTerms<'_> {
         self.store.apply(TermOp::Select, &[condition, then, otherwise], self.pc)
     }
 
-    /// The number that a value is in a type; `None` for what is no integer.
+    /// The number that a value encodes in a type; `None` where it is no integer.
     pub(super) fn reading(&mut self, value: Value, ty: Int) -> Option<TermId> {
         if let Value::Bits(bits) = value {
             let top = 64 - ty.width.bits();
@@ -388,7 +389,7 @@ impl IntTerms<'_> {
         Some(self.read(term, ty.width.bits(), ty.signed))
     }
 
-    /// An integer of some bytes: bits, where it is known.
+    /// A term as an integer of some bytes: concrete bits if it is constant.
     pub(super) fn value(&mut self, term: TermId, bytes: u32) -> Value {
         let bits = 8 * bytes;
         match number(self.store, term) {

@@ -1,4 +1,4 @@
-//! Large finite masks, read as minus infinity where the case says so (rule V3).
+//! Large finite mask values, read as minus infinity where the case says so (rule V3).
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::term::Constant;
 
-/// How known floats are read.
+/// How float constants are read.
 #[derive(Debug, Default)]
 pub(super) struct Masks {
-    /// What is not above this is minus infinity.
+    /// Numbers up to this one are minus infinity.
     below: Option<Rational>,
-    /// Which numbers were.
+    /// The numbers that were read so.
     read: BTreeSet<Rational>,
 }
 
@@ -22,8 +22,8 @@ impl Masks {
         Masks { below: rules.mask_below.map(Rational::from_i128), ..Masks::default() }
     }
 
-    /// The constant that bits spell in a format; `None` for NaN. What hardware holds of a mask is the number, so that
-    /// what it decides by itself must be decided so by both (rule V10).
+    /// The constant that a bit pattern encodes in a format; `None` for NaN. For hardware a mask is a finite number, so
+    /// a decision that rests on it must hold for both readings (rule V10).
     pub(super) fn constant(&mut self, format: Format, bits: u64) -> Option<Constant> {
         let exact = decode(format, bits).extended()?;
         let rounded = Rounded::exactly(format, bits);
@@ -42,12 +42,12 @@ impl Masks {
         self.below.as_ref().is_some_and(|below| number <= below) && !rounds(format, number)
     }
 
-    /// What another CTA read.
+    /// Adds the numbers that another CTA read.
     pub(super) fn merge(&mut self, other: Masks) {
         self.read.extend(other.read);
     }
 
-    /// A sentence for each number.
+    /// One assumption for each number.
     pub(super) fn assumptions(&self) -> impl Iterator<Item = Assumption> {
         self.read
             .iter()
@@ -55,12 +55,12 @@ impl Masks {
     }
 }
 
-/// How far from 2²³ and 1.5 · 2²³ (of f64, 2⁵² and 1.5 · 2⁵²) numbers are by which compilers round to integers and get at
-/// their bits.
+/// How far numbers may lie from 2²³ and 1.5 · 2²³ (in f64, 2⁵² and 1.5 · 2⁵²) that compilers add in order to round to
+/// an integer and get at its bits.
 const NEAR: i64 = 1024;
 
-/// Whether a number below zero is one by which compilers round to integers, as `expf` does by -12583039, rather than a
-/// mask.
+/// Whether a negative number is one that compilers add in order to round to an integer, such as -12583039 in `expf`,
+/// rather than a mask.
 fn rounds(format: Format, number: &Rational) -> bool {
     let digits = match format {
         Format::F32 | Format::Tf32 => 23,

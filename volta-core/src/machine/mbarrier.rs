@@ -1,8 +1,9 @@
-//! Barriers in shared memory (rule Y9): threads and asynchronous copies arrive, threads wait for the end of a phase.
+//! Mbarriers, barriers in shared memory (rule Y9): threads and asynchronous copies arrive, threads wait for the end of
+//! a phase.
 //!
-//! One run speaks for all: which phase each arrival, each expected byte, each copy and each wait belongs to must follow from
-//! what happens before what, and is checked. Copies complete at once here, since whoever looks at what they bring before
-//! the phase is over races.
+//! One run stands for all schedules: happens-before must determine to which phase each arrival, expected byte, copy and
+//! wait belongs, and that is checked. Copies complete immediately in this model, since an access to what they write
+//! races unless the phase is over before it.
 
 use super::clock::{Clocks, Joined};
 use super::phase_history::{PhaseHistory, StepKind};
@@ -11,10 +12,10 @@ use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// The most bytes that a barrier counts (ISA 9.7.13.15.2).
+/// The largest number of bytes that an mbarrier counts (ISA 9.7.13.15.2).
 const MOST_BYTES: i64 = (1 << 20) - 1;
 
-/// Something that a thread did, and must have done before a phase ends.
+/// An operation of a thread that must happen before a phase ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) thread: u32,
@@ -30,86 +31,87 @@ pub(super) struct Waiting {
     pub(super) phase: i64,
 }
 
-/// What happened in the phase that is not over.
+/// The state of the phase that is not over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Current {
-    /// What its end tells those who wait for it, and what has happened before.
+    /// The joined clocks that its end releases to those who wait for it, with what has happened before.
     released: Joined,
-    /// What has happened before some arrival: the phase is not over earlier, whoever expects bytes.
+    /// What has happened before some arrival: the phase cannot end earlier, whichever thread expects bytes.
     arrived: Joined,
     last_arrival: Option<Event>,
-    /// Bytes that were expected when nobody had arrived who knows of it.
+    /// Expectations of bytes without an arrival: each must happen before some arrival of the phase.
     expected: Vec<Event>,
-    /// Waits for the phase before that are over: each happens before this one ends.
+    /// Waits for earlier phases: each must happen before this phase ends.
     waits: Vec<Event>,
-    /// Copies that complete on it.
+    /// Copies that complete on this phase.
     pub(super) copies: Vec<u32>,
-    /// All bytes that were expected.
+    /// Bytes expected in total.
     pub(super) expected_bytes: i64,
-    /// Commits of products that arrive on it: agents, and their stamps.
+    /// Commits of products that arrive on it, each an agent with its stamp.
     pub(super) commits: Vec<(usize, u32)>,
 }
 
-/// A barrier in memory.
+/// A barrier in shared memory.
 #[derive(Clone, Debug)]
 pub(super) struct Mbarrier {
-    /// Its entry in clocks counts phases that are over.
+    /// Its agent in clocks, whose entry counts phases that are over.
     pub(super) agent: usize,
-    /// Arrivals that a phase waits for, and that this one still waits for.
+    /// Arrivals that each phase waits for, and those that this one still waits for.
     pub(super) count: u32,
     pub(super) pending: u32,
-    /// Bytes expected and not yet there.
+    /// Bytes expected and not yet copied.
     pub(super) bytes: i64,
-    /// Phases that are over.
+    /// Number of phases that are over.
     pub(super) phase: u32,
     pub(super) current: Current,
-    /// What the ends of phases told: of the last one, with `prompt_waits` of all, and how many bytes they take.
+    /// What the ends of phases released (of the last one, with `prompt_waits` of all), and how many bytes that takes.
     ends: Vec<Joined>,
     ends_bytes: u64,
-    /// Whoever waits for a phase is taken to look before the one behind it is over (option `prompt_waits`).
+    /// Assumes that a thread which waits for a phase tests it before the next one is over (option `prompt_waits`).
     prompt_waits: bool,
-    /// What made the last phase end, and how many bytes that expected.
+    /// The event that ended the last phase, and how many bytes that phase expected.
     ended: Option<(Event, i64)>,
     pub(super) waiting: Vec<Waiting>,
     /// For messages.
     pub(super) history: PhaseHistory,
-    /// Another CTA of the cluster has used it.
+    /// Whether another CTA of the cluster has used it.
     pub(super) is_reached: bool,
 }
 
-/// The barriers in a CTA's memory.
+/// The mbarriers in a CTA's memory.
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers {
     /// By object and cell.
     pub(super) alive: FxHashMap<(u32, u64), Mbarrier>,
-    /// What arrivals returned: of which barrier, and which of its phases.
+    /// The states that arrivals returned: barrier and phase.
     pub(super) states: Vec<((u32, u64), u32)>,
-    /// What was asked once, and what waits are skipped by the answers.
+    /// Tests that do not wait, and the waits that their answers skip.
     pub(super) asked: AskedOnce,
-    /// Copies that write or read shared memory by the async proxy.
+    /// Copies that write or read shared memory through the async proxy.
     pub(super) copies: Vec<Started>,
 }
 
-/// Whether a phase was over, which a thread has asked once.
+/// A single test by a thread whether a phase was over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
     pub(super) thread: u32,
     pub(super) pc: InstId,
-    /// The barrier by its entry in clocks, the phase that the thread meant, and whether it learns of it.
+    /// The barrier by its agent, the phase that was tested, and whether the test acquires.
     pub(super) barrier: usize,
     pub(super) phase: i64,
     pub(super) acquires: Option<Scope>,
 }
 
-/// What was asked once.
+/// Tests that do not wait.
 #[derive(Debug, Default)]
 pub(super) struct AskedOnce {
     pub(super) questions: Vec<Question>,
-    /// By a branch, and whether it is taken where the phase is not over: the wait that nothing but is skipped otherwise.
+    /// By a branch and whether it is taken where the phase is not over: the wait that the branch skips otherwise, if it
+    /// skips only that.
     pub(super) skipped: FxHashMap<(InstId, bool), Option<Rc<SkippedWait>>>,
 }
 
-/// A copy, and who started it where.
+/// A copy, and the thread that started it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Started {
     pub(super) copy: u32,
@@ -120,7 +122,7 @@ pub(super) struct Started {
 }
 
 impl Mbarriers {
-    /// Whether there is none, and was none.
+    /// Whether there is no mbarrier, and was none.
     pub(super) fn is_empty(&self) -> bool {
         self.alive.is_empty() && self.states.is_empty()
     }
@@ -138,12 +140,12 @@ impl Mbarriers {
     }
 }
 
-/// What is wrong with the use of a barrier.
+/// Misuse of an mbarrier.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) kind: FaultKind,
     pub(super) message: String,
-    /// Threads, instructions, and what they do.
+    /// Threads, instructions, and what the threads do there.
     pub(super) sites: Vec<(u32, InstId, String)>,
     pub(super) help: Option<String>,
 }
@@ -178,7 +180,8 @@ impl Mbarrier {
         }
     }
 
-    /// What a thread does belongs to the current phase under every schedule if the end of the one before happens before it.
+    /// Checks that a thread's operation belongs to the current phase under every schedule: the previous phase's end
+    /// must happen before it.
     pub(super) fn is_determined(
         &self,
         clocks: &Clocks,
@@ -212,7 +215,7 @@ impl Mbarrier {
         Err(wrong)
     }
 
-    /// Where a phase ended, if it is the one before this one.
+    /// The site at which a phase ended, if it is the one before the current phase.
     fn end_of(&self, phase: u32) -> Option<(u32, InstId, String)> {
         let (event, _) = self.ended.filter(|_| phase + 1 == self.phase)?;
         Some((event.thread, event.pc, format!("ends phase {phase}")))
@@ -223,7 +226,7 @@ impl Mbarrier {
         self.current.expected.push(event);
     }
 
-    /// An arrival that comes at once expects bytes.
+    /// Expects bytes with an arrival that follows immediately.
     pub(super) fn expect_more(&mut self, event: Event, bytes: i64) {
         self.bytes += bytes;
         self.current.expected_bytes += bytes;
@@ -263,8 +266,8 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// A copy of so many bytes that a thread starts completes on the phase: what came before it has happened when that is
-    /// over.
+    /// A thread starts a copy of this many bytes, which completes on the phase: what happened before the start has
+    /// happened when the phase is over.
     pub(super) fn start(
         &mut self,
         clocks: &mut Clocks,
@@ -281,7 +284,7 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// A barrier counts no more bytes than that, expected or come before.
+    /// Checks the limit of the count of bytes, expected or copied early.
     pub(super) fn counts(&self, event: Event) -> Result<(), Wrong> {
         if self.bytes.abs() <= MOST_BYTES {
             return Ok(());
@@ -290,12 +293,12 @@ impl Mbarrier {
         Err(Wrong::new(FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
     }
 
-    /// Whether nothing is missing to the end of the phase.
+    /// Whether the phase needs no more arrivals or bytes.
     pub(super) fn is_complete(&self) -> bool {
         self.pending == 0 && self.bytes == 0
     }
 
-    /// Ends the phase, by what came last; gives the copies that are over with it.
+    /// Ends the phase by its last event; returns the copies that complete with it.
     pub(super) fn complete(&mut self, by: Event) -> Result<Vec<u32>, Wrong> {
         let Current { mut released, arrived, last_arrival, expected, waits, copies, expected_bytes, commits } =
             std::mem::take(&mut self.current);
@@ -313,7 +316,7 @@ impl Mbarrier {
         }
         let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
         let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
-        // Now that it is certain which bytes it waits for, it waits for all copies that bring them as well.
+        // It is certain now which bytes the phase waits for, and with them the copies that bring them.
         let late =
             waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
         if let Some((thread, pc)) = late.or(asleep).filter(|_| !self.prompt_waits) {
@@ -336,7 +339,7 @@ impl Mbarrier {
         self.phase += 1;
         self.history.end();
         released.set(self.agent, self.phase);
-        // Commits of one thread are over in their order, and each is a fence before its arrival.
+        // Commits of one thread complete in order, and each is a fence before its arrival.
         for (agent, stamp) in commits {
             released.set(agent, stamp);
             released.set_fenced(agent, stamp);
@@ -353,7 +356,7 @@ impl Mbarrier {
     }
 }
 
-/// Which phase a thread asks for.
+/// The phase that a thread tests.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Asked {
     Parity(u32),
@@ -361,14 +364,14 @@ pub(super) enum Asked {
 }
 
 impl Mbarrier {
-    /// The phase that a thread means by a parity, as it knows which are over: the last one that is, or the next one. If the
-    /// answer is that it is over, that one is; where a wait would mean it, the thread needs to wait no longer.
+    /// The phase that a parity denotes, by the phases that the thread knows to be over: the last of them, or the next
+    /// one. An answer that it is over is about that phase; a wait on that phase is then not needed.
     pub(super) fn meant(&self, clocks: &Clocks, thread: u32, parity: u32) -> i64 {
         let known = i64::from(clocks.past(thread as usize, self.agent));
         known - i64::from(known & 1 != i64::from(parity))
     }
 
-    /// Whether the phase is over that a thread asks for.
+    /// Whether the phase that a thread tests is over.
     pub(super) fn ask(
         &mut self,
         clocks: &mut Clocks,
@@ -380,11 +383,11 @@ impl Mbarrier {
         let site = |action| vec![(event.thread, event.pc, action)];
         let before = self.waiting.iter().position(|waiting| waiting.thread == event.thread);
         let phase = match (before, asked) {
-            // It has asked before, and waits.
+            // The thread waits already.
             (Some(at), _) => self.waiting[at].phase,
             (None, Asked::Phase(phase)) => i64::from(phase),
             (None, Asked::Parity(parity)) => {
-                // One that looks in time means the phase that it would mean if it were the first to look.
+                // A thread that tests in time denotes the phase that it would denote if it were the first to test.
                 let first = match self.prompt_waits {
                     true => clocks.past(event.thread as usize, self.agent),
                     false => self.phase,
@@ -410,7 +413,7 @@ impl Mbarrier {
         if let Some(at) = before {
             self.waiting.swap_remove(at);
         }
-        // The end of the phase before the first tells nothing.
+        // The end of the phase before the first releases nothing.
         let back = usize::try_from(now - phase).unwrap_or(0);
         if let Some(at) = self.ends.len().checked_sub(back) {
             let end = &mut self.ends[at];
@@ -424,7 +427,7 @@ impl Mbarrier {
         Ok(true)
     }
 
-    /// A wait by parity is for a phase, or for the one two before that.
+    /// The fault of a wait by parity that may be for one phase or for the one two before it.
     #[cold]
     fn unknown_phase(&self, event: Event, parity: u32, phase: i64) -> Wrong {
         let last = phase - 1;

@@ -1,7 +1,7 @@
 //! Contents of shared and global memory during one CTA's run (rules M1, M3, S5).
 //!
-//! Memory is cells of 4 bytes. Shared memory is one array; global memory that can be written is an overlay of
-//! pages over the launch's initial contents, which also remembers what was read and written, byte by byte.
+//! Memory is cells of 4 bytes. Shared memory is one array; writable global memory is an overlay of pages over the
+//! launch's initial contents, which also records reads and writes for each byte.
 
 use std::hash::{Hash, Hasher};
 
@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 /// Cells of one page.
 pub(super) const PAGE: usize = 256;
 
-/// A page of a tensor that can be written.
+/// A page of a writable tensor.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) cells: [Cell; PAGE],
@@ -30,14 +30,14 @@ pub(super) struct Page {
     /// For each cell, which of its 4 bytes were written, and read.
     pub(super) written: [u8; PAGE],
     pub(super) read: [u8; PAGE],
-    /// Bytes updated atomically, which is neither of the two.
+    /// Bytes updated atomically, which count as neither written nor read.
     pub(super) updated: [u8; PAGE],
     /// Bytes read through the read-only path (`ld.global.nc`).
     pub(super) uncached: [u8; PAGE],
 }
 
 impl Page {
-    /// Whether somebody stored to it.
+    /// Whether any byte was stored or updated.
     pub(super) fn is_written(&self) -> bool {
         self.written.iter().zip(&self.updated).any(|(written, updated)| written | updated != 0)
     }
@@ -48,22 +48,22 @@ impl Page {
 pub(super) struct Memory {
     pub(super) shared: Vec<Cell>,
     pub(super) shared_epochs: Vec<EpochShadow>,
-    /// Of shared and of global cells.
+    /// Byte-wise shadow of shared and of global cells.
     pub(super) parts: ByteShadow,
     pages: FxHashMap<(u32, u64), Box<Page>>,
-    /// By tensor and byte offset; of launches with several CTAs only.
+    /// By tensor and byte offset; only in launches with several CTAs.
     contributions: FxHashMap<(u32, u64), Contribution>,
 }
 
-/// Something of a tensor, and where: a page by its number, a location by its byte offset.
+/// An item of a tensor and its place: a page with its number, a location with its byte offset.
 pub(super) type Placed<T> = ((u32, u64), T);
 
 /// What a CTA's atomics did to a location of global memory (rules Y7, S5).
 #[derive(Clone, Debug)]
 pub(super) struct Contribution {
-    /// The ways in which it was updated, each once.
+    /// The distinct kinds of its updates.
     pub(super) kinds: SmallVec<[AtomicUpdate; 1]>,
-    /// All operands together, if there is one way: bits, an integer, a real or undefined.
+    /// The combination of all operands, if there is one kind: bits, an integer, a real or undefined.
     pub(super) sum: Value,
 }
 
@@ -83,17 +83,17 @@ impl Memory {
         u64::from(cells) * (size_of::<Cell>() + size_of::<EpochShadow>()) as u64
     }
 
-    /// Bytes of state.
+    /// Bytes of memory that the state takes.
     pub(super) fn bytes(&self) -> u64 {
         let shared = self.shared.len() * (size_of::<Cell>() + size_of::<EpochShadow>());
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
     }
 
-    /// Takes what memory holds into a hash.
+    /// Adds the contents of memory to a hash.
     pub(super) fn hash_contents(&self, hasher: &mut impl Hasher) {
         self.shared.hash(hasher);
-        // In no order.
+        // Independent of the order of pages.
         let pages = self.pages.iter().fold(0u64, |sum, (place, page)| {
             let mut own = FxHasher::default();
             (place, &page.cells).hash(&mut own);
@@ -102,7 +102,7 @@ impl Memory {
         pages.hash(hasher);
     }
 
-    /// The page of a tensor's cell, filled from the initial contents when it is new, and the cells in parts.
+    /// The page of a tensor's cell, filled from the initial contents when it is new, and the byte-wise shadow.
     pub(super) fn page(
         &mut self,
         tensor: u32,
@@ -128,19 +128,19 @@ impl Memory {
         (page, &mut self.parts)
     }
 
-    /// Whether threads of the CTA have written all these bytes of a tensor's cell, or updated them.
+    /// Whether threads of the CTA have written or updated all these bytes of a tensor's cell.
     pub(super) fn is_written(&self, (tensor, cell): (u32, u64), bytes: u8) -> bool {
         let slot = (cell % PAGE as u64) as usize;
         let page = self.pages.get(&(tensor, cell / PAGE as u64));
         bytes & !page.map_or(0, |page| page.written[slot] | page.updated[slot]) == 0
     }
 
-    /// What the operands of the atomics on a location of a tensor make together.
+    /// The combined operands of the atomics on a location of a tensor.
     pub(super) fn contributed(&self, place: (u32, u64)) -> Option<Value> {
         self.contributions.get(&place).map(|contribution| contribution.sum)
     }
 
-    /// One more atomic on a location of a tensor, and what all operands make together now.
+    /// Notes one more atomic on a location of a tensor; `sum` combines all its operands so far.
     pub(super) fn contribute(&mut self, place: (u32, u64), kind: AtomicUpdate, sum: Value) {
         let new = || Contribution { kinds: SmallVec::new(), sum };
         let contribution = self.contributions.entry(place).or_insert_with(new);

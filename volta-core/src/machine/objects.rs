@@ -1,11 +1,11 @@
-//! The address space of a launch (rules M1, M2): every variable and tensor is an object of its own, far from
-//! every other, aligned as declared, or as is assumed of it, and no better.
+//! The address space of a launch (rules M1, M2): every variable and tensor is an object of its own, far from every
+//! other, with its declared or assumed alignment and no better one.
 //!
-//! The high bits of an address name a slot, a slot holds one object. In the 32-bit spaces a slot is 2²⁴ bytes,
-//! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits. Each CTA of a
-//! cluster has its own objects in shared memory, at a distance that is the same for all of them (rule Y13). Those of an odd
-//! CTA lie 2²⁴ bytes behind those of the even one below it, so that clearing this bit leads from one to the other, as it
-//! does on GPUs.
+//! The high bits of an address name a slot, which holds one object. In the 32-bit spaces a slot is 2²⁴ bytes, in global
+//! memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits. Each CTA of a cluster
+//! has its own objects in shared memory, at a distance that is the same for all of them (rule Y13). Those of an odd CTA
+//! lie 2²⁴ bytes above those of the even one before it, so that clearing this bit maps one to the other, as it does on
+//! GPUs.
 
 use crate::base::index::number_of;
 use crate::case::{Element, Layout};
@@ -23,11 +23,11 @@ pub(super) struct Object {
     pub(super) size: u64,
     /// Declared alignment, bytes.
     pub(super) declared: u64,
-    /// Alignment that an access may rely on, bytes: not below what is declared. Where it is above, who relies on that is
-    /// to be told.
+    /// Alignment that an access may rely on, bytes: at least the declared one. Relying on more than the declared one is
+    /// reported as an assumption.
     pub(super) align: u64,
     pub(super) backing: Backing,
-    /// What its elements are, when the case says so.
+    /// The element type, if the case declares it.
     pub(super) element: Option<Element>,
     /// In shared and tensor memory, the CTA of the cluster that it belongs to.
     pub(super) rank: u32,
@@ -44,7 +44,7 @@ pub(super) enum Backing {
     Local(u32),
 }
 
-/// What an object is asked to be placed as.
+/// A request to place an object.
 pub(super) struct Request {
     pub(super) name: String,
     pub(super) space: Space,
@@ -62,23 +62,23 @@ pub(super) struct Objects {
     /// Slot to object, for global memory and for the 32-bit spaces.
     global: Vec<Option<u32>>,
     narrow: [Vec<Option<u32>>; 5],
-    /// Variable to address in its own space, in the first CTA of the cluster, and whether other CTAs have one as well.
+    /// By variable, its address in its own space, in the first CTA of the cluster, and whether each CTA has its own.
     addresses: Vec<(u64, bool)>,
     /// CTAs of the cluster, and the slots in shared memory of each.
     ranks: u32,
     slots: u64,
-    /// CTAs whose slots alternate: two, or one where there is no room for more.
+    /// Number of CTAs whose slots are interleaved: two, or one where two have no room.
     side_by_side: u64,
 }
 
 /// CTAs of a pair.
 const PAIR: u32 = 2;
-/// With more variables in shared memory than this, clearing the bit that tells apart the CTAs of a pair has no meaning.
+/// With more variables in shared memory than this, clearing the bit that distinguishes paired CTAs is unsupported.
 pub(super) const MAX_PAIRED: usize = 60;
 const GLOBAL_SHIFT: u32 = 40;
 const NARROW_SHIFT: u32 = 24;
 const WINDOW_SHIFT: u32 = 60;
-/// There are at most this many objects in a 32-bit space.
+/// The largest number of objects in a 32-bit space.
 pub(super) const MAX_NARROW: usize = 120;
 /// Objects of the 32-bit spaces are smaller than this, bytes.
 pub(super) const MAX_NARROW_SIZE: u64 = 1 << 23;
@@ -95,8 +95,8 @@ fn narrow_index(space: Space) -> Option<usize> {
 }
 
 impl Objects {
-    /// Places the requests, which are objects of the same number; those in shared memory once more for each further CTA of
-    /// the cluster, behind all others.
+    /// Places the requests, as objects with the same numbers; behind them, those in shared memory once more for each
+    /// further CTA of the cluster.
     pub(super) fn place(requests: Vec<Request>, layout: Layout, ranks: u32, shared_cells: u32) -> Objects {
         let count = |space: Space| requests.iter().filter(|request| request.space == space).count() as u64;
         let shared = count(Space::Shared);
@@ -127,8 +127,8 @@ impl Objects {
                 None => (GLOBAL_SHIFT, &mut placed.global),
                 Some(index) => (NARROW_SHIFT, &mut placed.narrow[index]),
             };
-            // An odd multiple of the alignment: an object is never aligned better than that. A quarter
-            // of the slot lies before it: what runs off its start is still seen to have left this object.
+            // An odd multiple of the alignment: an object is never aligned better than that. A quarter of the slot lies
+            // before it, so that an access before its start is still found to leave this object.
             let align = request.align.max(1);
             let offset = (1 << (shift - 2)) + if layout == Layout::Forward { align } else { 3 * align };
             let at = number_of(placed.objects.len());
@@ -154,7 +154,7 @@ impl Objects {
         placed
     }
 
-    /// Places what lies in the shared memory of the further CTAs of the cluster, and their tensor memory.
+    /// Places shared and tensor memory of the further CTAs of the cluster.
     fn repeat(&mut self, shared_cells: u32) {
         let is_of_each = |object: &&Object| matches!(object.space, Space::Shared | Space::Tensor);
         let own: Vec<Object> = self.objects.iter().filter(is_of_each).cloned().collect();
@@ -172,13 +172,13 @@ impl Objects {
         }
     }
 
-    /// How far the shared memory of a CTA lies behind that of the first one of its cluster.
+    /// Distance of a CTA's shared memory from that of the first CTA of its cluster.
     fn distance(&self, rank: u32) -> u64 {
         let (group, within) = (u64::from(rank) / self.side_by_side, u64::from(rank) % self.side_by_side);
         (group * self.side_by_side * self.slots + within) << NARROW_SHIFT
     }
 
-    /// The CTA of the cluster in whose shared memory an address lies, or would lie.
+    /// The CTA of the cluster to whose shared memory an address belongs, in bounds or not.
     pub(super) fn rank_at(&self, address: u64) -> Option<u32> {
         let slot = address >> NARROW_SHIFT;
         let group = slot / (self.side_by_side * self.slots);
@@ -186,13 +186,13 @@ impl Objects {
         (rank < self.ranks).then_some(rank)
     }
 
-    /// An address in shared memory as that of the same place in another CTA of the cluster (`mapa`).
+    /// The address of the same location in another CTA's shared memory (`mapa`).
     pub(super) fn in_cta(&self, address: u64, rank: u32) -> Option<u64> {
         let own = self.rank_at(address)?;
         (rank < self.ranks).then(|| address - self.distance(own) + self.distance(rank))
     }
 
-    /// Says which object each variable of the program is, in variable order.
+    /// Sets the object of each variable of the program, in variable order.
     pub(super) fn set_addresses(&mut self, objects: &[Option<u32>]) {
         let address = |object: &Option<u32>| match object.map(|object| self.get(object)) {
             Some(object) if object.space == Space::Shared => (object.base, true),
@@ -208,7 +208,7 @@ impl Objects {
         first + if is_of_each { self.distance(rank) } else { 0 }
     }
 
-    /// Where a variable of each thread lies in its memory: the first of its cells, and how many there are.
+    /// The cells of a variable in local memory: the first one, and their number.
     pub(super) fn local_cells(&self, variable: VariableId) -> Option<(usize, usize)> {
         let address = self.address(variable, 0);
         let [local, call] = [Space::Local, Space::Param].map(|space| self.find(space, address));
@@ -239,7 +239,7 @@ impl Objects {
         self.iter().find(|(_, object)| object.backing == Backing::Tensor(tensor)).map(|(number, _)| number)
     }
 
-    /// The object that is the tensor memory of a CTA of the cluster.
+    /// The object for the tensor memory of a CTA of the cluster.
     pub(super) fn tensor_memory(&self, rank: u32) -> Option<u32> {
         let is_it = |object: &Object| object.space == Space::Tensor && object.rank == rank;
         self.iter().find(|(_, object)| is_it(object)).map(|(number, _)| number)
@@ -258,17 +258,17 @@ impl Objects {
     }
 }
 
-/// Slots that so many objects of a 32-bit space take, in any layout.
+/// Number of slots that this many objects of a 32-bit space take, in any layout.
 fn slots_of(objects: u64) -> u64 {
     2 * objects + 1
 }
 
-/// Whether a cluster of so many CTAs, with so many variables in the shared memory of each, has room in 32 bits.
+/// Whether a cluster of this many CTAs, with this many variables in the shared memory of each, fits into 32 bits.
 pub(super) fn has_room(ranks: u32, shared: u64) -> bool {
     (u64::from(ranks.next_multiple_of(PAIR)) * slots_of(shared)) << NARROW_SHIFT <= 1 << 32
 }
 
-/// A generic address of an address in `space`.
+/// The generic address of an address in `space`.
 pub(super) fn to_generic(space: Space, address: u64) -> u64 {
     match narrow_index(space) {
         None => address,
@@ -288,11 +288,11 @@ pub(super) fn from_generic(address: u64) -> (Space, u64) {
     }
 }
 
-/// A space and an address in it, from an address as the instruction has it.
+/// The space that an instruction's address refers to, and the address in it.
 #[inline]
 pub(super) fn locate(space: Space, address: u64) -> (Space, u64) {
     match if space == Space::Generic { from_generic(address) } else { return (space, address) } {
-        // It may be that of another CTA of the cluster.
+        // The address may be in another CTA of the cluster.
         (Space::Shared, inner) => (Space::Cluster, inner),
         located => located,
     }
@@ -371,7 +371,7 @@ mod tests {
                     assert_eq!(objects.in_cta(there, object.rank), Some(object.base + 7));
                 }
                 assert_eq!(objects.in_cta(object.base, 3), None);
-                // The bit that tells apart the CTAs of a pair.
+                // The bit that distinguishes the CTAs of a pair.
                 let even = objects.in_cta(object.base + 7, object.rank & !1);
                 assert_eq!(even, Some((object.base + 7) & !(1 << 24)));
             }

@@ -1,5 +1,5 @@
-//! Values as sequences of whole pieces (rules V5 and M3): packing, splitting, and reading memory at another
-//! width than it was written, as long as no real's encoding is cut.
+//! Values as sequences of parts (rules V5 and M3): packing, splitting, and reading memory at another width than it was
+//! written, as long as no real's encoding is split.
 
 use crate::base::index::number_of;
 use std::hash::BuildHasher;
@@ -24,7 +24,7 @@ pub(super) struct PackedPart {
 /// A few values side by side, least significant first.
 pub(super) type PackedParts = SmallVec<[PackedPart; 4]>;
 
-/// One of two integers, by a condition. Invariant: the arms are bits or choices.
+/// A select of two integers by a condition. Invariant: the arms are bits or choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Choice {
     pub(super) condition: TermId,
@@ -32,33 +32,33 @@ pub(super) struct Choice {
     pub(super) otherwise: Value,
 }
 
-/// One of two integers, by whether a phase of a barrier was over when it was asked once (rule Y9). It may decide nothing but
-/// whether its thread waits for that phase.
+/// A select of two integers by whether a phase of an mbarrier was over when it was tested (rule Y9). It may decide
+/// nothing but whether its thread waits for that phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// Which question, by its number.
+    /// The number of the test.
     pub(super) asked: u32,
     pub(super) if_over: u64,
     pub(super) if_not: u64,
 }
 
-/// Operations look through at most this many combinations of arms.
+/// Operations are applied to at most this many combinations of arms.
 const MAX_ARMS: usize = 64;
 
-/// A cut goes through a value.
+/// A boundary falls inside a symbolic value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SplitsValue;
 
-/// The composite values of one CTA.
+/// The packed values, choices and answers of one CTA.
 #[derive(Debug, Default)]
 pub(super) struct PackedValues {
     packs: Vec<SmallVec<[PackedPart; 2]>>,
-    /// Positions in `packs`, to be found by what is there. A digest of that stands beside each, so that neither looking
-    /// nor growing needs to read packs that are other ones.
+    /// Interning table: positions in `packs`, each with a hash of its parts, so that neither lookup nor growth reads
+    /// unrelated packs.
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
     answers: Vec<Answer>,
-    /// Conditions that may have no value (V8): choices by them are kept, whatever the arms are.
+    /// Conditions that may have no value (V8): a choice by one of them is kept even if its arms are equal.
     lacking: FxHashSet<TermId>,
 }
 
@@ -69,12 +69,12 @@ impl PackedValues {
         (self.packs.len() * 80 + by_value + self.lacking.capacity() * 8) as u64
     }
 
-    /// The choice that a symbolic value's index names.
+    /// The choice at a symbolic value's index.
     pub(super) fn choice(&self, index: u32) -> Choice {
         self.choices[index as usize]
     }
 
-    /// The choice that a value is.
+    /// The choice that a value stands for.
     pub(super) fn as_choice(&self, value: Value) -> Option<Choice> {
         let Value::Sym(sym) = value else { return None };
         match sym.kind() {
@@ -89,20 +89,20 @@ impl PackedValues {
         }
     }
 
-    /// One of two integers by what a barrier answered.
+    /// The answer at a symbolic value's index.
     pub(super) fn answer(&self, index: u32) -> Answer {
         self.answers[index as usize]
     }
 
-    /// A new answer, by its number.
+    /// Adds an answer; returns its index.
     pub(super) fn answered(&mut self, answer: Answer) -> u32 {
         self.answers.push(answer);
         number_of(self.answers.len() - 1)
     }
 
-    /// An operation on integers, applied to every combination of arms of those that are choices: its results
-    /// joined by `join(condition, then, otherwise)`. `None` where a word is neither bits nor a choice, where the
-    /// operation gives none, or where the combinations are too many.
+    /// Applies an operation on integers to every combination of arms of its operands, and joins the results with
+    /// `join(condition, then, otherwise)`. `None` where an operand is neither bits nor a choice, where the operation
+    /// gives none, or where there are too many combinations.
     pub(super) fn each_arm<T>(
         &mut self,
         words: &[Value],
@@ -131,7 +131,7 @@ impl PackedValues {
                 .collect();
             return f(&bits?);
         };
-        // All words that are chosen by this condition go the same way.
+        // All operands with this condition take the same arm.
         let side = |then: bool| -> Vec<Value> {
             let pick = |word: &Value| match self.as_choice(*word) {
                 Some(choice) if choice.condition == first.condition => {
@@ -151,7 +151,7 @@ impl PackedValues {
         Some(join(self, first.condition, then, otherwise))
     }
 
-    /// A value that is `then` or `otherwise`.
+    /// The value of a choice: an arm itself if both are equal and the condition has a value.
     pub(super) fn choose(&mut self, choice: Choice) -> Value {
         if choice.then == choice.otherwise && !self.may_lack(choice.condition) {
             return choice.then;
@@ -170,8 +170,8 @@ impl PackedValues {
         self.lacking.contains(&condition)
     }
 
-    /// The pieces of a value in `bytes` bytes, least significant first. A value that is larger keeps its size:
-    /// [`PackedValues::slice`] tells whether what is asked for cuts through it.
+    /// The parts of a value in `bytes` bytes, least significant first. A larger value keeps its size:
+    /// [`PackedValues::slice`] finds whether it is split.
     pub(super) fn split(&self, value: Value, bytes: u32) -> PackedParts {
         let Value::Sym(sym) = value else { return smallvec![PackedPart { value, bytes }] };
         let own = match sym.kind() {
@@ -198,7 +198,7 @@ impl PackedValues {
             }
             SymKind::Real(format, _) => format.bytes(),
             SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
-            // A term that is congruent modulo a power of two is so modulo a smaller one.
+            // Congruence modulo a power of two implies congruence modulo a smaller one.
             SymKind::Int(own, term) if own > bytes && bytes.is_power_of_two() => {
                 return smallvec![PackedPart { value: Value::Sym(Sym::int(bytes, term)), bytes }];
             }
@@ -212,7 +212,7 @@ impl PackedValues {
         out
     }
 
-    /// The low (0) or high (1) half of a value of 4 bytes; `None` where it takes more than a look to tell.
+    /// The low (0) or high (1) half of a value of 4 bytes; `None` where the general path is needed.
     #[inline]
     pub(super) fn half(&self, value: Value, which: usize) -> Option<Value> {
         match value {
@@ -232,8 +232,8 @@ impl PackedValues {
         }
     }
 
-    /// What `bytes` bytes of a cell hold from byte `start` on, where that is one whole value; `None` where it takes
-    /// more than a look to tell.
+    /// The value of `bytes` bytes of a cell from byte `start` on, where they are one whole value; `None` where the
+    /// general path is needed.
     #[inline]
     pub(super) fn part(&self, cell: Cell, start: u32, bytes: u32) -> Option<Value> {
         if cell.0 >> 56 != 0 {
@@ -250,7 +250,7 @@ impl PackedValues {
             .then(|| Value::Bits((cell.0 & 0xffff_ffff) >> (8 * start) & low_bytes(bytes)))
     }
 
-    /// A cell with a value in one of its halves, low (0) or high (1); `None` where it takes more than a look to tell.
+    /// A cell with one half replaced, low (0) or high (1); `None` where the general path is needed.
     #[inline]
     pub(super) fn with_half(&mut self, old: Cell, which: usize, new: Value, reader: InstId) -> Option<Cell> {
         match new {
@@ -274,7 +274,7 @@ impl PackedValues {
         Some(Cell::from_pieces(&values.map(|value| PackedPart { value, bytes: 2 }), self))
     }
 
-    /// Two values as pieces of the same lengths; `None` when that would cut through one.
+    /// Two values as parts of equal lengths; `None` where that would split a value.
     pub(super) fn align(&self, a: Value, b: Value) -> Option<Vec<(PackedPart, PackedPart)>> {
         let (left, right) = (self.split(a, 8), self.split(b, 8));
         let ends = |pieces: &[PackedPart]| {
@@ -303,7 +303,7 @@ impl PackedValues {
         Some(pairs)
     }
 
-    /// Bytes `start .. start + length` of a sequence of pieces.
+    /// Bytes `start .. start + length` of a sequence of parts.
     pub(super) fn slice(pieces: &[PackedPart], start: u32, length: u32) -> Result<PackedParts, SplitsValue> {
         let mut out = PackedParts::new();
         let mut at = 0;
@@ -328,8 +328,8 @@ impl PackedValues {
         Ok(out)
     }
 
-    /// The choice between wholes that pieces are which one condition chooses, among bits: an f64 that was chosen lies in
-    /// memory as two words, each of them chosen.
+    /// Parts that one condition chooses, or that are bits, as one choice between joined arms: a chosen f64 lies in
+    /// memory as two words, each of them a choice.
     fn joined_choice(&mut self, pieces: &[PackedPart]) -> Option<Choice> {
         let condition = pieces.iter().find_map(|piece| self.as_choice(piece.value))?.condition;
         let mut arms = [PackedParts::new(), PackedParts::new()];
@@ -347,7 +347,7 @@ impl PackedValues {
         Some(Choice { condition, then, otherwise })
     }
 
-    /// The value that the pieces make together: at most 8 bytes, simplest representation.
+    /// The value that parts make together: at most 8 bytes, in the simplest representation.
     pub(super) fn join(&mut self, pieces: &[PackedPart]) -> Value {
         if let [PackedPart { value: Value::Sym(low), .. }, PackedPart { value: Value::Sym(high), .. }] =
             pieces
@@ -386,12 +386,12 @@ impl PackedValues {
             Value::Undefined(origin) => Some(origin),
             Value::Bits(_) | Value::Sym(_) => None,
         };
-        // Of several reasons one is kept.
+        // Of several origins one is kept.
         let origins: Option<Vec<Origin>> = merged.iter().map(origin).collect();
         if let Some(kept) = origins.and_then(|origins| origins.into_iter().reduce(Origin::or)) {
             return Value::Undefined(kept);
         }
-        // Zeros above a value are how a wider register holds it.
+        // Zeros above a value are its zero extension in a wider register.
         if let [only] | [only, PackedPart { value: Value::Bits(0), .. }] = merged.as_slice()
             && !matches!(only.value, Value::Undefined(_))
         {
@@ -414,7 +414,7 @@ impl PackedValues {
         }
     }
 
-    /// The low bytes of a concrete value or of a choice between such; others as they are.
+    /// The low bytes of concrete values, choices and answers; other values unchanged.
     pub(super) fn narrowed(&mut self, value: Value, bytes: u32) -> Value {
         if let Some(Choice { condition, then, otherwise }) = self.as_choice(value) {
             if self.fits(value, bytes) {
@@ -437,7 +437,7 @@ impl PackedValues {
         }
     }
 
-    /// Whether nothing is lost of a value in `bytes` bytes.
+    /// Whether `bytes` bytes hold the whole value.
     pub(super) fn fits(&self, value: Value, bytes: u32) -> bool {
         let Value::Sym(sym) = value else { return true };
         match sym.kind() {
@@ -461,8 +461,8 @@ impl PackedValues {
         }
     }
 
-    /// A value as operations on f32 see it: a bf16 above two zero bytes is the f32 of the same number. What is
-    /// packed stays packed until then, since it may as well be a pair of bf16 whose first one is zero.
+    /// A value as operations on f32 read it: a bf16 above two zero bytes is the f32 of the same number. It stays packed
+    /// until then, since it may also be a pair of bf16 whose first one is zero.
     pub(super) fn as_f32(&self, value: Value) -> Value {
         let Value::Sym(sym) = value else { return value };
         let SymKind::Packed(index) = sym.kind() else { return value };
@@ -501,7 +501,7 @@ impl PackedValues {
         }
     }
 
-    /// The symbolic values that lie side by side in a packed one.
+    /// The symbolic parts of a packed value.
     pub(super) fn parts_of(&self, value: Value) -> Vec<Sym> {
         let Value::Sym(sym) = value else { return Vec::new() };
         match sym.as_packed() {
@@ -537,15 +537,15 @@ pub(super) fn low_bytes(bytes: u32) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
-/// A memory cell: 4 bytes. Concrete: bits in the low half and, above them, a bit for each byte that was
-/// written. Otherwise the word of a symbolic value of 4 bytes.
+/// A memory cell: 4 bytes. Concrete: bits in the low half and, above them, a bit for each written byte. Otherwise the
+/// word of a symbolic value of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cell(pub(super) u64);
 
 impl Cell {
     pub(super) const UNWRITTEN: Cell = Cell(0);
     const ALL_WRITTEN: u64 = 0xf << 32;
-    /// Undefined, with the origin of what was stored in the low half and the bit above the written bits.
+    /// Marks a stored undefined value, whose origin is in the other bits.
     const HAS_ORIGIN: u64 = 1 << 48;
 
     pub(super) fn bits(bits: u32) -> Cell {
@@ -578,7 +578,7 @@ impl Cell {
         }
     }
 
-    /// The cell's pieces; bytes that nobody wrote are undefined.
+    /// The cell's parts; bytes that were never written are undefined.
     pub(super) fn pieces(self, packed: &PackedValues, reader: InstId) -> PackedParts {
         match self.whole(reader) {
             Some(value) => packed.split(value, 4),
@@ -593,7 +593,7 @@ impl Cell {
         }
     }
 
-    /// A cell made of pieces, 4 bytes together.
+    /// A cell made of parts, 4 bytes together.
     pub(super) fn from_pieces(pieces: &[PackedPart], packed: &mut PackedValues) -> Cell {
         if let [only] = pieces {
             return Cell::of(only.value);
@@ -609,7 +609,7 @@ impl Cell {
                     }
                 }
                 Value::Undefined(Origin::Unwritten(_)) => {}
-                // Where it became undefined is worth keeping.
+                // The origin is kept.
                 Value::Undefined(
                     Origin::Invalid(_)
                     | Origin::Unpredictable(_)
@@ -682,7 +682,7 @@ mod tests {
         assert!(matches!(table.join(&swapped), Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_))));
     }
 
-    /// What is seen at a look is what taking apart and putting together again gives.
+    /// The fast paths give what splitting and joining give.
     #[test]
     fn a_look_at_a_cell_gives_what_cutting_it_gives() {
         let mut table = PackedValues::default();

@@ -1,22 +1,22 @@
-//! What happened at a barrier in memory, phase by phase, for messages (rule Y9).
+//! History of an mbarrier, phase by phase, for messages (rule Y9).
 
 use super::mbarrier::Event;
 use crate::program::InstId;
 use std::collections::VecDeque;
 
-/// Phases that are kept, the open one among them.
+/// Phases that are kept, including the open one.
 const MOST_PHASES: usize = 4;
-/// Steps of a phase that are kept apart.
+/// Steps of a phase that are listed individually.
 const MOST_STEPS: usize = 6;
 
-/// What brings a phase nearer to its end.
+/// Kinds of events that a phase waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Threads arrive.
     Arrivals,
     /// Bytes are expected.
     Expected,
-    /// Bytes come, by copies.
+    /// Copies bring bytes.
     Copies,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum StepKind {
 pub(super) struct Step {
     pub(super) kind: StepKind,
     pub(super) pc: InstId,
-    /// Who took the first.
+    /// The thread that took the first.
     pub(super) thread: u32,
     /// Arrivals, or operations.
     pub(super) times: u32,
@@ -35,15 +35,15 @@ pub(super) struct Step {
 /// A phase as far as it has come.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PhaseSoFar {
-    /// Bytes that came and bytes that were expected, those of steps that are not kept among them.
+    /// Bytes that were copied and bytes that were expected, including those of steps that are not kept.
     pub(super) bytes: (i64, i64),
-    /// In order of the first of each.
+    /// In the order of their first occurrence.
     pub(super) steps: Vec<Step>,
-    /// Some were not kept.
+    /// Whether some steps were not kept.
     pub(super) has_more: bool,
 }
 
-/// The last phases of a barrier, the open one at the end.
+/// The last phases of an mbarrier, the open one last.
 #[derive(Clone, Debug)]
 pub(super) struct PhaseHistory {
     phases: VecDeque<PhaseSoFar>,
@@ -72,7 +72,7 @@ impl PhaseHistory {
         }
     }
 
-    /// The open phase is over.
+    /// Ends the open phase.
     pub(super) fn end(&mut self) {
         if self.phases.len() == MOST_PHASES {
             self.phases.pop_front();
@@ -80,7 +80,7 @@ impl PhaseHistory {
         self.phases.push_back(PhaseSoFar::default());
     }
 
-    /// The phases that are kept, with their numbers, where `open` is that of the open one.
+    /// The phases that are kept, with their numbers; `open` is the number of the open one.
     pub(super) fn phases(&self, open: u32) -> impl Iterator<Item = (u32, &PhaseSoFar)> {
         let first = (open as usize + 1).saturating_sub(self.phases.len()) as u32;
         (first..).zip(&self.phases)

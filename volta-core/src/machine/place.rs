@@ -1,24 +1,24 @@
-//! Where instructions stand in a text.
+//! Positions of instructions in source text.
 
 use crate::base::span::LineTable;
 use crate::program::{Inst, InstId, Location, Program};
 use crate::verdict::{CudaPlace, Place};
 
-/// How many functions that were inlined in one another are told.
+/// The largest number of nested inlined calls that is reported.
 const MOST_CALLS: usize = 64;
 
-/// Where an instruction of a program stands in its PTX text, and in the CUDA source.
+/// Position of an instruction in the program's PTX text, and in the CUDA source.
 pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {
     let inst = program.insts.get(inst.index())?;
     Some(place(program, text, &LineTable::new(text), inst))
 }
 
-/// Where an instruction stands in the PTX text, and in the CUDA source.
+/// Position of an instruction in the PTX text, and in the CUDA source.
 pub(super) fn place(program: &Program, text: &str, lines: &LineTable, inst: &Inst) -> Place {
     let position = lines.position(text, inst.span.start);
     let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
     let first = raw.lines().next().unwrap_or("");
-    // Each stands behind the call that it was inlined at, so that this ends.
+    // A location is listed after the call that it was inlined at, so that this terminates.
     let location = |at: u32| program.locations.get(at as usize);
     let calls = std::iter::successors(inst.location.and_then(location), |called| {
         called.inlined_at.and_then(location)

@@ -6,16 +6,16 @@ use std::ops::Deref;
 use super::value::{NEVER, Origin, Sym, Value};
 pub(super) use crate::base::affine::Affine;
 
-/// What threads hold whose words are affine from one to the next.
+/// The value of a register in all threads of a group, whose words are affine from thread to thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held<const BITS: usize = 5> {
     pub(super) words: Affine<BITS>,
-    /// Whether they stand for symbolic values, each of them, or are bits.
+    /// Whether each word stands for a symbolic value; otherwise words are bits.
     pub(super) symbolic: bool,
 }
 
 impl<const BITS: usize> Held<BITS> {
-    /// The same in all threads.
+    /// The same value in all threads.
     #[inline]
     pub(super) fn uniform((word, symbolic): (u64, bool)) -> Self {
         Held { words: Affine::uniform(word), symbolic }
@@ -53,7 +53,7 @@ impl Deref for Words<'_> {
 /// Invariant: `sym` and `undefined` are disjoint.
 #[derive(Clone, Debug)]
 pub(super) struct Register {
-    /// How words move, if it is known: then each lane's are not held.
+    /// The lanes' words as an affine function, if they are; `words` is then unused.
     affine: Option<Affine>,
     words: [u64; 32],
     pub(super) sym: LaneMask,
@@ -61,7 +61,7 @@ pub(super) struct Register {
 }
 
 impl Register {
-    /// A register that nobody wrote; `NEVER` marks its origin until an instruction reads it.
+    /// A register that was never written; `NEVER` marks its origin until an instruction reads it.
     pub(super) fn unwritten() -> Register {
         Register { undefined: LaneMask::ALL, ..Register::broadcast(NEVER) }
     }
@@ -76,7 +76,7 @@ impl Register {
         }
     }
 
-    /// What the lanes hold: `sym` and `undefined` say what it is.
+    /// The lanes' words; `sym` and `undefined` say how to read them.
     #[inline]
     pub(super) fn words(&self) -> Words<'_> {
         match self.affine {
@@ -94,7 +94,7 @@ impl Register {
         }
     }
 
-    /// What the lanes hold, to be written.
+    /// The lanes' words, materialized for writing.
     #[inline]
     pub(super) fn words_mut(&mut self) -> &mut [u64; 32] {
         if let Some(affine) = self.affine.take() {
@@ -103,7 +103,7 @@ impl Register {
         &mut self.words
     }
 
-    /// Writes words to all lanes: concrete ones, or those of symbolic values.
+    /// Writes affine words to all lanes: concrete ones, or those of symbolic values.
     #[inline]
     pub(super) fn set_affine(&mut self, affine: Affine, symbolic: bool) {
         self.affine = Some(affine);
@@ -111,7 +111,7 @@ impl Register {
         self.undefined = LaneMask::NONE;
     }
 
-    /// The same of words that may move in any way.
+    /// Like [`Register::set_affine`], for words that need not be affine.
     #[inline]
     pub(super) fn set_words(&mut self, words: &[u64; 32], symbolic: bool) {
         match Affine::of(words) {
@@ -142,13 +142,13 @@ impl Register {
         }
     }
 
-    /// How words move from lane to lane, if evenly.
+    /// The lanes' words as an affine function, if they are one.
     #[inline]
     pub(super) fn affine(&self) -> Option<Affine> {
         self.affine.or_else(|| Affine::of(&self.words))
     }
 
-    /// What all lanes hold, if it is all of one sort and affine.
+    /// The value of all lanes, if it is affine and either symbolic or concrete in all of them.
     #[inline]
     pub(super) fn held(&self) -> Option<Held> {
         let whole = self.undefined.is_empty() && (self.sym.is_empty() || self.sym.is_all());
@@ -192,7 +192,7 @@ impl Register {
         };
     }
 
-    /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
+    /// The value of the lanes of `mask`, if `mask` is all 32 or a single one, and the value is uniform and defined.
     #[inline]
     pub(super) fn uniform(&self, mask: LaneMask) -> Option<Value> {
         if let Some(lane) = mask.only() {
@@ -289,7 +289,7 @@ mod tests {
         prop_oneof![strided, stepped]
     }
 
-    /// A way of writing a register, and what it leaves: values of the lanes.
+    /// An operation that writes a register.
     #[derive(Clone, Debug)]
     enum Write {
         Affine(Affine, bool),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     proptest! {
-        /// However words are held, lanes hold what was written to them.
+        /// Lanes hold what was written to them, in every representation.
         #[test]
         fn lanes_hold_what_was_written(writes in prop::collection::vec(write(), 1..12)) {
             let mut register = Register::unwritten();
@@ -346,7 +346,7 @@ mod tests {
                     }
                     Write::Bits(mask, affine, odd) => {
                         let mut bits = affine.all();
-                        // One that does not move with the others.
+                        // A word outside the affine function.
                         if let Some(word) = bits.get_mut(odd) {
                             *word ^= 1 << 40;
                         }
@@ -369,7 +369,7 @@ mod tests {
             }
         }
 
-        /// Affine words are found, and words of which one is off are not.
+        /// Affine words are recognised, and words of which one is off are not.
         #[test]
         fn words_that_move_evenly_are_found(affine in affine(), lane in 0usize..32) {
             let mut words = affine.all();

@@ -11,17 +11,17 @@ use crate::program::InstId;
 /// Warps of a CTA.
 const WARPS: usize = 32;
 
-/// By instruction, the threads that counted as arrived there in some CTA. It is the same under every schedule.
+/// By instruction, the threads that counted as arrived there in some CTA. Independent of the schedule.
 #[derive(Debug, Default)]
 pub(super) struct Returned(BTreeMap<InstId, [LaneMask; WARPS]>);
 
 impl Returned {
-    /// Lanes of a warp had returned when others passed the barrier at `pc`.
+    /// Notes that lanes of a warp had returned when others passed the barrier at `pc`.
     pub(super) fn add(&mut self, pc: InstId, warp: usize, exited: LaneMask) {
         self.0.entry(pc).or_default()[warp] |= exited;
     }
 
-    /// What another CTA found.
+    /// Adds what another CTA found.
     pub(super) fn merge(&mut self, other: &Returned) {
         for (pc, masks) in &other.0 {
             let own = self.0.entry(*pc).or_default();
@@ -29,7 +29,7 @@ impl Returned {
         }
     }
 
-    /// A sentence for each barrier.
+    /// One assumption for each barrier.
     pub(super) fn assumptions(&self, launch: &Launch<'_>) -> impl Iterator<Item = Assumption> {
         self.0.iter().map(|(pc, masks)| {
             let threads = masks.iter().enumerate();

@@ -1,29 +1,29 @@
-//! Which warp of a CTA goes next, and which of its lanes (rule Y8).
+//! The order of execution: which warp of a CTA runs next, and which of its lanes (rule Y8).
 //!
-//! Any choice is right: what no schedule makes faulty has one outcome, and what some schedule makes faulty is
-//! reported under all of them. The default is the fastest, because it brings diverged lanes together again; the others
-//! are there for tests to hold this claim against.
+//! Any choice is sound: what no schedule makes faulty has one outcome, and what some schedule makes faulty is reported
+//! under all of them. The default is the fastest, because it reconverges diverged lanes; tests compare the others with
+//! it.
 
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::case::Schedule;
 use crate::program::InstId;
 
-/// Takes the decisions of a [`Schedule`] during one run of a CTA.
+/// Makes the decisions of a [`Schedule`] during one run of a CTA.
 #[derive(Debug)]
 pub(super) struct Turns {
     schedule: Schedule,
     random: u64,
-    /// Where this round begins, and whether it goes backwards.
+    /// The first warp of this round, and whether the round runs backwards.
     round: (usize, bool),
 }
 
 /// Lanes to run together.
 pub(super) struct Turn {
     pub(super) group: LaneMask,
-    /// Where all of them stand.
+    /// The instruction at which all of them stand.
     pub(super) pc: InstId,
-    /// They stop when they reach this instruction or one behind it.
+    /// They stop when they reach this instruction or a later one.
     pub(super) until: InstId,
 }
 
@@ -44,26 +44,26 @@ impl Turns {
         ((mixed ^ mixed >> 31) % end.max(1) as u64) as usize
     }
 
-    /// All `warps` are about to have a turn each.
+    /// Begins a round, in which each of `warps` has a turn.
     pub(super) fn begin_round(&mut self, warps: usize) {
         if let Schedule::Shuffled(_) = self.schedule {
             self.round = (self.below(warps), self.below(2) == 1);
         }
     }
 
-    /// The warp whose turn is the `turn`th of this round.
+    /// The warp that has the `turn`th turn of this round.
     pub(super) fn warp(&self, turn: usize, warps: usize) -> usize {
         let (first, backwards) = self.round;
         let at = (first + turn) % warps;
         if backwards { warps - 1 - at } else { at }
     }
 
-    /// Whether a warp goes on after its lanes stopped, as long as some can.
+    /// Whether a warp continues after its lanes stopped, as long as some can run.
     pub(super) fn stays(&self) -> bool {
         !matches!(self.schedule, Schedule::Shuffled(_))
     }
 
-    /// Which of the runnable lanes of a warp go first, and how far.
+    /// Which of the runnable lanes of a warp run first, and up to where.
     pub(super) fn lanes(&mut self, warp: &mut Warp, runnable: LaneMask) -> Turn {
         match self.schedule {
             Schedule::InOrder => {
@@ -79,7 +79,7 @@ impl Turns {
                 let chosen = runnable.iter().nth(skipped).unwrap_or_default();
                 let pc = warp.pc[chosen];
                 let mut group = at(warp, runnable, pc);
-                // Lanes at one instruction need not go on together.
+                // Lanes at one instruction may also run apart.
                 if self.below(3) == 0 {
                     let others = self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
                     group &= LaneMask::of(chosen) | LaneMask::from_bits(others);

@@ -1,12 +1,12 @@
-//! What the epoch race detector remembers of cells that threads share byte by byte: of a cell as a whole while accesses
-//! cover all of it, and of each of its bytes from the first access on that does not.
+//! Shadow of cells that threads share byte by byte, for the epoch race detector: one shadow for a cell while every
+//! access covers all of it, and one for each of its bytes from the first narrower access on.
 
 use super::race::{EpochShadow, Now};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::Update;
 
-/// The cells that are remembered byte by byte.
+/// The cells with a shadow for each byte.
 #[derive(Debug, Default)]
 pub(super) struct ByteShadow(Vec<[EpochShadow; 4]>);
 
@@ -14,19 +14,19 @@ pub(super) struct ByteShadow(Vec<[EpochShadow; 4]>);
 pub(super) const WHOLE: u8 = 0xf;
 
 impl ByteShadow {
-    /// Bytes that they take.
+    /// Bytes of memory that the shadows take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
     }
 
-    /// Thread `32·warp + lane` reads those bytes of a cell; true if that may race.
+    /// Thread `32·warp + lane` reads these bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
     pub(super) fn read(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.read(now, lane))
     }
 
-    /// All lanes of `mask` read those bytes of a cell; true if that may race.
+    /// All lanes of `mask` read these bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
     pub(super) fn read_together(
@@ -39,7 +39,7 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
-    /// The same by those lanes of several warps, of which this is one.
+    /// Like [`ByteShadow::read_together`], for the lanes of several warps, of which this is one.
     #[inline]
     #[must_use]
     pub(super) fn read_by_warps(
@@ -52,20 +52,20 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.read_by_warps(now, mask))
     }
 
-    /// Thread `32·warp + lane` writes those bytes of a cell; true if that may race.
+    /// Thread `32·warp + lane` writes these bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
     pub(super) fn write(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.write(now, lane))
     }
 
-    /// Several lanes of a warp may be the one that writes; true if that may race.
+    /// Any of several lanes of a warp may be the writer; true if that may race.
     #[must_use]
     pub(super) fn write_by_any(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now) -> bool {
         self.each(cell, bytes, |part| part.write_by_any(now))
     }
 
-    /// Thread `32·warp + lane` updates those bytes atomically; true if that may race or may not commute.
+    /// Thread `32·warp + lane` updates these bytes atomically; true if that may race or may not commute.
     #[inline]
     #[must_use]
     pub(super) fn update(
@@ -79,13 +79,13 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.update(now, lane, update))
     }
 
-    /// A copy that a thread starts will write; true if that may race with what was before.
+    /// A thread starts a copy that will write; true if that may race with earlier accesses.
     #[must_use]
     pub(super) fn begin_copy(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: Lane) -> bool {
         self.each(cell, bytes, |part| part.begin_copy(now, lane))
     }
 
-    /// The copy has written the cell before what the thread does from now on.
+    /// Orders the copy's writes before what the thread does from now on.
     pub(super) fn end_copy(&mut self, cell: &mut EpochShadow, now: Now, lane: Lane) {
         self.each(cell, WHOLE, |part| {
             part.end_copy(now, lane);
@@ -93,7 +93,7 @@ impl ByteShadow {
         });
     }
 
-    /// Whether `access` alarms at any of those bytes of a cell.
+    /// Whether `access` reports a possible race at any of these bytes of a cell.
     #[inline]
     fn each(
         &mut self,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two warps of four lanes: what lanes read together they may as well read one after another.
+        /// Two warps of four lanes: reads by lanes together are like reads one after another.
         #[test]
         fn reading_together_is_reading_one_by_one(
             events in prop::collection::vec((0u16..2, 1u32..16, 0u32..4, 0u32..6), 1..30)
@@ -247,8 +247,8 @@ mod tests {
             }
         }
 
-        /// Two warps of two threads: what races by clocks alarms here, and what touches other bytes than anything
-        /// else since the last barrier of all does not.
+        /// Two warps of two threads: what races by clocks alarms here; accesses to other bytes than all others since
+        /// the last barrier of the CTA do not.
         #[test]
         fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
             // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
@@ -283,7 +283,7 @@ mod tests {
                         if alarm {
                             return Ok(());
                         }
-                        // Whose it was is not remembered.
+                        // The owner is not remembered.
                         touched.push((u32::MAX, bytes));
                     }
                     Event::WarpMeets(warp) => {

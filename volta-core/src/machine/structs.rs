@@ -1,13 +1,13 @@
-//! Structs in memory: a variable or a parameter is one, a tensor of structs has many, one behind the other.
+//! Structs in memory: one for a variable or a parameter, consecutive ones for a tensor of structs.
 
 use super::bind::{BindError, Initial, Tensor, tensor as field_of};
 use crate::case::{Binding, Element, FieldPlace, Param, Which};
 use crate::verdict::CasePart;
 
-/// Structs, one behind the other: of a variable and of a parameter there is one, of a tensor of structs there are many.
+/// Consecutive structs: one for a variable or a parameter, many for a tensor of structs.
 #[derive(Clone, Debug)]
 pub(super) struct Fields {
-    /// In order of their places in a struct.
+    /// In the order of their offsets.
     pub(super) fields: Vec<Field>,
     /// Bytes from one struct to the next.
     pub(super) stride: u64,
@@ -17,21 +17,21 @@ pub(super) struct Fields {
 /// A field of structs, as a tensor of all its elements.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    /// Its first byte in each struct.
+    /// Its offset in each struct.
     pub(super) offset: u64,
-    /// Its elements in each struct.
+    /// Number of its elements in each struct.
     pub(super) count: u64,
     pub(super) tensor: Tensor,
 }
 
 impl Fields {
-    /// Of one struct: fields, each with its byte offset.
+    /// One struct: fields, each with its byte offset.
     pub(super) fn of_one(fields: Vec<(u64, Tensor)>, rest: Rest) -> Fields {
         let field = |(offset, tensor): (u64, Tensor)| Field { offset, count: tensor.elements, tensor };
         Fields { fields: fields.into_iter().map(field).collect(), stride: u64::MAX, rest }
     }
 
-    /// What lies at a byte: nothing that is a field, or a byte of an element.
+    /// The element at a byte; `None` where no field lies there.
     pub(super) fn at(&self, byte: u64) -> Option<ElementAt<'_>> {
         let (number, byte) = (byte / self.stride, byte % self.stride);
         let field = self.fields.iter().rev().find(|field| field.offset <= byte)?;
@@ -55,17 +55,17 @@ pub(super) struct ElementAt<'t> {
     pub(super) byte: u64,
 }
 
-/// What lies beside fields.
+/// Contents of bytes that belong to no field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// Nothing that was written.
+    /// Uninitialised.
     Undefined,
-    /// Nobody says what it holds (rule M5).
+    /// Set by the host, but not given in the case (rule M5).
     NotGiven,
 }
 
 impl Fields {
-    /// What is wrong with the places of fields in a struct of so many bytes, by the name of a field.
+    /// What is wrong with the offsets of fields in a struct of this size, with the name of a field.
     pub(super) fn misplaced(&self, size: u64) -> Option<(&str, String)> {
         let mut free = 0;
         for Field { offset, count, tensor } in &self.fields {

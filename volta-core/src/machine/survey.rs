@@ -1,4 +1,4 @@
-//! What a CTA has found that goes on behind its faults (rule R2), and what of it is in doubt.
+//! State of a CTA that continues after its faults (rule R2): its findings, and which values are in doubt.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use super::value::Origin;
 use crate::program::InstId;
 use crate::verdict::{CudaPlace, Fault, FaultKind};
 
-/// What makes two findings one: their kind, and the instructions that they are about, as the source has them: copies of
-/// an unrolled loop are one.
+/// The identity of a finding: its kind, and the source positions of its instructions, so that copies in an unrolled
+/// loop are one.
 pub(super) type Key = (&'static str, BTreeSet<SiteKey>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,74 +18,74 @@ pub(super) enum SiteKey {
     Nowhere(String),
 }
 
-/// What a CTA that goes on behind its faults has found.
+/// The findings of a CTA that continues after its faults.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) found: Vec<Fault>,
-    /// Those of other CTAs, and the first fault of all, as well.
+    /// Findings already reported, including the first fault and those of other CTAs.
     told: BTreeSet<Key>,
-    /// Instructions of which it is known that they race.
+    /// Pairs of instructions known to race.
     races: BTreeSet<(InstId, InstId)>,
-    /// Objects in which threads race, or that a store was to change that was not made. All that they hold is in doubt, at
-    /// any time: what was read before the race was met might as well have been something else, and where the same race
-    /// is not met any more since the run ends, it is one.
+    /// Objects in which threads race, or in which a store was left out. All their contents are in doubt, at any time:
+    /// what was read before the race was found might have been another value, and where the run ends before the same
+    /// race is found again, it still is a race.
     pub(super) objects: BTreeSet<u32>,
-    /// Some of these were not known when this run began.
+    /// Whether this run added some of these.
     pub(super) objects_are_new: bool,
-    /// A store went nowhere: where nothing is written, it may have been meant to write.
+    /// Whether a store was left out: unwritten memory may be its target.
     lacks_stores: bool,
-    /// Some value is in doubt.
+    /// Whether some value is in doubt.
     doubts: bool,
 }
 
 impl Survey {
-    /// Before a run, in which nothing that is told is found again, and of some objects it is known that what they hold is
-    /// in doubt.
+    /// The state before a run, which does not report what `told` contains and in which the contents of `objects` are in
+    /// doubt.
     pub(super) fn new(told: BTreeSet<Key>, objects: BTreeSet<u32>) -> Survey {
         Survey { told, objects, ..Survey::default() }
     }
 
-    /// Notes a finding, if it is not known already.
+    /// Notes a finding, unless it is already reported.
     pub(super) fn note(&mut self, fault: Fault) {
         if self.told.insert(key(&fault)) {
             self.found.push(fault);
         }
     }
 
-    /// Whether two instructions race that are not known to.
+    /// Whether a race of two instructions is not known yet.
     pub(super) fn is_new_race(&mut self, conflict: &Conflict) -> bool {
         self.races.insert((conflict.earlier.inst, conflict.later.inst))
     }
 
-    /// What an object holds is in doubt from now on, and was before.
+    /// Puts the contents of an object in doubt, for this run and the next.
     pub(super) fn doubt_object(&mut self, object: u32) {
         self.doubts = true;
         self.objects_are_new |= self.objects.insert(object);
     }
 
-    /// Whether what an object holds is in doubt, which somebody looks at.
+    /// Whether the contents of an object that is read are in doubt; notes that they are.
     pub(super) fn looks_at(&mut self, object: u32) -> bool {
         let is_in_doubt = self.objects.contains(&object);
         self.doubts |= is_in_doubt;
         is_in_doubt
     }
 
-    /// A load gave nothing.
+    /// Notes that a load was left out.
     pub(super) fn lacks_load(&mut self) {
         self.doubts = true;
     }
 
-    /// A store was not made.
+    /// Notes that a store was left out.
     pub(super) fn lacks_store(&mut self) {
         self.lacks_stores = true;
     }
 
-    /// Whether a value that is undefined for that reason may be a consequence of a finding.
+    /// Whether a value with this origin may be undefined as a consequence of a finding.
     pub(super) fn is_in_doubt(&self, origin: Origin) -> bool {
         match origin {
             Origin::Doubtful(_) => true,
             Origin::Unwritten(_) => self.lacks_stores,
-            // On the way into a matrix, say, a value loses its origin.
+            // Values lose their origin in matrices, for example.
             Origin::Invalid(_) => self.doubts,
             Origin::Unpredictable(_) | Origin::Unevaluated(_) | Origin::State(_) | Origin::Columns(_) => {
                 false
@@ -93,8 +93,8 @@ impl Survey {
         }
     }
 
-    /// Whether a fault at which the run ends is no consequence of a finding. Those that come from what values are, and
-    /// not from where threads are and what they wait for, may be, as soon as some value is in doubt.
+    /// Whether a fault that ends the run is no consequence of a finding. As soon as some value is in doubt, faults
+    /// about values may be one; faults about where threads stand and what they wait for are not.
     pub(super) fn stands(&self, fault: &Fault) -> bool {
         match fault.kind {
             FaultKind::Race

@@ -1,15 +1,16 @@
-//! Tensor maps (`CUtensorMap`, rule Y11): how a tensor in global memory is cut into boxes, and how these lie in shared memory.
+//! Tensor maps (`CUtensorMap`, rule Y11): the boxes of a tensor in global memory, and their layout in shared memory.
 
 use super::bind::Tensor;
 use crate::case::{Swizzle, TensorMap};
 
-/// Dimensions that a map has at most.
+/// The largest number of dimensions of a map.
 const MOST_DIMENSIONS: usize = 5;
-/// Elements of a box in one dimension, at most.
+/// The largest number of elements of a box in one dimension.
 const LARGEST_BOX: u64 = 256;
-/// Bytes that lie together, however a box is swizzled: strides, and its innermost dimension, are multiples of it.
+/// Bytes that stay together under every swizzle: strides, and the size of a box's innermost dimension, are multiples of
+/// it.
 pub(super) const PIECE: u64 = 16;
-/// No shared memory holds more bytes than this.
+/// No shared memory is larger than this.
 const LARGEST_BYTES: u64 = 1 << 18;
 
 /// One dimension of a map.
@@ -17,7 +18,7 @@ const LARGEST_BYTES: u64 = 1 << 18;
 pub(super) struct Dimension {
     /// Elements of the tensor.
     pub(super) extent: u64,
-    /// Bytes from one to the next.
+    /// Distance of neighbours in bytes.
     pub(super) stride: u64,
     /// Elements of a box.
     pub(super) tile: u64,
@@ -28,17 +29,17 @@ pub(super) struct Dimension {
 pub(super) struct Map {
     /// Its name in messages.
     pub(super) name: String,
-    /// The tensor, by its number in the launch.
+    /// The tensor, by its index in the launch.
     pub(super) tensor: u32,
     /// Bytes of an element.
     pub(super) element: u64,
-    /// The innermost one first.
+    /// Innermost first.
     pub(super) dimensions: Vec<Dimension>,
     pub(super) swizzle: Swizzle,
 }
 
 impl Map {
-    /// What the case says of a map, with what the driver asks of it (CUDA driver API, `cuTensorMapEncodeTiled`).
+    /// The map that the case declares, with the checks of the driver (CUDA driver API, `cuTensorMapEncodeTiled`).
     pub(super) fn new(name: &str, map: &TensorMap, tensors: &[Tensor], shape: &[u64]) -> Result<Map, String> {
         let number = tensors.iter().position(|tensor| tensor.name == map.of && tensor.param.is_some());
         let number = number.ok_or_else(|| format!("`{}` is no tensor of the case", map.of))?;
@@ -116,7 +117,7 @@ impl Map {
                 "the innermost dimension of a box is a multiple of {PIECE} bytes, and not {inner}"
             ));
         }
-        // NVIDIA says that narrower rows take the whole width of the swizzle, and not where they lie in it.
+        // NVIDIA documents that narrower rows take the whole width of the swizzle, but not where in it they lie.
         let span = self.swizzle.span();
         if span > 0 && inner != span {
             return Err(format!(
@@ -133,17 +134,17 @@ impl Map {
         Ok(())
     }
 
-    /// Bytes of a box in its innermost dimension.
+    /// Size of a box in its innermost dimension.
     fn inner_bytes(&self) -> u64 {
         self.dimensions[0].tile * self.element
     }
 
-    /// Bytes of a box.
+    /// Size of a box.
     pub(super) fn bytes(&self) -> u64 {
         self.dimensions.iter().fold(self.element, |bytes, dimension| bytes.saturating_mul(dimension.tile))
     }
 
-    /// The byte of the tensor at which an element lies, if it has one there.
+    /// Offset of an element in the tensor; `None` where it is out of bounds.
     fn offset(&self, at: &[i64]) -> Option<u64> {
         let mut offset = 0;
         for (dimension, at) in self.dimensions.iter().zip(at) {
@@ -153,8 +154,8 @@ impl Map {
         Some(offset)
     }
 
-    /// The elements of the box that begins at some coordinates: in the order in which they lie in shared memory, unless
-    /// they are swizzled, each with the byte of the tensor at which it lies, if there is one.
+    /// The elements of the box at some coordinates, in the order of shared memory without swizzle, each with its offset
+    /// in the tensor, if it is in bounds.
     pub(super) fn elements<'m>(&'m self, first: &'m [i64]) -> impl Iterator<Item = Option<u64>> + 'm {
         let count = self.bytes() / self.element;
         (0..count).map(move |number| {
@@ -170,7 +171,7 @@ impl Map {
     }
 }
 
-/// Elements from one to the next, in each dimension.
+/// The row-major stride of each dimension, in elements.
 fn row_major(shape: &[u64]) -> Option<Vec<u64>> {
     let mut strides = vec![1u64; shape.len()];
     for at in (1..shape.len()).rev() {
@@ -179,10 +180,10 @@ fn row_major(shape: &[u64]) -> Option<Vec<u64>> {
     Some(strides)
 }
 
-/// Where bytes lie in shared memory that an address without swizzle means: of pieces of 16 bytes, some bits of the number
-/// are exchanged by others (ISA, Swizzling Modes).
+/// The swizzled address of an address in shared memory: some bits of the number of its piece of 16 bytes are
+/// combined with others (ISA, Swizzling Modes).
 pub(super) fn swizzled(swizzle: Swizzle, address: u64) -> u64 {
-    // As many pieces as the span has.
+    // The number of pieces in the span, as a mask.
     let pieces = (swizzle.span() / PIECE).saturating_sub(1);
     address ^ (address >> 7 & pieces) << 4
 }

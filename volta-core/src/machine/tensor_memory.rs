@@ -1,6 +1,7 @@
-//! Tensor memory of the CTAs of a cluster (rule Y14): who has allocated which columns, and what goes on there.
+//! Tensor memory of the CTAs of a cluster (rule Y14): allocated columns, and operations in flight.
 //!
-//! What lies there is kept with shared memory, as one more object, so that contents and races are found as there.
+//! Its contents are kept with shared memory, as one more object, so that accesses and races are checked in the same
+//! way.
 
 use super::clock::Clocks;
 use super::race::Pipeline;
@@ -9,17 +10,17 @@ use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, TENSOR_COLUMNS, TENSOR_LANES};
 use rustc_hash::FxHashMap;
 
-/// Cells of tensor memory.
+/// Number of cells of tensor memory.
 pub(super) const CELLS: u32 = TENSOR_LANES * TENSOR_COLUMNS;
-/// Columns are allocated by so many.
+/// Columns are allocated in multiples of this.
 pub(super) const UNIT: u32 = 32;
 
-/// Columns that were allocated together.
+/// Columns of one allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allocation {
-    /// The CTA of the cluster whose columns they are.
+    /// The CTA of the cluster that owns the columns.
     pub(super) rank: u32,
-    /// Which operation of a pair of CTAs it is, if it is one.
+    /// For an allocation of a pair of CTAs, the index of the operation.
     pub(super) of_both: Option<usize>,
     pub(super) first: u32,
     pub(super) columns: u32,
@@ -29,10 +30,10 @@ pub(super) struct Allocation {
     pub(super) freed: Option<Freed>,
 }
 
-/// Who freed it, and when.
+/// Who freed an allocation, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Freed {
-    /// Which operation of a pair of CTAs it was, if it was one.
+    /// For an operation of a pair of CTAs, its index.
     pub(super) of_both: Option<usize>,
     pub(super) thread: u32,
     pub(super) stamp: u32,
@@ -45,7 +46,7 @@ impl Allocation {
     }
 }
 
-/// An operation that a warp of each CTA of a pair execute together, as one of them has come to it.
+/// The arrival of one CTA's warp at an operation that both CTAs of a pair execute together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Come {
     pub(super) warp: usize,
@@ -54,47 +55,47 @@ pub(super) struct Come {
     pub(super) pc: InstId,
 }
 
-/// What a CTA does together with its peer, in order.
+/// The operations that a CTA executes together with its peer, in order.
 #[derive(Debug, Default)]
 pub(super) struct Together {
     pub(super) come: Vec<Come>,
-    /// Of these, so many are done.
+    /// How many of them are done.
     pub(super) done: usize,
 }
 
-/// The products of a thread. Its commits are over in their order: whoever knows this agent up to the number of a commit
-/// knows that all products before that are over.
+/// The products of a thread. Its commits complete in order: who knows this agent up to the number of a commit knows
+/// that all products before it are complete.
 #[derive(Debug)]
 pub(super) struct Committed {
     pub(super) agent: usize,
     pub(super) commits: u32,
-    /// Those that it has not committed.
+    /// Products not yet committed.
     pub(super) open: Vec<u32>,
 }
 
-/// What is known of the tensor memory of a cluster.
+/// State of a cluster's tensor memory.
 #[derive(Debug, Default)]
 pub(super) struct TensorMemory {
-    /// In the order in which they were made.
+    /// In the order of allocation.
     pub(super) allocations: Vec<Allocation>,
-    /// Who gave up the right to allocate, by the CTA of the cluster.
+    /// By CTA of the cluster, who gave up the right to allocate.
     pub(super) relinquished: FxHashMap<u32, (u32, InstId)>,
-    /// What pairs of CTAs do together, by the CTA of the cluster.
+    /// By CTA of the cluster, its operations together with its peer.
     pub(super) together: FxHashMap<u32, Together>,
-    /// Whether operations are of pairs of CTAs, and the first one that said so.
+    /// Whether operations are of pairs of CTAs, and the first operation that determined it.
     pub(super) of_pairs: Option<(bool, u32, InstId)>,
-    /// Loads and stores that a warp has not waited for.
+    /// By warp, loads and stores that it has not waited for.
     pub(super) loads: FxHashMap<usize, Vec<u32>>,
     pub(super) stores: FxHashMap<usize, Vec<u32>>,
-    /// Products by the thread that started them.
+    /// By thread, the products that it started.
     committed: FxHashMap<u32, Committed>,
-    /// Accumulators, by the first CTA that has a part, with the shape of a product.
+    /// By first CTA, address and shape of an accumulator, the number of its pipeline.
     accumulators: FxHashMap<(u32, u64, [usize; 3], MatrixElement), u32>,
 }
 
 impl TensorMemory {
-    /// The columns that a new allocation takes in each of these CTAs: the last ones that are free, from a multiple of their number on, so that
-    /// allocations that do not grow leave no gaps, and one that is not whole does not begin at 0.
+    /// The first column of a new allocation in each of these CTAs: the last free columns, aligned to a multiple of
+    /// their number, so that allocations that do not grow leave no gaps, and a partial one does not begin at column 0.
     pub(super) fn free_columns(&self, ranks: &[u32], columns: u32) -> Option<u32> {
         let taken = |first: u32| {
             let is_alive = |held: &&Allocation| held.freed.is_none() && ranks.contains(&held.rank);
@@ -111,13 +112,13 @@ impl TensorMemory {
         all().find(|allocation| allocation.freed.is_none()).or_else(|| all().next())
     }
 
-    /// The products of a thread.
+    /// The state of a thread's products.
     pub(super) fn committed_by(&mut self, thread: u32, clocks: &mut Clocks) -> &mut Committed {
         let new = || Committed { agent: clocks.new_agent(), commits: 0, open: Vec::new() };
         self.committed.entry(thread).or_insert_with(new)
     }
 
-    /// What orders products: those into one accumulator, of one shape.
+    /// The pipeline of products, which orders those into one accumulator and of one shape.
     pub(super) fn pipeline(
         &mut self,
         rank: u32,
@@ -129,7 +130,7 @@ impl TensorMemory {
         Pipeline::Products(*self.accumulators.entry((rank, accumulator, shape, element)).or_insert(next))
     }
 
-    /// Bytes of state.
+    /// Bytes of memory that the state takes.
     pub(super) fn bytes(&self) -> u64 {
         let under_way = [&self.loads, &self.stores].into_iter().flat_map(|kind| kind.values().map(Vec::len));
         let products = self.committed.values().map(|committed| 8 + committed.open.len());

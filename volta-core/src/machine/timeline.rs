@@ -1,11 +1,11 @@
-//! Which threads met where, so that a race can be told by the barriers around it.
+//! Meetings of threads at barriers, so that messages can place a race between them.
 
 use super::bind::Launch;
 use super::race::Access;
 use crate::program::InstId;
 use crate::verdict::{Meeting, Timeline};
 
-/// Beyond so many threads in meetings, nothing is noted any more.
+/// Meetings are no longer noted beyond this many threads in total.
 const MAX_ENTRIES: usize = 1 << 16;
 
 /// The barriers and warp synchronisations of a CTA that runs with vector clocks, in order.
@@ -17,9 +17,9 @@ pub(super) struct Meetings {
 
 #[derive(Debug)]
 struct Met {
-    /// Where one of the threads stood.
+    /// The instruction at which one of the threads stood.
     place: Option<InstId>,
-    /// Who met, each with the stamp of what it does afterwards.
+    /// The threads, each with the stamp of its operations afterwards.
     threads: Vec<(u32, u32)>,
 }
 
@@ -33,7 +33,7 @@ impl Meetings {
         }
     }
 
-    /// When two accesses happened; `None` where not all was noted.
+    /// Between which meetings two accesses happened; `None` where not all were noted.
     pub(super) fn timeline(
         &self,
         launch: &Launch<'_>,

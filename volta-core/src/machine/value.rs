@@ -1,7 +1,7 @@
-//! What a register lane holds (rules V1, V5, V6).
+//! Values of register lanes (rules V1, V5, V6).
 //!
-//! A lane is concrete bits, a symbolic value that moves as it is, or undefined. A symbolic value is one word: a
-//! tag that says its sort, and a payload. Registers do not know sorts; operations ask.
+//! A lane holds concrete bits or a symbolic value, or is undefined. A symbolic value is one word, a tag for its sort
+//! and a payload, and is moved as a whole. Registers do not know sorts; operations check them.
 
 use super::register::Affine;
 use crate::base::lane::{Lane, LaneMask};
@@ -22,16 +22,16 @@ pub(super) enum SymKind {
     Half64(u32, TermId),
     /// An unknown integer of that many bytes.
     Int(u32, TermId),
-    /// Two reals of 16 bits side by side, whose terms are near each other: the low one first.
+    /// Two 16-bit reals side by side, the low one first, whose term ids are close enough to fit one payload.
     Pair(Format, TermId, TermId),
     /// Any other values side by side: an index into the CTA's table of packed values.
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
-    /// One of two integers, by whether a phase of a barrier was over when it was asked: an index into the CTA's table of
-    /// answers.
+    /// One of two integers, by whether a phase of an mbarrier was over when it was tested: an index into the CTA's
+    /// table of answers.
     Answer(u32),
-    /// What a lane's register of a `wmma` fragment holds: some element, nobody knows which.
+    /// A lane's register of a `wmma` fragment: some element, but the ISA does not say which.
     Fragment {
         /// An index into the CTA's table of fragments.
         matrix: u32,
@@ -51,10 +51,10 @@ const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
 const TAG_ANSWER: u64 = 35;
 const TAG_PAIR: u64 = 40;
-/// The formats of 16 bits are this many, and the first ones of all.
+/// Number of 16-bit formats, which come first among all formats.
 const PAIRED: u64 = 2;
-/// Of a pair's payload: what separates its terms, signed; above that the low term without its upper bits, which are
-/// those of few and small inputs or of a lane; and on top whether it is a lane's.
+/// A pair's payload: the signed difference of its term ids in the low bits; above it the low term's id, shortened to
+/// the bits that small inputs and lanes need, with a bit on top for lanes.
 const APART_BITS: u32 = 18;
 const NEAR_BITS: u32 = TAG_SHIFT - 1 - APART_BITS;
 const FORMATS: [Format; 7] =
@@ -97,8 +97,8 @@ impl Sym {
         Sym(TAG_FRAGMENT << TAG_SHIFT | payload)
     }
 
-    /// Two reals of 16 bits side by side, if their terms are near each other: then, and only then, a pair is how they
-    /// are held.
+    /// Two 16-bit reals side by side, if their term ids are close. Such values are always represented as a pair, and
+    /// others never.
     #[inline]
     pub(super) fn pair(low: Sym, high: Sym) -> Option<Sym> {
         let format = (low.0 >> TAG_SHIFT).wrapping_sub(TAG_REAL);
@@ -122,7 +122,7 @@ impl Sym {
         Some(self.halves().map(|term| Sym((TAG_REAL + format) << TAG_SHIFT | term)))
     }
 
-    /// The raw terms of a pair.
+    /// The raw term ids of a pair.
     #[inline]
     fn halves(self) -> [u64; 2] {
         let low = TermId::from_short((self.0 & Self::PAYLOAD) >> APART_BITS, NEAR_BITS).raw();
@@ -140,7 +140,7 @@ impl Sym {
         Sym(word)
     }
 
-    /// The index of a composite, if it is one.
+    /// The index of a packed value, if it is one.
     #[inline]
     pub(super) fn as_packed(self) -> Option<usize> {
         (self.0 >> TAG_SHIFT == TAG_PACKED).then_some((self.0 & Self::PAYLOAD) as usize)
@@ -169,7 +169,7 @@ impl Sym {
     }
 }
 
-/// The raw terms of symbolic words that are affine, if they are pairs of reals in a format, the low ones first.
+/// The raw term ids of affine symbolic words, the low halves first, if the words are pairs of reals in a format.
 pub(super) fn pair_halves<const B: usize>(words: Affine<B>, format: Format) -> Option<[Affine<B>; 2]> {
     let apart = (1 << APART_BITS) - 1;
     if words.steps.iter().any(|step| step & apart != 0) {
@@ -177,14 +177,14 @@ pub(super) fn pair_halves<const B: usize>(words: Affine<B>, format: Format) -> O
     }
     let tag = (TAG_PAIR + format as u64) << TAG_SHIFT;
     let is_pair = |word: u64| (format as u64) < PAIRED && word & !Sym::PAYLOAD == tag;
-    // Words of symbolic values are far below 2^63: none of their sums wraps around, and these two are the ends.
+    // Words of symbolic values are far below 2^63: no sum wraps around, and these two are the extremes.
     let [low, high] = words.min_max();
     if !is_pair(low) || !is_pair(high) {
         return None;
     }
     let [first, second] = Sym(words.first).halves();
     let steps = words.steps.map(|step| step >> APART_BITS);
-    // What lies between two terms of lanes, or of one input, is of that kind.
+    // All terms between two lanes, or between two elements of one input, are of that kind.
     let kind = |word: u64| match TermId::from_raw(Sym(word).halves()[0]).kind() {
         TermKind::Input { input, .. } => Some(input),
         TermKind::Lane(..) | TermKind::Constant(_) => None,
@@ -192,10 +192,10 @@ pub(super) fn pair_halves<const B: usize>(words: Affine<B>, format: Format) -> O
     (kind(low) == kind(high)).then_some([Affine { first, steps }, Affine { first: second, steps }])
 }
 
-/// Why a lane is undefined: where it became so.
+/// Why a lane is undefined, and where it became so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// A register or memory that nobody wrote, read at this instruction.
+    /// A register or memory that was never written, read at this instruction.
     Unwritten(InstId),
     /// An operation without a value (rule V3), executed at this instruction.
     Invalid(InstId),
@@ -203,12 +203,12 @@ pub(super) enum Origin {
     Unpredictable(InstId),
     /// What a finding before this one left unknown, at this instruction (rule R2).
     Doubtful(InstId),
-    /// The state of a barrier that an arrival returned, by its number (rule Y9): only barriers can read it.
+    /// The state of an mbarrier that an arrival returned, by number (rule Y9): only mbarrier operations read it.
     State(u32),
-    /// What an instruction computed whose values are not supported, at this instruction (rule S2).
+    /// The result of this instruction, whose values are not supported (rule S2).
     Unevaluated(InstId),
-    /// The address of tensor memory, with this first column, as it lies in memory (rule Y14): only loads of it as a whole
-    /// read it.
+    /// An address of tensor memory, with this first column, as `tcgen05.alloc` stores it (rule Y14): only loads of the
+    /// whole address read it.
     Columns(u32),
 }
 
@@ -244,8 +244,8 @@ impl Origin {
         }
     }
 
-    /// Which of two reasons is kept: that something is in doubt must not be forgotten, and a fault is told before what is
-    /// merely not supported.
+    /// The origin that is kept of two: doubt must not be forgotten, and a fault is reported before what is merely not
+    /// supported.
     pub(super) fn or(self, other: Origin) -> Origin {
         match (self, other) {
             (Origin::Doubtful(_), _) | (_, Origin::Unevaluated(_)) => self,
@@ -278,7 +278,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Its word, and whether that stands for a symbolic value; `None` where it is undefined.
+    /// Its word, and whether that is symbolic; `None` where it is undefined.
     #[inline]
     pub(super) fn as_word(self) -> Option<(u64, bool)> {
         match self {
@@ -289,9 +289,9 @@ impl Value {
     }
 }
 
-/// The origin word of a register that nobody wrote.
+/// The origin word of a register that was never written.
 pub(super) const NEVER: u64 = u32::MAX as u64;
-/// The same as an origin.
+/// [`NEVER`] as an origin.
 const NOBODY: Origin = Origin::Unwritten(InstId(u32::MAX));
 
 /// A predicate register: 32 truth values, some of them conditions on inputs.
@@ -302,9 +302,9 @@ pub(super) struct Predicate {
     pub(super) undefined: LaneMask,
     /// Condition terms of the symbolic lanes.
     pub(super) terms: Option<Box<[TermId; 32]>>,
-    /// Why lanes are undefined that were made so.
+    /// Why lanes are undefined, for those that an operation made undefined.
     origins: Option<Box<[Origin; 32]>>,
-    /// The lanes, among the undefined ones, that hold an answer, and which.
+    /// The lanes, among the undefined ones, that hold an answer, and its index.
     asked: LaneMask,
     answers: Option<Box<[u32; 32]>>,
 }
@@ -315,7 +315,7 @@ pub(super) enum Truth {
     Known(bool),
     Condition(TermId),
     Undefined(Origin),
-    /// Whether a phase of a barrier was over when it was asked (rule Y9): an index into the CTA's table of answers.
+    /// Whether a phase of an mbarrier was over when it was tested (rule Y9): an index into the CTA's table of answers.
     Answer(u32),
 }
 
@@ -344,7 +344,7 @@ impl Predicate {
         }
     }
 
-    /// Why a lane is undefined that is.
+    /// Why an undefined lane is undefined.
     pub(super) fn origin(&self, lane: Lane) -> Origin {
         self.origins.as_ref().map_or(NOBODY, |origins| origins[lane])
     }
@@ -374,12 +374,12 @@ impl Predicate {
         }
     }
 
-    /// The lanes that hold an answer of a barrier.
+    /// The lanes that hold the answer of an mbarrier.
     pub(super) fn asked(&self) -> LaneMask {
         self.asked
     }
 
-    /// Makes the lanes of `mask` such as nobody wrote.
+    /// Makes the lanes of `mask` unwritten.
     pub(super) fn forget(&mut self, mask: LaneMask) {
         self.bits &= !mask;
         self.sym &= !mask;
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(Sym::answer(9).kind(), SymKind::Answer(9));
     }
 
-    /// Of pairs that are affine, each lane's halves are those of its pair; of other words there are none.
+    /// The halves of affine pairs are those of each lane's pair; other words have none.
     #[test]
     fn halves_of_pairs_move_as_pairs_do() {
         let real = |term: TermId| Sym::real(Format::F16, term);
@@ -439,14 +439,14 @@ mod tests {
                 );
             }
             assert_eq!(pair_halves(affine, Format::Bf16), None);
-            // The second half moves, and the first does not.
+            // The second half varies, and the first does not.
             let askew = Affine { steps: [1, 0, 0, 0, 0], ..affine };
             assert_eq!(pair_halves(askew, Format::F16), None);
         }
         assert_eq!(pair_halves::<5>(Affine::uniform(real(input(3)).raw()), Format::F16), None);
     }
 
-    /// Terms that a pair has room for come back from it as they are, and others have no pair.
+    /// Terms that fit into a pair are recovered from it unchanged, and others form no pair.
     #[test]
     fn pairs_keep_both_of_their_terms() {
         let input = |input, element| TermId::input(InputId(input), element);

@@ -9,37 +9,37 @@ use crate::program::{InstId, PredId, RegId};
 /// A warp of a CTA.
 #[derive(Debug, Default)]
 pub(super) struct Warp {
-    /// Its number among the warps of the cluster.
+    /// Its number within the cluster.
     pub(super) index: usize,
-    /// Its CTA's number in the cluster, and its own in the CTA.
+    /// Its CTA's number in the cluster, and its own number in the CTA.
     pub(super) rank: u32,
     pub(super) number: usize,
     /// Lanes that exist; fewer than 32 in the last warp of an odd block.
     pub(super) exists: LaneMask,
     /// Lanes that returned.
     pub(super) exited: LaneMask,
-    /// Lanes at a CTA barrier, at a warp barrier, at a collective operation. Disjoint.
+    /// Lanes that wait at a CTA barrier, at a warp barrier, at a collective operation. Disjoint.
     pub(super) at_barrier: LaneMask,
     pub(super) at_warp_sync: LaneMask,
     pub(super) at_collective: LaneMask,
-    /// Lanes that wait for a phase of a barrier in memory.
+    /// Lanes that wait for a phase of an mbarrier.
     pub(super) at_phase: LaneMask,
     /// Whether its wait at the CTA barrier has been counted.
     pub(super) arrived: bool,
     /// Next instruction of each lane.
     pub(super) pc: [InstId; 32],
-    /// Masks that lanes at a warp barrier named.
+    /// Masks that the lanes waiting at a warp barrier named.
     pub(super) sync_masks: [LaneMask; 32],
     pub(super) registers: Vec<Register>,
     pub(super) predicates: Vec<Predicate>,
-    /// Each thread's own memory: cell by cell, 32 lanes each.
+    /// Local memory of the threads: cell by cell, 32 lanes each.
     pub(super) local: Vec<[Cell; 32]>,
-    /// Lanes have diverged at some point: whether they have reconverged is the schedule's business (rule S4).
+    /// Whether lanes have ever diverged; whether they have reconverged depends on the schedule (rule S4).
     pub(super) diverged: bool,
-    /// Synchronisations of the whole warp so far.
+    /// Number of synchronisations of the whole warp so far.
     pub(super) syncs: u32,
-    /// The way of each lane. Lanes of one way have met at one instruction, and have taken the same branches since: they
-    /// go together under every schedule.
+    /// The convergence group of each lane. Lanes of one group have met at one instruction and taken the same branches
+    /// since, so they run together under every schedule.
     ways: [u64; 32],
     last_way: u64,
 }
@@ -101,29 +101,29 @@ impl Warp {
         (group, lowest, next)
     }
 
-    /// Sends the lanes of `mask` to `pc` while others go elsewhere.
+    /// Sends the lanes of `mask` to `pc` while others continue elsewhere.
     pub(super) fn diverge(&mut self, mask: LaneMask, pc: InstId) {
         self.diverged |= !mask.is_empty();
         self.go(mask, pc);
         self.leave(mask);
     }
 
-    /// Lanes of `mask` leave the others of their ways; those at one instruction stay together.
+    /// Splits the lanes of `mask` from the others of their groups; those at one instruction stay together.
     pub(super) fn leave(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |warp, lane| (warp.pc[lane], warp.ways[lane]));
     }
 
-    /// Each lane of `mask` leaves all others.
+    /// Gives each lane of `mask` a group of its own.
     pub(super) fn scatter(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |_, lane| lane);
     }
 
-    /// Lanes of `mask` have waited for one another: those at one instruction go on together.
+    /// Lanes of `mask` have waited for one another: those at one instruction form a group.
     pub(super) fn meet(&mut self, mask: LaneMask) {
         self.take_new_ways(mask, |warp, lane| warp.pc[lane]);
     }
 
-    /// Lanes of `mask` with the same key get a way of their own.
+    /// Lanes of `mask` with equal keys get a new group.
     fn take_new_ways<K: PartialEq>(&mut self, mask: LaneMask, key: impl Fn(&Warp, Lane) -> K) {
         let mut rest = mask;
         while !rest.is_empty() {
@@ -136,7 +136,7 @@ impl Warp {
         }
     }
 
-    /// Whether two lanes have gone the same way since they last met.
+    /// Whether two lanes have run together since they last met.
     pub(super) fn go_together(&self, one: Lane, other: Lane) -> bool {
         self.ways[one] == self.ways[other]
     }
@@ -148,7 +148,7 @@ impl Warp {
         }
     }
 
-    /// Lets waiting lanes continue behind the instruction they waited at.
+    /// Moves waiting lanes past the instruction at which they waited.
     pub(super) fn advance(&mut self, mask: LaneMask) {
         for lane in mask {
             self.pc[lane] = self.pc[lane].next();
@@ -170,7 +170,7 @@ impl Warp {
         &mut self.predicates[id.index()]
     }
 
-    /// Number of a lane's thread among those of the cluster.
+    /// Number of a lane's thread within the cluster.
     pub(super) fn thread(&self, lane: Lane) -> u32 {
         (self.index * 32 + lane.index()) as u32
     }

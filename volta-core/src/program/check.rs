@@ -1,4 +1,4 @@
-//! Whether a program keeps the promises of its type.
+//! Checks the invariants of a program.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::code::Program;
 use super::op::{InstId, Op, PredId, RegId, Src, VariableId};
 use super::visit::Named;
 
-/// A promise that a program does not keep: a mistake in lowering, not in what was lowered.
+/// A broken invariant of a program: a mistake in lowering, not in what was lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Where.
+    /// The operation.
     pub at: InstId,
-    /// What.
+    /// The invariant.
     pub what: BrokenPromise,
 }
 
-/// What is wrong with a program.
+/// The invariants that a program can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrokenPromise {
     /// A register beyond [`Program::registers`].
@@ -50,7 +50,7 @@ impl Program {
     /// Checks that every id is in range and that the code does not run off its end.
     ///
     /// # Errors
-    /// The first promise that is broken.
+    /// The first broken invariant.
     pub fn check(&self) -> Result<(), Broken> {
         let mut broken = None;
         let mut report = |at: usize, what| {

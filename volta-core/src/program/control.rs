@@ -1,4 +1,4 @@
-//! Control flow: where the two sides of a branch meet again, and what they compute on the way (rule S1).
+//! Control flow: where the two sides of a branch join, and what they compute up to there (rule S1).
 
 use super::code::{Inst, Program};
 use super::effect::Control;
@@ -7,38 +7,38 @@ use super::repeat::Loops;
 use super::visit::Named;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// More operations than this on the two sides of a branch are not turned into a choice.
+/// Branches with more operations than this on their two sides are not turned into selects.
 const MAX_OPERATIONS: usize = 512;
 
-/// A branch whose two sides do nothing but load, and compute in registers and memory of their thread, until they meet.
+/// A branch whose two sides only load, and compute in registers and local memory, until they join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hammock {
-    /// The first operation that all ways from the branch reach: its immediate post-dominator.
+    /// The first operation on all paths from the branch: its immediate post-dominator.
     pub join: InstId,
-    /// What its sides write, ascending.
+    /// What its sides write, in ascending order.
     pub written: Written,
-    /// What of that may be read from the join on.
+    /// What of that is live at the join.
     pub live: Written,
-    /// Whether a side holds a loop, other than one that counts as one operation.
+    /// Whether a side contains a loop, other than one that counts as one operation.
     pub loops: bool,
-    /// Operations looked at to find this out.
+    /// Number of operations visited to determine this.
     pub looked_at: u64,
 }
 
-/// Where the ways from each operation meet again: its immediate post-dominator, where it has one.
+/// The immediate post-dominator of each operation, where it has one.
 #[derive(Clone, Debug, Default)]
 pub struct Joins(Vec<Option<u32>>);
 
-/// Why the sides of a branch are no [`Hammock`].
+/// Why the sides of a branch form no [`Hammock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoHammock {
-    /// They do not meet: one returns or never ends.
+    /// They do not join: one returns or never ends.
     Apart,
-    /// This operation on one of them does more than load, and compute in registers and memory of its thread.
+    /// This operation on a side does more than load, and compute in registers and local memory.
     Effect(InstId),
-    /// A side comes back to the branch: it is what decides how often a loop runs.
+    /// A side returns to the branch, which controls a loop.
     Loop,
-    /// They are too long.
+    /// They have too many operations.
     Long,
 }
 
@@ -49,12 +49,12 @@ pub struct Written {
     pub registers: Vec<RegId>,
     /// Predicate registers.
     pub predicates: Vec<PredId>,
-    /// Whether it writes memory of its thread.
+    /// Whether it writes local memory.
     pub local: bool,
 }
 
 impl Op {
-    /// What it writes that only its thread has.
+    /// What the operation writes that is private to its thread.
     pub fn written(&self) -> Written {
         let forgets = matches!(self, Op::Enter { declared } if !declared.variables.is_empty());
         let mut written = Written { local: self.stores_locally() || forgets, ..Written::default() };
@@ -68,7 +68,7 @@ impl Op {
 }
 
 impl Inst {
-    /// Whether it reads a register (named as written), and whether it writes it.
+    /// Whether an instruction reads a register (named as written), and whether it writes it.
     pub(super) fn reads_and_writes(&self, register: Named) -> (bool, bool) {
         let (mut reads, mut writes) = (false, false);
         self.op.visit(&mut |named| match (named, register) {
@@ -84,10 +84,10 @@ impl Inst {
 }
 
 impl Program {
-    /// What a branch decides, if its sides only load and compute, `steps` being loops that count as one operation.
+    /// The hammock of a branch, if its sides only load and compute; loops in `steps` count as one operation.
     ///
     /// # Errors
-    /// When they do more than that, or do not meet.
+    /// When they do more than that, or do not join.
     pub fn hammock(&self, joins: &Joins, steps: &Loops, branch: InstId) -> Result<Hammock, NoHammock> {
         let join = joins.0.get(branch.index()).copied().flatten().ok_or(NoHammock::Apart)?;
         let mut written = Written::default();
@@ -118,7 +118,7 @@ impl Program {
         if seen.contains(&branch.0) {
             return Err(NoHammock::Loop);
         }
-        // A loop counts as one operation for those who come to it from outside.
+        // A loop counts as one operation for code that enters it from outside.
         let loops = self.is_cyclic(&seen, steps);
         written.registers.sort_unstable();
         written.registers.dedup();
@@ -136,8 +136,7 @@ impl Program {
         Ok(Hammock { join: InstId(join), written, live, loops, looked_at })
     }
 
-    /// Whether some of these operations can follow on themselves without leaving the set, other than by a round of a loop
-    /// that counts as one.
+    /// Whether these operations contain a cycle, other than an iteration of a loop that counts as one operation.
     fn is_cyclic(&self, set: &FxHashSet<u32>, steps: &Loops) -> bool {
         let is_round = |at: u32, next: u32| steps.get(&InstId(next)).is_some_and(|own| own.has(at));
         let within =
@@ -146,7 +145,7 @@ impl Program {
         for next in set.iter().flat_map(|at| within(*at)) {
             *entries.entry(next).or_insert(0) += 1;
         }
-        // Takes away what nothing leads to; a cycle is what is left.
+        // Removes operations without predecessors; what is left is cyclic.
         let mut free: Vec<u32> = set.iter().copied().filter(|at| !entries.contains_key(at)).collect();
         let mut taken = 0;
         while let Some(at) = free.pop() {
@@ -163,7 +162,7 @@ impl Program {
         taken < set.len()
     }
 
-    /// Where execution may go on after an operation; nowhere after a return.
+    /// The possible successors of an operation; none after a return.
     pub fn successors(&self, at: u32) -> impl Iterator<Item = u32> {
         let inst = &self.insts[at as usize];
         let (targets, falls) = match inst.op.control() {
@@ -173,7 +172,7 @@ impl Program {
         targets.iter().map(|target| target.0).chain(falls.then_some(at + 1))
     }
 
-    /// For each operation, whether one may come there that is not the one before it.
+    /// For each operation, whether it starts a basic block: control can reach it from elsewhere than the one before.
     pub fn block_starts(&self) -> Vec<bool> {
         let mut starts = vec![false; self.insts.len()];
         let mut start = |at: u32| {
@@ -190,10 +189,10 @@ impl Program {
         starts
     }
 
-    /// The first operation on all ways from each one to the end, itself aside; `None` when there is none.
+    /// The immediate post-dominator of each operation; `None` when there is none.
     ///
-    /// Takes a look at the whole program, so it is made once and not for each branch. Immediate dominators of the reversed graph, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-    /// Algorithm" (2001).
+    /// Takes a pass over the whole program, so it is computed once and not for each branch. Immediate dominators of the
+    /// reversed graph, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
     pub fn joins(&self) -> Joins {
         let end = self.insts.len();
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); end + 1];
@@ -205,7 +204,7 @@ impl Program {
                 before[end].push(from as u32);
             }
         }
-        // Numbers in postorder of the reversed graph; the end has the highest.
+        // Postorder numbers of the reversed graph; the end has the highest.
         let mut number = vec![u32::MAX; end + 1];
         let mut order = Vec::with_capacity(end + 1);
         let mut visited = vec![false; end + 1];
@@ -256,7 +255,7 @@ impl Program {
         )
     }
 
-    /// Whether what a register (named as written) holds at `start` may be read, and how many operations tell.
+    /// Whether a register (named as written) is live at `start`, and how many operations were visited to determine it.
     pub(super) fn is_read_from(&self, start: u32, register: Named) -> (bool, u64) {
         let mut seen = FxHashSet::default();
         let mut work = vec![start];

@@ -1,13 +1,13 @@
-//! Loops that end whatever their registers hold, since a counter does: at the end of each round it is compared with a
-//! constant, and each round brings it nearer.
+//! Loops that terminate whatever their registers hold, because of a counter: each iteration compares it with a constant
+//! at the end and brings it nearer.
 
 use super::code::Program;
 use super::op::{Bool2, Compare, Int, Int2, Op, PredSrc, RegId, Src, Width};
 use super::visit::Named;
 
 impl Program {
-    /// Whether one run of operations that only the last one leaves, by a condition on a counter, ends whatever it starts
-    /// from.
+    /// Whether a loop of straight-line code, left only at its last operation by a condition on a counter, terminates
+    /// for any register contents.
     pub(super) fn counts_down(&self, header: u32, members: &[u32]) -> bool {
         let [.., last] = members else { return false };
         let (Op::Branch { target }, Some(stay)) =
@@ -25,7 +25,7 @@ impl Program {
             && self.needs_counter(members, stay, 8)
     }
 
-    /// Whether a condition at the end of a run holds only so often one after another.
+    /// Whether a condition at the end of an iteration can hold only finitely often in a row.
     fn needs_counter(&self, run: &[u32], condition: PredSrc, depth: u32) -> bool {
         let Some(at) = self.only_write(run, Named::WritePredicate(condition.pred)) else { return false };
         if depth == 0 || condition.negated {
@@ -45,7 +45,8 @@ impl Program {
             && self.counts_to(run, *counter, at, (*compare, ty.signed, *bound as u32 as i32))
     }
 
-    /// Whether a register is counted down before `at`, so that it compares with a bound only so often.
+    /// Whether a register is counted down before `at`, so that the comparison with a bound can hold only finitely
+    /// often.
     fn counts_to(&self, run: &[u32], counter: RegId, at: u32, bound: (Compare, bool, i32)) -> bool {
         let Some(step) = self.only_write(run, Named::Write(counter)) else { return false };
         if step > at {
@@ -57,7 +58,7 @@ impl Program {
             return false;
         };
         match (op, b, bound) {
-            // What is left, or so much of it, is taken away until nothing is left.
+            // The remainder, or a part of it, is subtracted until nothing is left.
             (Int2::Sub, Src::Reg(part), (Compare::Ne, _, 0)) if from == counter => {
                 let part = self.only_write(run, Named::Write(part)).filter(|part| *part < step);
                 part.is_some_and(|part| {
@@ -69,11 +70,11 @@ impl Program {
                     )
                 })
             }
-            // One at a time, all numbers are met.
+            // In steps of one, every number is reached.
             (Int2::Add, Src::Imm(by), (Compare::Ne, _, 0)) if from == counter => {
                 matches!(by as u32 as i32, -1 | 1)
             }
-            // It wraps around at most once, before it is above the bound.
+            // It wraps around at most once before it is above the bound.
             (Int2::Add, Src::Imm(by), (Compare::Gt, true, bound)) if from == counter => {
                 let by = by as u32 as i32;
                 by < 0 && bound.checked_add(by).is_some()
@@ -82,7 +83,7 @@ impl Program {
         }
     }
 
-    /// Whether a register is compared with a bound, and counted down behind that by a copy of what is left.
+    /// Whether a register is compared with a bound, and then counted down in a copy of the remainder.
     fn counts_down_behind(
         &self,
         run: &[u32],
@@ -95,7 +96,7 @@ impl Program {
             return false;
         };
         match (&self.insts[step as usize].op, bound) {
-            // It is above the bound as long as there is another round, and does not wrap around.
+            // It is above the bound as long as there is another iteration, and does not wrap around.
             (
                 Op::Int2 { op: Int2::Add, ty, d: _, a: Src::Reg(from), b: Src::Imm(by) },
                 (Compare::Gt, true, bound),
@@ -107,7 +108,7 @@ impl Program {
         }
     }
 
-    /// The only operation of a run that writes a register (named as written), if it always does.
+    /// The only operation of a loop body that writes a register (named as written), if it is unguarded.
     pub(super) fn only_write(&self, run: &[u32], register: Named) -> Option<u32> {
         let mut writes = run.iter().filter(|at| self.insts[**at as usize].reads_and_writes(register).1);
         let only = *writes.next()?;

@@ -1,4 +1,4 @@
-//! What is said when a module cannot be lowered.
+//! Errors of lowering a module.
 
 use thiserror::Error;
 
@@ -7,7 +7,8 @@ use crate::base::span::Span;
 
 /// Why a kernel could not be lowered: the PTX, or the choice of a kernel, is wrong.
 ///
-/// What is merely not supported is no error: it lowers to [`Op::Unsupported`](super::Op::Unsupported) (rule S2).
+/// An instruction that is not supported is no error: it lowers to [`Op::Unsupported`](super::Op::Unsupported) (rule
+/// S2).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LowerError {
     /// The module declares no entry with a body.
@@ -23,12 +24,12 @@ pub enum LowerError {
         /// The one whose name is most like it.
         nearest: Option<String>,
     },
-    /// Several kernels answer to the name.
+    /// Several kernels have the name.
     #[error("`{name}` names several kernels: {}", quoted_list(candidates))]
     AmbiguousKernel {
         /// The name that was asked for.
         name: String,
-        /// The kernels that answer to it, in order.
+        /// The kernels that have it, in order.
         candidates: Vec<String>,
     },
     /// No name was given, and there are several kernels.
@@ -37,7 +38,7 @@ pub enum LowerError {
         /// All kernels, in order.
         candidates: Vec<String>,
     },
-    /// A name that no declaration in scope makes known.
+    /// A name without a declaration in scope.
     #[error("{what} `{name}` is not declared here")]
     Undeclared {
         /// What the name should be: `register`, `label`, ….
@@ -78,7 +79,7 @@ pub enum LowerError {
         instruction: String,
         /// What it needs.
         expected: &'static str,
-        /// What stands there.
+        /// What was found.
         found: &'static str,
         /// The operand.
         span: Span,
@@ -97,7 +98,7 @@ pub enum LowerError {
         /// The operand.
         span: Span,
     },
-    /// A call that does not fit the function.
+    /// A call that does not match the function.
     #[error("the call of `{function}` passes {passed} {what}, but it has {declared}")]
     CallShape {
         /// The function called.
@@ -111,7 +112,7 @@ pub enum LowerError {
         /// The call.
         span: Span,
     },
-    /// An argument smaller than the parameter that it stands for.
+    /// An argument smaller than its parameter.
     #[error("the argument for `{parameter}` of `{function}` is too small for it")]
     ArgumentSize {
         /// The function called.
@@ -121,7 +122,7 @@ pub enum LowerError {
         /// The argument.
         span: Span,
     },
-    /// A declaration whose size, alignment or initial value makes no sense.
+    /// A declaration with an invalid size, alignment or initial value.
     #[error("the declaration of `{name}` is wrong: {problem}")]
     Declaration {
         /// The name declared.
@@ -134,9 +135,9 @@ pub enum LowerError {
     /// Blocks nested too deeply.
     #[error("blocks and calls are nested more than {allowed} deep")]
     Depth {
-        /// How deep they may be.
+        /// The allowed depth.
         allowed: usize,
-        /// The innermost.
+        /// The innermost block.
         span: Span,
     },
     /// A limit of size was reached.
@@ -179,7 +180,7 @@ pub enum DeclarationProblem {
 }
 
 impl LowerError {
-    /// The place in the PTX text that the error is about; `None` when it is about the choice of a kernel.
+    /// The position in the PTX text that the error is about; `None` when it is about the choice of a kernel.
     pub fn span(&self) -> Option<Span> {
         match self {
             LowerError::NoKernel
@@ -199,7 +200,7 @@ impl LowerError {
         }
     }
 
-    /// A second place that belongs to the error, with what it is.
+    /// A second position that belongs to the error, with a label.
     pub fn related(&self) -> Option<(Span, &'static str)> {
         if let LowerError::Duplicate { first, .. } = self {
             Some((*first, "first declared here"))
@@ -208,7 +209,7 @@ impl LowerError {
         }
     }
 
-    /// What to do about it, where that is known.
+    /// A suggestion, where one is known.
     pub fn help(&self) -> Option<String> {
         match self {
             LowerError::UnknownKernel { nearest: Some(name), .. }

@@ -1,4 +1,4 @@
-//! Which kernels a module has, and which one a name means.
+//! The kernels of a module, and the choice of one by name.
 
 use super::code::LaunchBounds;
 use super::error::{DeclarationProblem, LowerError};
@@ -7,10 +7,10 @@ use crate::ptx::SourceName;
 use crate::ptx::tree::{FunctionDefinition, Item, LiteralValue, Module, Operand};
 use volta_case::nearest;
 
-/// A kernel of a module, as its declaration shows it.
+/// A kernel of a module, from its declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Its name as PTX has it, mangled if the compiler did.
+    /// Its name in PTX, which may be mangled.
     pub name: String,
     /// Its name in the source, template arguments included.
     pub source_name: String,
@@ -18,14 +18,14 @@ pub struct KernelInfo {
     pub parameters: Vec<KernelParameter>,
 }
 
-/// A parameter, as its declaration shows it.
+/// A parameter, from its declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelParameter {
     /// Its name.
     pub name: String,
     /// PTX type as written: `u64`, `f32`, `b8`, ….
     pub element: String,
-    /// Bytes; `None` when the declaration makes no sense.
+    /// Bytes; `None` when the declaration is invalid.
     pub size: Option<u64>,
     /// Alignment in bytes.
     pub align: Option<u64>,
@@ -70,7 +70,7 @@ fn entries(module: &Module) -> impl Iterator<Item = &FunctionDefinition> {
     })
 }
 
-/// The kernel that a name means: as PTX has it, as the source has it, or without template arguments.
+/// The kernel with a name: in PTX, in the source, or without template arguments.
 pub(super) fn choose<'m>(
     module: &'m Module,
     name: Option<&str>,
@@ -111,7 +111,7 @@ pub(super) fn choose<'m>(
     }
 }
 
-/// The mangled name, with what the source calls it where that differs.
+/// The mangled name, with the source name where that differs.
 fn shown(name: &str) -> String {
     let source = source_name(name);
     if source == name { source } else { format!("{source} ({name})") }
@@ -121,7 +121,7 @@ pub(super) fn source_name(name: &str) -> String {
     SourceName::of(name).map_or_else(|| name.to_owned(), |source| source.to_string())
 }
 
-/// Reads the directives that say how an entry is launched; the others (`.minnctapersm`, …) advise the compiler.
+/// Reads the directives that restrict launches of an entry; the others (`.minnctapersm`, …) are hints for the compiler.
 pub(super) fn launch_bounds(
     module: &Module,
     function: &FunctionDefinition,

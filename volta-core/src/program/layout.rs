@@ -1,6 +1,6 @@
-//! What a variable's declaration says: size, alignment, first bytes.
+//! The layout of a variable from its declaration: size, alignment, initial bytes.
 //!
-//! Only facts, no addresses: those belong to the machine (rule M1).
+//! Addresses are assigned by the machine (rule M1).
 
 use super::code::Init;
 use super::error::{DeclarationProblem, LowerError};
@@ -11,9 +11,9 @@ use crate::ptx::tree::{
     Initializer, Linking, Literal, LiteralValue, Name, Operand, StateSpace, VariableDeclaration,
 };
 
-/// No variable is larger, in bytes.
+/// The largest variable, in bytes.
 const LARGEST: u64 = 1 << 40;
-/// No initial value reaches further, in bytes.
+/// The largest initial value, in bytes.
 const LARGEST_INIT: u64 = 1 << 28;
 
 /// Size and alignment, in bytes.
@@ -25,7 +25,7 @@ pub(super) struct Layout {
     pub(super) align: u64,
 }
 
-/// The address of a symbol, to be filled in at `offset`.
+/// The address of a symbol, to be inserted at `offset`.
 pub(super) struct Address<'v> {
     pub(super) offset: u64,
     pub(super) symbol: &'v Name,
@@ -33,8 +33,8 @@ pub(super) struct Address<'v> {
     pub(super) generic: bool,
 }
 
-/// `symbol`, `symbol+4`, `generic(symbol)`, `generic(symbol)+4`: the symbol, bytes added, and whether its address is
-/// the generic one.
+/// `symbol`, `symbol+4`, `generic(symbol)`, `generic(symbol)+4`: the symbol, an addend in bytes, and whether its
+/// address is the generic one.
 fn address_of(operand: &Operand) -> Option<(&Name, i64, bool)> {
     match operand {
         Operand::Name(symbol) => Some((symbol, 0, false)),
@@ -61,7 +61,7 @@ fn address_of(operand: &Operand) -> Option<(&Name, i64, bool)> {
     }
 }
 
-/// An initial value that cannot be laid out, though it is PTX.
+/// An initial value that is valid PTX but not supported.
 pub(super) struct UnsupportedInit(pub(super) &'static str);
 
 /// Reads a declaration's size and alignment.
@@ -91,7 +91,7 @@ pub(super) fn layout(variable: &VariableDeclaration) -> Result<Layout, LowerErro
             _ => None,
         };
         if count.is_none() {
-            // The rest of the dimensions make the element; what there is of it decides the count.
+            // The other dimensions are the element; the number of initial values is the first dimension.
             let rest = inner_bytes(variable, element)
                 .ok_or_else(|| problem(DeclarationProblem::Size, variable.span))?;
             size = match &variable.initializer {
@@ -111,7 +111,7 @@ pub(super) fn layout(variable: &VariableDeclaration) -> Result<Layout, LowerErro
     }
 }
 
-/// Bytes of what the first dimension counts.
+/// Size of an element of the first dimension.
 fn inner_bytes(variable: &VariableDeclaration, element: u64) -> Option<u64> {
     variable
         .dimensions
@@ -120,7 +120,7 @@ fn inner_bytes(variable: &VariableDeclaration, element: u64) -> Option<u64> {
         .try_fold(element, |size, count| size.checked_mul((*count)?).filter(|size| *size <= LARGEST))
 }
 
-/// Lays out an initial value: its bytes, and the addresses that belong into them.
+/// Lays out an initial value: its bytes, and the addresses to be inserted.
 pub(super) fn initial<'v>(
     variable: &'v VariableDeclaration,
     layout: Layout,
@@ -163,7 +163,7 @@ impl<'v> Filling<'v> {
         LowerError::Declaration { name: self.variable.name.text.clone(), problem, span }
     }
 
-    /// Fills an array of `dimensions` that begins at scalar `start` and ends before `end`.
+    /// Fills an array of `dimensions` between the scalars `start` and `end`.
     fn list(
         &mut self,
         items: &'v [Initializer],

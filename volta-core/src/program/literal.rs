@@ -1,7 +1,7 @@
 //! Literals as bits of a type.
 //!
-//! As `ptxas` reads them: integers are cut to the type's width; a float literal is rounded to an `f32` operand
-//! or widened to an `f64` operand; as plain bits it needs the right width; `f16` operations take no literals.
+//! Like `ptxas`: integers are truncated to the type's width; a float literal is rounded to an `f32` operand or widened
+//! to an `f64` operand; as plain bits it needs the right width; `f16` operations take no literals.
 
 use super::op::Width;
 use super::types::Type;

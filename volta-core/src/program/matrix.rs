@@ -2,7 +2,7 @@
 
 use crate::number::format::Format;
 
-/// What a matrix holds.
+/// The element type of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MatrixElement {
     /// Floats.
@@ -22,7 +22,7 @@ impl MatrixElement {
         matches!(self, MatrixElement::Int8 { .. } | MatrixElement::Int32)
     }
 
-    /// Bytes of an element in memory and in registers; `tf32` lies in 4.
+    /// Size of an element in memory and in registers; `tf32` takes 4 bytes.
     pub fn bytes(self) -> u32 {
         match self {
             MatrixElement::Float(format) => format.bytes(),
@@ -56,27 +56,27 @@ pub struct MatrixProduct {
     pub c: MatrixElement,
     /// Elements of D.
     pub d: MatrixElement,
-    /// Sums of integers are cut to their range and do not wrap around (`.satfinite`).
+    /// Whether sums of integers saturate instead of wrapping around (`.satfinite`).
     pub saturate: bool,
 }
 
-/// Which operand of a `wmma` a fragment is.
+/// The operand of a `wmma` that a fragment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FragmentRole {
     /// The left factor.
     A,
     /// The right factor.
     B,
-    /// What is added to, and the result.
+    /// The addend, and the result.
     Accumulator,
 }
 
-/// A matrix of a `wmma`, as a warp holds it: which lane has which element is nobody's business.
+/// A matrix of a `wmma`, as a warp holds it: the assignment of elements to lanes is not specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fragment {
-    /// Which operand.
+    /// The operand.
     pub role: FragmentRole,
-    /// Of which product.
+    /// The shape of the product.
     pub shape: MatrixShape,
     /// Its elements.
     pub element: MatrixElement,

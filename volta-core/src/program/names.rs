@@ -1,8 +1,7 @@
-//! Names and what they mean: registers, variables and labels in nested scopes, functions in the module.
+//! Name resolution: registers, variables and labels in nested scopes, functions in the module.
 //!
-//! Each activation of a function has a stack of scopes of its own, so that an inlined body sees its parameters
-//! and the module, and nothing of its caller. Numbered registers (`.reg .b32 %r<4294967295>`) get an id when they
-//! are first used.
+//! Each activation of a function has its own stack of scopes, so that an inlined body sees its parameters and the
+//! module, and nothing of its caller. Numbered registers (`.reg .b32 %r<4294967295>`) get an id on first use.
 
 use rustc_hash::FxHashMap;
 
@@ -13,28 +12,28 @@ use crate::base::span::Span;
 use crate::ptx::tree;
 use volta_case::nearest;
 
-/// A place in the code that is not known yet.
+/// A label, whose position in the code may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LabelId(pub(super) u32);
 
-/// What a name in a body stands for.
+/// The meaning of a name in a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding<'m> {
     /// A register of up to 64 bits.
     Register(RegId, Width),
     /// A predicate register.
     Predicate(PredId),
-    /// A register of 128 bits; using it is not supported.
+    /// A register of 128 bits, which is not supported in operations.
     Register128,
     /// A vector register: its elements have consecutive ids.
     Vector { first: RegId, count: u32, width: Width },
     /// A variable of this activation.
     Variable(VariableId),
-    /// A variable that exists once, whatever calls its function; its id is given when it is first used.
+    /// A variable that exists once, however often its function is called; it gets an id on first use.
     Static(&'m tree::VariableDeclaration),
 }
 
-/// What a `.reg` declares.
+/// The kind of register that a `.reg` declares.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Register(Width),
@@ -51,7 +50,7 @@ struct Range {
     span: Span,
 }
 
-/// What one pair of braces declares.
+/// The declarations of one block in braces.
 #[derive(Default)]
 struct Scope<'m> {
     names: FxHashMap<&'m str, (Binding<'m>, Span)>,
@@ -157,12 +156,12 @@ impl<'m> Names<'m> {
         id
     }
 
-    /// How many registers, predicates and labels there are.
+    /// Number of registers, of predicates and of labels.
     pub(super) fn counts(&self) -> (u32, u32, u32) {
         (self.registers, self.predicates, self.labels)
     }
 
-    /// Begins an activation: from here on, only its names and the module's are seen.
+    /// Begins an activation: from here on, only its names and the module's are visible.
     pub(super) fn enter_function(&mut self) {
         self.activations.push(vec![Scope::default()]);
     }
@@ -201,13 +200,13 @@ impl<'m> Names<'m> {
         Ok(())
     }
 
-    /// Closes the innermost scope, and tells what it declared and what was used of it, in no particular order.
+    /// Closes the innermost scope; returns the bindings that it declared or that were used, in no particular order.
     pub(super) fn leave_block(&mut self) -> impl Iterator<Item = Binding<'m>> {
         let scope = self.activations.last_mut().and_then(Vec::pop).unwrap_or_default();
         scope.names.into_values().map(|(binding, _)| binding)
     }
 
-    /// Declares what a `.reg` directive lists.
+    /// Declares the registers of a `.reg` directive.
     pub(super) fn declare_registers(&mut self, registers: &'m tree::Registers) -> Result<(), LowerError> {
         let kind = kind_of(&registers.element, registers.vector)?;
         for (name, count) in &registers.names {
@@ -270,7 +269,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// What a name stands for; `Ok(None)` when nothing here declares it.
+    /// The binding of a name; `Ok(None)` when it is not declared here.
     pub(super) fn resolve(&mut self, name: &'m tree::Name) -> Result<Option<Binding<'m>>, LowerError> {
         if let Some(binding) = self.resolve_text(&name.text) {
             return Ok(Some(binding));
@@ -307,7 +306,7 @@ impl<'m> Names<'m> {
         self.variables.get(text).map(|variable| Binding::Static(variable))
     }
 
-    /// The innermost range with the name's prefix, when the number is too large for every such range.
+    /// The innermost range with the name's prefix, when the number is too large for all such ranges.
     fn outside_range(&self, text: &str) -> Option<(String, u64)> {
         let scopes = self.activations.last()?;
         scopes.iter().rev().find_map(|scope| {
@@ -317,7 +316,7 @@ impl<'m> Names<'m> {
         })
     }
 
-    /// The function with a name, its definition if there is one.
+    /// The function with a name, as its definition if there is one.
     pub(super) fn function(&self, name: &str) -> Option<&'m tree::FunctionDefinition> {
         self.functions.get(name).copied()
     }
@@ -344,7 +343,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// The table (`.branchtargets` and its kin) with a name.
+    /// The table (`.branchtargets` and similar) with a name.
     pub(super) fn table(&self, name: &tree::Name) -> Result<&'m tree::TargetTable, LowerError> {
         let found = self.scopes().rev().find_map(|scope| scope.tables.get(name.text.as_str()));
         found.copied().ok_or_else(|| LowerError::Undeclared {
@@ -360,7 +359,7 @@ impl<'m> Names<'m> {
         self.activations.last().into_iter().flatten()
     }
 
-    /// The error for a name that nothing declares.
+    /// The error for an undeclared name.
     pub(super) fn undeclared(&self, what: &'static str, name: &tree::Name) -> LowerError {
         let digits = name.text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let number = name.text.get(digits..).and_then(|number| number.parse::<u64>().ok());
@@ -401,12 +400,12 @@ impl Range {
     }
 }
 
-/// Whether a range declares the first register of another whose prefix is `longer`.
+/// Whether a range declares the first register of another range with the prefix `longer`.
 fn overlap(prefix: &str, range: &Range, longer: &str) -> bool {
     prefix == longer || range.holds(prefix, &format!("{longer}0"))
 }
 
-/// All ways to read a name as a prefix and a number.
+/// All ways to split a name into a prefix and a number.
 fn splits(text: &str) -> impl Iterator<Item = (&str, u64)> {
     let digits = text.bytes().rev().take_while(u8::is_ascii_digit).take(20).count();
     (1..=digits).rev().filter_map(move |length| {
@@ -415,7 +414,7 @@ fn splits(text: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// A number as the names of registers spell it: decimal, without leading zeros.
+/// A number as written in register names: decimal, without leading zeros.
 fn canonical_number(digits: &str) -> Option<u64> {
     let canonical = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()));
     if canonical { digits.parse().ok() } else { None }

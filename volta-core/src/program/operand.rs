@@ -1,7 +1,7 @@
-//! One instruction being lowered: its modifiers and operands, read with checks.
+//! An instruction being lowered: reads its modifiers and operands, with checks.
 //!
-//! A function that lowers an instruction first takes the modifiers it knows, then says how many operands there
-//! must be ([`Operation::done`], which refuses what it did not take), then reads the operands.
+//! A function that lowers an instruction first takes the modifiers it knows, then checks the number of operands
+//! ([`Operation::done`], which rejects modifiers that were not taken), then reads the operands.
 
 use super::error::LowerError;
 use super::isa::special;
@@ -18,7 +18,7 @@ use crate::ptx::tree::{self, LiteralValue, Operand};
 pub(super) enum Fail {
     /// The PTX is wrong.
     Wrong(LowerError),
-    /// It may be right, but is not supported: an error only for a thread that gets there (rule S2).
+    /// It may be right, but is not supported: an error only for a thread that reaches it (rule S2).
     Unsupported(String),
 }
 
@@ -35,14 +35,14 @@ pub(super) type Lowered<T = ()> = Result<T, Fail>;
 pub(super) struct Operation<'l, 'm> {
     pub(super) lowering: &'l mut Lowering<'m>,
     instruction: &'m tree::Instruction,
-    /// Modifiers that nobody took yet.
+    /// Modifiers not taken yet.
     modifiers: Vec<&'m str>,
     ops: Vec<Op>,
     temporaries: usize,
     temporary_predicates: usize,
 }
 
-/// What a source operand may be, besides a register of the right size or a literal.
+/// Kinds of source operands that are allowed besides a register of the right size and a literal.
 #[derive(Clone, Copy, Default)]
 struct Allowed {
     /// A register with more bits than the type.
@@ -79,14 +79,14 @@ impl<'l, 'm> Operation<'l, 'm> {
         self.ops.push(op);
     }
 
-    /// A register that holds nothing before or after this instruction.
+    /// A register used only inside this instruction.
     pub(super) fn temporary(&mut self) -> RegId {
         let register = self.lowering.temporary(self.temporaries);
         self.temporaries += 1;
         register
     }
 
-    /// A predicate that holds nothing before or after this instruction.
+    /// A predicate used only inside this instruction.
     pub(super) fn temporary_predicate(&mut self) -> PredId {
         let predicate = self.lowering.temporary_predicate(self.temporary_predicates);
         self.temporary_predicates += 1;
@@ -111,7 +111,7 @@ impl Operation<'_, '_> {
         self.choose(&[(name, ())]).is_some()
     }
 
-    /// Takes the first modifier that is one of these.
+    /// Takes the first modifier in a list.
     pub(super) fn choose<T: Copy>(&mut self, choices: &[(&str, T)]) -> Option<T> {
         let chosen = |modifier: &str| choices.iter().find(|(name, _)| *name == modifier);
         let at = self.modifiers.iter().position(|modifier| chosen(modifier).is_some())?;
@@ -119,7 +119,7 @@ impl Operation<'_, '_> {
         chosen(modifier).map(|(_, value)| *value)
     }
 
-    /// Takes one of these, which must be there.
+    /// Takes the first modifier in a list, which must be present.
     pub(super) fn require<T: Copy>(&mut self, choices: &[(&str, T)]) -> Lowered<T> {
         self.choose(choices).ok_or_else(|| {
             let names: Vec<_> = choices.iter().map(|(name, _)| format!("`.{name}`")).collect();
@@ -138,17 +138,17 @@ impl Operation<'_, '_> {
         self.take(Type::parse)
     }
 
-    /// Takes the first type, which must be there.
+    /// Takes the first type, which must be present.
     pub(super) fn ty(&mut self) -> Lowered<Type> {
         self.take_type().ok_or_else(|| self.unsupported("it needs a type"))
     }
 
-    /// No modifier is left, and there are `count` operands.
+    /// Checks that no modifier is left, and that there are `count` operands.
     pub(super) fn done(&self, count: usize) -> Lowered {
         self.done_within(count, count).map(drop)
     }
 
-    /// No modifier is left, and the number of operands lies between these.
+    /// Checks that no modifier is left, and that the number of operands is in this range.
     pub(super) fn done_within(&self, least: usize, most: usize) -> Lowered<usize> {
         if let Some(modifier) = self.modifiers.first() {
             return Err(self.unsupported(format_args!("`.{modifier}` means nothing to Volta here")));
@@ -161,7 +161,7 @@ impl Operation<'_, '_> {
         Err(self.unsupported(format_args!("it takes {takes} operands, and has {count}")))
     }
 
-    /// A type that the instruction does not take.
+    /// The error for a type that the instruction does not take.
     pub(super) fn wrong_type(&self) -> Fail {
         self.unsupported("it does not take this type")
     }
@@ -169,12 +169,12 @@ impl Operation<'_, '_> {
 
 // Operands.
 impl<'m> Operation<'_, 'm> {
-    /// The operand at a position.
+    /// The operand at an index.
     pub(super) fn operand(&self, at: usize) -> Lowered<&'m Operand> {
         self.instruction.operands.get(at).ok_or_else(|| self.unsupported("an operand is missing"))
     }
 
-    /// The modifiers that nobody has taken yet.
+    /// The modifiers not taken yet.
     pub(super) fn modifiers(&self) -> &[&'m str] {
         &self.modifiers
     }
@@ -184,7 +184,7 @@ impl<'m> Operation<'_, 'm> {
         self.instruction.operands.len()
     }
 
-    /// An operand that is not what it must be.
+    /// The error for an operand of the wrong kind.
     pub(super) fn expected(&self, expected: &'static str, operand: &Operand) -> Fail {
         Fail::Wrong(LowerError::Operand {
             instruction: self.name(),
@@ -241,25 +241,25 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// The destination at a position, of exactly this width.
+    /// The destination at an index, of exactly this width.
     pub(super) fn destination(&mut self, at: usize, width: Width) -> Lowered<RegId> {
         let operand = self.operand(at)?;
         self.register(operand, width)
     }
 
-    /// The destination at a position, of this width or more, and its width.
+    /// The destination at an index, of at least this width, and its width.
     pub(super) fn wide_destination(&mut self, at: usize, width: Width) -> Lowered<(RegId, Width)> {
         let operand = self.operand(at)?;
         self.wide_register(operand, width)
     }
 
-    /// A register of this width or more, and its width.
+    /// A register of at least this width, and its width.
     pub(super) fn wide_register(&mut self, operand: &'m Operand, width: Width) -> Lowered<(RegId, Width)> {
         let (register, bits, name) = self.any_register(operand)?;
         Ok((self.sized(name, register, bits, width, true)?, bits))
     }
 
-    /// The source at a position: a register of exactly the type's width, or a literal.
+    /// The source at an index: a register of exactly the type's width, or a literal.
     pub(super) fn source(&mut self, at: usize, ty: Type) -> Lowered<Src> {
         let operand = self.operand(at)?;
         self.value(operand, ty)
@@ -270,12 +270,12 @@ impl<'m> Operation<'_, 'm> {
         self.read(operand, ty, Allowed::default())
     }
 
-    /// A register of the type's width or more, or a literal.
+    /// A register of at least the type's width, or a literal.
     pub(super) fn wide_value(&mut self, operand: &'m Operand, ty: Type) -> Lowered<Src> {
         self.read(operand, ty, Allowed { wider: true, ..Allowed::default() })
     }
 
-    /// The source of a conversion: a register of the type's width or more, a special register, a literal.
+    /// The source of a conversion: a register of at least the type's width, a special register, a literal.
     pub(super) fn converted(&mut self, at: usize, ty: Type) -> Lowered<Src> {
         let operand = self.operand(at)?;
         self.read(operand, ty, Allowed { wider: true, special: true, symbol: false })
@@ -324,7 +324,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// What a name that must be a variable's is bound to.
+    /// The binding of a name that must be a variable's.
     fn named_variable(&mut self, name: &'m tree::Name) -> Lowered<Binding<'m>> {
         match self.lowering.names.resolve(name)? {
             Some(binding @ (Binding::Variable(_) | Binding::Static(_))) => Ok(binding),
@@ -333,7 +333,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// `array[2]`: a variable, and the bytes before that element.
+    /// `array[2]`: a variable, and the byte offset of that element.
     fn indexed(&mut self, operand: &'m Operand) -> Lowered<(Binding<'m>, i64)> {
         let Operand::Apply(brackets, inner) = operand else {
             return Err(self.expected("a variable", operand));
@@ -361,7 +361,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// Names that no declaration makes: special registers, `WARP_SZ`; and functions, which have no address here.
+    /// Predefined names: special registers, `WARP_SZ`; and functions, whose addresses are not supported.
     fn predefined(&mut self, name: &'m tree::Name, ty: Type, width: Width, allowed: Allowed) -> Lowered<Src> {
         if name.text == "WARP_SZ"
             && let Some(bits) = literal::operand_bits(LiteralValue::Integer(32), ty)
@@ -387,7 +387,7 @@ impl<'m> Operation<'_, 'm> {
         Err(Fail::Wrong(self.lowering.names.undeclared("register", name)))
     }
 
-    /// The special register that a source names.
+    /// The special register at an index, if the source is one.
     pub(super) fn special(&mut self, at: usize) -> Lowered<Option<special::Register>> {
         let Operand::Name(name) = self.operand(at)? else { return Ok(None) };
         match special::register(&name.text) {
@@ -408,7 +408,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// The predicate that is written at a position; `None` for `_`.
+    /// The predicate that an operand names as a destination; `None` for `_`.
     pub(super) fn predicate_destination(&mut self, operand: &'m Operand) -> Lowered<Option<PredId>> {
         match operand {
             Operand::Sink(_) => Ok(None),
@@ -429,7 +429,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// A predicate that is read, negated or not; a literal counts as whether it is not zero.
+    /// A predicate as a source, negated or not; a literal is true if it is not zero.
     pub(super) fn predicate(&mut self, at: usize) -> Lowered<PredSrc> {
         let operand = self.operand(at)?;
         let (name, negated) = match operand {
@@ -475,7 +475,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// Whether the operand at a position is a predicate.
+    /// Whether the operand at an index is a predicate.
     pub(super) fn is_predicate(&mut self, at: usize) -> Lowered<bool> {
         let operand = self.operand(at)?;
         if let Operand::Name(name) = operand {
@@ -494,7 +494,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// The element of a vector of one, or the operand itself.
+    /// The element of a vector of length one, or the operand itself.
     pub(super) fn single(&self, at: usize) -> Lowered<&'m Operand> {
         let operand = self.operand(at)?;
         if let Operand::Vector(items, _) = operand
@@ -505,7 +505,7 @@ impl<'m> Operation<'_, 'm> {
         Ok(operand)
     }
 
-    /// The elements of a vector operand: `{a, b}`, or a vector register's.
+    /// The elements of a vector operand: `{a, b}`, or those of a vector register.
     pub(super) fn elements(&mut self, at: usize) -> Lowered<Vec<Element<'m>>> {
         let operand = self.operand(at)?;
         if let Operand::Vector(items, _) = operand {
@@ -520,7 +520,7 @@ impl<'m> Operation<'_, 'm> {
         Ok(vec![Element::Operand(operand)])
     }
 
-    /// Whether the operand at a position is a vector.
+    /// Whether the operand at an index is a vector.
     pub(super) fn is_vector(&mut self, at: usize) -> Lowered<bool> {
         let operand = self.operand(at)?;
         if let Operand::Name(name) = operand {
@@ -529,7 +529,7 @@ impl<'m> Operation<'_, 'm> {
         Ok(matches!(operand, Operand::Vector(..)))
     }
 
-    /// An element that is written: its register and width; `None` for `_`.
+    /// A vector element as a destination: its register and width; `None` for `_`.
     pub(super) fn element_destination(
         &mut self,
         element: Element<'m>,
@@ -548,7 +548,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// An element that is read.
+    /// A vector element as a source.
     pub(super) fn element_source(&mut self, element: Element<'m>, ty: Type, wider: bool) -> Lowered<Src> {
         match element {
             Element::Register(register, bits, name) => {
@@ -574,7 +574,7 @@ impl<'m> Operation<'_, 'm> {
         self.first_address(at, space)
     }
 
-    /// `[map, {x, y}]`: an address as [`Operation::address`] reads it, and so many numbers of 32 bits.
+    /// `[map, {x, y}]`: an address as [`Operation::address`] reads it, with this many 32-bit coordinates.
     pub(super) fn coordinates(
         &mut self,
         at: usize,
@@ -597,7 +597,7 @@ impl<'m> Operation<'_, 'm> {
         Ok((address, space, list))
     }
 
-    /// What stands first between the brackets of an address.
+    /// The first item in the brackets of an address.
     fn first_address(&mut self, at: usize, space: Space) -> Lowered<(Address, Space)> {
         let operand = self.operand(at)?;
         let Operand::Address { base, offset, .. } = operand else {
@@ -609,7 +609,7 @@ impl<'m> Operation<'_, 'm> {
         };
         match self.lowering.names.resolve(name)? {
             Some(Binding::Register(register, width)) => {
-                // Generic and global addresses have 64 bits; in the other spaces the low bits decide.
+                // Generic and global addresses have 64 bits; in the other spaces only the low bits matter.
                 if matches!(space, Space::Global | Space::Generic) {
                     self.sized(name, register, width, Width::W64, false)?;
                 }
@@ -637,7 +637,7 @@ impl<'m> Operation<'_, 'm> {
         Ok((Address { base: Src::Symbol(variable, 0), offset }, space))
     }
 
-    /// The space of an access to a variable, which must be the variable's.
+    /// The space of an access to a variable, which must match the variable's.
     pub(super) fn checked_space(
         &mut self,
         variable: VariableId,
@@ -712,7 +712,7 @@ fn describe(operand: &Operand) -> &'static str {
     }
 }
 
-/// Where an operand stands.
+/// The position of an operand.
 pub(super) fn span_of(operand: &Operand) -> Span {
     match operand {
         Operand::Name(name) | Operand::Not(name) => name.span,

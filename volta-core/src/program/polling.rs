@@ -1,4 +1,4 @@
-//! Loops that do nothing but ask again whether a phase of a barrier is over (rule Y9).
+//! Polling loops: loops that only test again whether a phase of an mbarrier is over (rule Y9).
 
 use super::code::{Inst, Program};
 use super::control::Written;
@@ -7,29 +7,28 @@ use super::op::{Bool2, Compare, InstId, Int, Op, PredId, PredSrc, RegId, Src};
 use super::visit::Named;
 use rustc_hash::FxHashMap;
 
-/// More operations than this on the way from a test back to it are no polling loop.
+/// The largest number of operations between a test and its repetition in a polling loop.
 const MAX_OPERATIONS: usize = 64;
 
-/// How threads wait that ask whether a phase is over.
+/// A wait for a phase by repeated tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// Operations on the way from the last test, if it says *no*, back to it: those that compute, and are executed for
-    /// sure or by their guard.
+    /// Operations between a failed last test and its repetition: those that compute, unconditionally or under a guard.
     pub path: Vec<InstId>,
     /// A test that comes first, if there is one.
     pub first: Option<FirstTest>,
-    /// What is written on all ways, but for what the last test writes.
+    /// What is written on all paths, except by the last test.
     pub written: Written,
 }
 
-/// A test in front of a loop that asks again, as compilers make it of a loop with a body.
+/// A first test in front of a polling loop, as compilers emit it by rotating loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstTest {
     /// The test in the loop.
     pub last: InstId,
-    /// Where threads go on for whom the first one says *yes*, and the others behind the loop.
+    /// Where threads continue after a successful first test, and the others after the loop.
     pub join: InstId,
-    /// Operations from the first test to the join, if it says *yes*.
+    /// Operations from the first test to the join, if the test succeeds.
     pub skips: Vec<InstId>,
     /// Operations from the first test to the loop.
     pub enters: Vec<InstId>,
@@ -37,27 +36,27 @@ pub struct FirstTest {
     pub leaves: Vec<InstId>,
 }
 
-/// A wait for a phase that a branch skips, on one of its ways, and that is all the two differ in.
+/// A wait for a phase on one side of a branch, whose sides differ in nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedWait {
     /// The test in the loop that waits.
     pub test: InstId,
     /// Operations from the branch to the loop.
     pub enters: Vec<InstId>,
-    /// What these write.
+    /// What these operations write.
     pub written: Written,
 }
 
-/// Operations that a thread executes, as far as it is known where it goes and they do nothing but compute.
+/// The operations of a thread, as far as its path is known and they only compute.
 struct Way {
-    /// All instructions that it comes to, the one that ends it included.
+    /// All instructions on the path, including the one that ends it.
     visited: Vec<usize>,
-    /// Of those, the ones that compute, with their place in `visited`.
+    /// Those of them that compute, each with its index in `visited`.
     computing: Vec<(usize, InstId)>,
 }
 
 impl Way {
-    /// The operations before the first time that it comes to an instruction.
+    /// The operations before the path first reaches an instruction.
     fn before(&self, join: usize) -> Vec<InstId> {
         let end = self.visited.iter().position(|at| *at == join).unwrap_or(self.visited.len());
         self.computing.iter().take_while(|(at, _)| *at < end).map(|(_, inst)| *inst).collect()
@@ -68,7 +67,7 @@ impl Way {
     }
 }
 
-/// What is known of registers on that way, whoever goes it.
+/// Register contents known on that path, for every thread.
 #[derive(Default)]
 struct Known {
     registers: FxHashMap<RegId, u64>,
@@ -147,8 +146,8 @@ fn holds(compare: Compare, ty: Int, a: u64, b: u64) -> bool {
 }
 
 impl Program {
-    /// How threads wait that execute a test of a barrier, if they ask again until it says *yes* and do nothing else but
-    /// compute in registers.
+    /// The wait that a test of an mbarrier is part of, if it is repeated until it succeeds and everything else only
+    /// computes in registers.
     pub fn polling(&self, test: InstId) -> Option<Polling> {
         self.polling_loop(test).or_else(|| self.polling_behind(test))
     }
@@ -167,7 +166,7 @@ impl Program {
         Some(Polling { path, first: None, written })
     }
 
-    /// A test whose answer only decides whether a loop is entered that asks the same.
+    /// A test whose answer only decides whether a polling loop for the same phase is entered.
     fn polling_behind(&self, test: InstId) -> Option<Polling> {
         let p = self.tested(test.index())?;
         let mut known = Known::default();
@@ -206,8 +205,8 @@ impl Program {
         Some(Polling { path: looped.path, first: Some(first), written })
     }
 
-    /// The wait behind a branch, if all that the way of those who do not wait differs in is that they do not. `waits_taken`:
-    /// whether they take the branch who wait.
+    /// The wait on one side of a branch, if waiting is all that distinguishes the two sides. `waits_taken`: whether the
+    /// waiting side is the taken one.
     pub fn skipped_wait(&self, branch: InstId, waits_taken: bool) -> Option<SkippedWait> {
         let Inst { op, guard: Some(guard), .. } = self.insts.get(branch.index())? else { return None };
         let Effect::Control(Control::Branch(target)) = op.effect() else { return None };
@@ -240,7 +239,7 @@ impl Program {
             .collect();
         let path: Vec<InstId> = ways.iter().map(|at| InstId::from_index(*at)).collect();
         let all = self.written_by(&path, &[]);
-        // Nobody else reads what either way leaves behind.
+        // What either side writes is read nowhere else.
         let mut is_read = false;
         for (at, inst) in self.insts.iter().enumerate() {
             if ways.contains(&at) {
@@ -261,7 +260,7 @@ impl Program {
         (!is_read).then_some(SkippedWait { test: InstId::from_index(last), enters, written })
     }
 
-    /// The predicate that a test of a barrier writes.
+    /// The predicate that a test of an mbarrier writes.
     fn tested(&self, at: usize) -> Option<PredId> {
         self.insts.get(at)?.op.barrier_test().map(|test| test.p)
     }
@@ -281,8 +280,8 @@ impl Program {
         all
     }
 
-    /// Where a thread goes from `from` on, to `end` or to the first instruction at which that is not known or which does
-    /// more than compute.
+    /// The path of a thread from `from` on, to `end` or to the first instruction whose successor is not known or which
+    /// does more than compute.
     fn follow(&self, from: usize, known: &mut Known, end: usize) -> Way {
         let mut way = Way { visited: Vec::new(), computing: Vec::new() };
         let mut at = from;
@@ -302,9 +301,9 @@ impl Program {
                     at = target.index();
                     continue;
                 }
-                // Of a trap, a round tells whether anybody gets there.
+                // Whether a guarded trap is reached shows in each round.
                 Effect::Control(Control::Trap) if runs.is_none() => {}
-                // What a block declares holds nothing when it is entered once more.
+                // A block's declarations are undefined on entry.
                 Effect::Context if op.enters_registers() => {}
                 Effect::Computes => {}
                 Effect::Control(_)

@@ -1,7 +1,7 @@
-//! Loops that compute registers from registers and do nothing else, told apart by their code (rule V5).
+//! Loops that only compute registers from registers, identified by their code (rule V5).
 //!
-//! What such a loop leaves behind is a function of what it found, whatever the number of its rounds: which function, its
-//! [code](super::loop_code) says. Only loops count that [a counter ends](super::countdown).
+//! The results of such a loop are a function of the registers on entry, whatever its trip count; its
+//! [code](super::loop_code) identifies the function. Only loops that [a counter ends](super::countdown) qualify.
 
 use super::code::Program;
 use super::effect::Control;
@@ -11,29 +11,29 @@ use super::visit::Named;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Longer loops are not looked at.
+/// The largest number of operations of a loop.
 const MAX_MEMBERS: usize = 256;
 
-/// A loop that is entered at its first operation, left for one place, only computes in registers, and ends whatever they
-/// hold.
+/// A loop that is entered at its first operation, has one exit, only computes in registers, and terminates for any
+/// contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Where it leads.
+    /// The operation after the loop.
     pub exit: InstId,
     /// The registers that it writes.
     pub written: Vec<RegId>,
-    /// The predicate registers that it writes. None is read afterwards.
+    /// The predicate registers that it writes, none of which is live after it.
     pub predicates: Vec<PredId>,
     pub(super) header: u32,
-    /// Its operations, ascending.
+    /// Its operations, in ascending order.
     pub(super) members: Vec<u32>,
-    /// The registers whose contents it starts from.
+    /// The registers whose contents on entry it may read or keep.
     pub(super) open: Vec<RegId>,
-    /// Those that it writes and that may be read afterwards.
+    /// The registers that it writes and that are live after it.
     pub(super) live: Vec<RegId>,
 }
 
-/// The loops of a program, by where they are entered.
+/// The loops of a program, by their first operation.
 pub type Loops = FxHashMap<InstId, Arc<Loop>>;
 
 impl Loop {
@@ -42,14 +42,14 @@ impl Loop {
         self.members.binary_search(&at).is_ok()
     }
 
-    /// The registers whose contents it starts from.
+    /// The registers whose contents on entry it may read or keep.
     pub fn reads(&self) -> &[RegId] {
         &self.open
     }
 }
 
 impl Program {
-    /// The loops that compute registers from registers and do nothing else.
+    /// The loops of a program that only compute registers from registers.
     pub fn loops(&self) -> Loops {
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.insts.len() + 1];
         let mut headers = FxHashSet::default();
@@ -68,8 +68,8 @@ impl Program {
         found.collect()
     }
 
-    /// The operations from which a later one leads back to the first, without it; ascending. Nothing but the first is
-    /// entered from outside: what leads to another is one of them.
+    /// The operations of the natural loop of a header, in ascending order. Only the header is entered from outside,
+    /// since all predecessors of the others are members.
     fn members(&self, header: u32, before: &[Vec<u32>]) -> Option<Vec<u32>> {
         let mut members = FxHashSet::default();
         members.insert(header);
@@ -78,7 +78,7 @@ impl Program {
         while let Some(at) = work.pop() {
             if members.insert(at) {
                 let op = &self.insts[at as usize].op;
-                // What loads the parameters of a kernel, or anything else, is in no such loop.
+                // Loads and other effects disqualify a loop.
                 let computes = op.only_computes() || matches!(op.control(), Some(Control::Branch(_)));
                 if !computes || members.len() > MAX_MEMBERS {
                     return None;
@@ -88,7 +88,7 @@ impl Program {
         }
         let mut members: Vec<u32> = members.into_iter().collect();
         members.sort_unstable();
-        // The program is entered at its first operation.
+        // The program's entry is its first operation.
         (members[0] > 0 || header == 0).then_some(members)
     }
 
@@ -134,7 +134,7 @@ impl Program {
         Some(Loop { exit: InstId(exit), written, predicates, header, members, open, live })
     }
 
-    /// Whether what a register (named as written) holds where a loop is entered may be read in it, or kept by it.
+    /// Whether a register's (named as written) contents on entry of a loop may be read in it, or survive it.
     fn is_open(&self, header: u32, members: &[u32], register: Named) -> bool {
         let mut seen = FxHashSet::default();
         let mut work = vec![header];

@@ -1,5 +1,5 @@
-//! Operations on tensor memory (`tcgen05`, rule Y14): 128 lanes of 512 columns of 32 bits that a CTA allocates, moves to and
-//! from registers a quarter at a time, and multiplies into.
+//! Operations on tensor memory (`tcgen05`, rule Y14): 128 lanes of 512 columns of 32 bits that a CTA allocates,
+//! transfers to and from registers a quarter at a time, and accumulates products in.
 
 use super::asynchronous::{Adds, Factor, MemoryPlace};
 use super::effect::{Effect, Members};
@@ -11,7 +11,7 @@ pub const TENSOR_LANES: u32 = 128;
 /// Columns of tensor memory, of 32 bits.
 pub const TENSOR_COLUMNS: u32 = 512;
 
-/// What of tensor memory each lane of a warp moves (ISA, Data Movement Shape).
+/// The part of tensor memory that each lane of a warp transfers (ISA, Data Movement Shape).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovedShape {
     /// `32x32b`
@@ -22,12 +22,12 @@ pub enum MovedShape {
     Bits128,
     /// `16x256b`
     Bits256,
-    /// `16x32bx2`: the upper half of a warp so many columns further.
+    /// `16x32bx2`: the upper half of a warp, this many columns further.
     Halves(u32),
 }
 
 impl MovedShape {
-    /// How many lanes of tensor memory it is about.
+    /// Number of lanes of tensor memory that it covers.
     pub fn lanes(self) -> u32 {
         match self {
             MovedShape::Lanes32 => 32,
@@ -44,7 +44,7 @@ impl MovedShape {
         }
     }
 
-    /// Which lane and which column, from the first ones on, register `number` of a lane of the warp is.
+    /// Lane and column, relative to the first ones, of register `number` of a lane of the warp.
     pub fn place(self, lane: u32, number: u32) -> (u32, u32) {
         match self {
             MovedShape::Lanes32 => (lane, number),
@@ -58,18 +58,18 @@ impl MovedShape {
     }
 }
 
-/// Registers of a warp and the part of tensor memory that they are moved from or to.
+/// A transfer between registers of a warp and a part of tensor memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Its first lane and column: an address of tensor memory.
     pub address: Address,
-    /// Which part.
+    /// The shape of the part.
     pub shape: MovedShape,
-    /// The low halves of two columns make up a register.
+    /// Whether a register holds the low halves of two columns.
     pub packed: bool,
 }
 
-/// The elements that a product may be of; an instruction descriptor says which (ISA, Instruction descriptor).
+/// The element types of a product, among which an instruction descriptor chooses (ISA, Instruction descriptor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProductKind {
     /// `.kind::f16`
@@ -86,19 +86,19 @@ pub enum ProductKind {
     ScaledFour,
 }
 
-/// The scales of blocks of both factors, in tensor memory (ISA, Block Scaling): in each quarter of the lanes, a row's scales lie
-/// in the lane of its number modulo 32, and in the column of its number divided by 32.
+/// Scales of blocks of both factors, in tensor memory (ISA, Block Scaling). In each quarter of the lanes, the scales of row `r`
+/// lie in lane `r % 32`, column `r / 32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scales {
-    /// Of the rows of A.
+    /// For rows of A.
     pub a: Address,
-    /// Of the columns of B.
+    /// For columns of B.
     pub b: Address,
-    /// Scales of a row, a byte each.
+    /// Scales per row, one byte each.
     pub blocks: u32,
 }
 
-/// What `tcgen05.cp` copies from shared memory: 32-bit columns of so many lanes, to each group of as many lanes.
+/// The shape of a copy from shared memory (`tcgen05.cp`); a copy to 32 lanes goes to each quarter of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopiedShape {
     /// 128, or 32 for `.warpx4`.
@@ -119,11 +119,11 @@ pub enum LeftFactor {
 /// `tcgen05.mma`: a product that one thread starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorProduct {
-    /// What its elements may be.
+    /// Its element types.
     pub kind: ProductKind,
-    /// It is of the CTA and its peer: each has half of A, of B and of the result (`.cta_group::2`).
+    /// Whether the CTA computes it with its peer: each has half of A, of B and of the result (`.cta_group::2`).
     pub pair: bool,
-    /// What is added to, and the result, in tensor memory.
+    /// The accumulator, in tensor memory.
     pub d: Address,
     /// The left factor.
     pub a: LeftFactor,
@@ -131,11 +131,11 @@ pub struct TensorProduct {
     pub b: Factor,
     /// The instruction descriptor: shape, elements and signs.
     pub descriptor: Src,
-    /// What blocks of the factors are multiplied by.
+    /// Scales of blocks of both factors (`.block_scale`).
     pub scales: Option<Scales>,
-    /// Lanes of the result that are left as they are: four words of bits, of a pair of CTAs eight, or none.
+    /// Lanes of the result that are not written: four words of mask bits, for a pair of CTAs eight, or none.
     pub left_out: Vec<Src>,
-    /// Whether what `d` holds is added.
+    /// Whether `d` is accumulated into or overwritten.
     pub adds: Adds,
 }
 
@@ -154,8 +154,8 @@ impl TensorProduct {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum TensorMemoryOp {
-    /// `tcgen05.alloc`: so many columns, the address of which is stored; of a `pair` (`.cta_group::2`), by a warp of each
-    /// CTA together, which goes for the next two as well
+    /// `tcgen05.alloc`: this many columns, whose address is stored; with `pair` (`.cta_group::2`), a warp of each CTA
+    /// executes it together with the other, as for the next two operations.
     Allocate { to: MemoryPlace, columns: Src, pair: bool },
     /// `tcgen05.dealloc`
     Free { address: Src, columns: Src, pair: bool },
@@ -191,7 +191,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// The same, to be changed.
+    /// The matrices in shared memory that it reads, mutably.
     pub(super) fn shared_matrices_mut(&mut self) -> Vec<&mut Factor> {
         match self {
             TensorMemoryOp::Multiply(product) => {
@@ -212,7 +212,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// Their descriptors.
+    /// The matrix descriptors that it reads.
     fn descriptors(&self) -> impl Iterator<Item = Src> {
         self.shared_matrices().into_iter().filter_map(|factor| match factor {
             Factor::Registers(_) => None,
@@ -239,7 +239,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// Whether a warp of each CTA of a pair execute it together.
+    /// Whether a warp of each CTA of a pair executes it together with the other.
     pub(crate) fn is_of_both(&self) -> bool {
         match self {
             TensorMemoryOp::Allocate { pair, .. }
@@ -254,7 +254,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// The addresses of tensor memory that it names.
+    /// The addresses of tensor memory that it uses.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         match self {
             TensorMemoryOp::Free { address, .. } => vec![Address { base: *address, offset: 0 }],
@@ -277,7 +277,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// The values that it reads besides addresses.
+    /// The values that it reads, apart from addresses.
     pub(super) fn values(&self) -> Vec<Src> {
         match self {
             TensorMemoryOp::Allocate { columns, .. } | TensorMemoryOp::Free { columns, .. } => vec![*columns],
@@ -294,7 +294,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// Calls `visit` with what it names besides addresses in shared memory and values.
+    /// Calls `visit` with all that it names, except addresses in shared memory and values.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
         self.addresses().into_iter().for_each(|address| visit(Named::Read(address.base)));
         if let TensorMemoryOp::Load { d, .. } = self {
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every register of a warp is one place, and together they are a rectangle.
+    /// Each register of a warp has its own place, and all places together form a rectangle.
     #[test]
     fn shapes_cover_what_they_move() {
         for (shape, registers) in [

@@ -1,11 +1,12 @@
-//! Branches around a trap, as compilers make them of assertions: the trap is one under a guard, and nobody parts there.
+//! Branches around a trap, as compilers emit them for assertions: the trap gets the guard, so that lanes do not
+//! diverge.
 
 use super::code::Inst;
 use super::effect::Control;
 use super::op::{InstId, Op, PredSrc};
 use rustc_hash::FxHashSet;
 
-/// Puts traps that a branch leads around under its guard, where nothing else leads to them.
+/// Guards traps that a branch skips, unless they can be reached otherwise.
 pub(super) fn guard_traps(insts: &mut [Inst]) {
     let targets: FxHashSet<InstId> =
         insts.iter().filter_map(|inst| inst.op.control()).flat_map(Control::targets).copied().collect();

@@ -1,4 +1,4 @@
-//! PTX types: what the last parts of an opcode say about bits.
+//! PTX types, as modifiers name them.
 
 use super::op::{Int, Width};
 use crate::number::format::Format;
@@ -60,7 +60,7 @@ impl Type {
         }
     }
 
-    /// The register width that holds it; `None` for predicates and 128 bits.
+    /// The width of a register that holds it; `None` for predicates and 128 bits.
     pub(super) fn width(self) -> Option<Width> {
         match self {
             Type::Bits(width) => Some(width),
@@ -72,12 +72,12 @@ impl Type {
         }
     }
 
-    /// Bytes in memory; `None` for predicates.
+    /// Size in memory; `None` for predicates.
     pub(super) fn bytes(self) -> Option<u64> {
         if let Type::Bits128 = self { Some(16) } else { self.width().map(|width| u64::from(width.bytes())) }
     }
 
-    /// Its integer type, bits counting as unsigned.
+    /// Its integer type; bits count as unsigned.
     pub(super) fn as_int(self) -> Option<Int> {
         match self {
             Type::Bits(width) => Some(Int { width, signed: false }),
@@ -92,7 +92,7 @@ pub(super) fn float_width(format: Format) -> Option<Width> {
     width_of_bytes(u64::from(format.bytes()))
 }
 
-/// The width with so many bytes.
+/// The width with this many bytes.
 pub(super) fn width_of_bytes(bytes: u64) -> Option<Width> {
     match bytes {
         1 => Some(Width::W8),
@@ -103,7 +103,7 @@ pub(super) fn width_of_bytes(bytes: u64) -> Option<Width> {
     }
 }
 
-/// The width twice as wide.
+/// Twice the width.
 pub(super) fn double(width: Width) -> Option<Width> {
     width_of_bytes(2 * u64::from(width.bytes()))
 }

@@ -1,4 +1,4 @@
-//! Literals and constant expressions, evaluated as ptxas does it: 64 bits, signed unless stated otherwise.
+//! Literals and constant expressions, evaluated as `ptxas` does: 64 bits, signed unless stated otherwise.
 //!
 //! As in C, an operation on a signed and an unsigned number is unsigned. Unlike in C, `~` and `%` always are.
 
@@ -44,7 +44,7 @@ const BINARY: [(&str, u8); 18] = [
 ];
 
 impl Parser<'_> {
-    /// Whether a constant may begin here.
+    /// Whether a constant may begin at the current token.
     pub(super) fn at_constant(&self) -> bool {
         match self.token.kind {
             Kind::Number => true,
@@ -67,7 +67,7 @@ impl Parser<'_> {
         Ok(Literal { value, span: self.since(start) })
     }
 
-    /// Takes a constant expression that must be an integer.
+    /// Takes a constant expression, which must be an integer.
     pub(super) fn integer(&mut self) -> Parsed<u64> {
         let start = self.token.span;
         match self.expression()? {
@@ -78,7 +78,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes one plain integer, as counts and dimensions are written.
+    /// Takes a plain integer, such as a count or a dimension.
     pub(super) fn count(&mut self, what: &str) -> Parsed<u64> {
         if self.token.kind != Kind::Number {
             return Err(self.expected(what));
@@ -113,7 +113,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Cuts `%3` behind a value into the operator `%` and what follows.
+    /// Splits `%3` after a value into the operator `%` and the rest.
     fn split_remainder(&mut self) -> Parsed<()> {
         if self.token.kind == Kind::Word && self.here().starts_with('%') {
             let at = self.token.span.start as usize;
@@ -282,7 +282,7 @@ fn integers(
     }
 }
 
-/// The value of a literal as written.
+/// The value of a literal.
 fn number(text: &str, span: Span) -> Parsed<Value> {
     let odd = || failure(span, format!("{} is not a number", quoted(text)));
     match text.as_bytes() {
@@ -319,7 +319,7 @@ fn exact_hex(text: &str, found: usize, digits: usize) -> Option<u64> {
         .flatten()
 }
 
-/// An integer of this radix behind a prefix, perhaps with the suffix `U`.
+/// An integer with this radix after a prefix, optionally with the suffix `U`.
 fn whole(text: &str, prefix: usize, radix: u32, span: Span) -> Parsed<Value> {
     let behind = text.get(prefix..).unwrap_or("");
     let (digits, unsigned) = match behind.strip_suffix('U') {

@@ -6,7 +6,7 @@ use super::token::Kind;
 use super::tree::{Directive, Linking, Name, Operand, Pointer, Registers, StateSpace, VariableDeclaration};
 use crate::base::span::Span;
 
-/// What stands before the names of a declaration.
+/// The part of a declaration before the names.
 struct Head {
     space: StateSpace,
     align: Option<u64>,
@@ -17,7 +17,7 @@ struct Head {
     start: Span,
 }
 
-/// The state space that a directive declares a variable in.
+/// The state space of variables that a directive declares.
 pub(super) fn space(name: &str) -> Option<StateSpace> {
     Some(match name {
         ".reg" => StateSpace::Reg,
@@ -31,7 +31,7 @@ pub(super) fn space(name: &str) -> Option<StateSpace> {
     })
 }
 
-/// Whether this is a type that things can be declared with.
+/// Whether this is a type for declarations.
 fn is_type(name: &str) -> bool {
     const TYPES: [&str; 31] = [
         "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "u128", "s8", "s16", "s32", "s64",
@@ -42,7 +42,7 @@ fn is_type(name: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// Takes `.visible`, `.extern`, `.weak`, `.common`, as many as there are.
+    /// Takes any number of `.visible`, `.extern`, `.weak`, `.common`.
     pub(super) fn linking(&mut self) -> Parsed<Vec<Linking>> {
         let mut linking = Vec::new();
         while self.token.kind == Kind::Dotted {
@@ -62,7 +62,7 @@ impl Parser<'_> {
         Ok(linking)
     }
 
-    /// Takes a declaration of variables up to its semicolon; each of `.global .u32 a, b;` becomes its own.
+    /// Takes a declaration of variables up to its semicolon; `.global .u32 a, b;` gives one declaration for each name.
     pub(super) fn variables(&mut self, start: Span, linking: &[Linking]) -> Parsed<Vec<VariableDeclaration>> {
         let head = self.head(start)?;
         if head.space == StateSpace::Reg {
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(parameters)
     }
 
-    /// Takes `.reg .b32 a, b<4>;`. An alignment means nothing for registers and is read without being kept.
+    /// Takes `.reg .b32 a, b<4>;`. An alignment has no meaning for registers and is dropped.
     pub(super) fn registers(&mut self) -> Parsed<Registers> {
         let start = self.token.span;
         let Head { vector, element, .. } = self.head(start)?;
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(Registers { vector, element, names, span: self.since(start) })
     }
 
-    /// Takes the space, the type and what else precedes the names.
+    /// Takes the space, the type and whatever else precedes the names.
     fn head(&mut self, start: Span) -> Parsed<Head> {
         let Some(space) = space(self.here()).filter(|_| self.token.kind == Kind::Dotted) else {
             return Err(self.expected("a state space such as `.global` or `.param`"));
@@ -155,7 +155,7 @@ impl Parser<'_> {
         while self.token.kind == Kind::Dotted {
             match self.here() {
                 ".align" if align.is_none() && pointer.is_none() => align = Some(self.alignment()?),
-                // One declaration is enough for all attributes; each name gets a copy of them.
+                // One `.attribute` lists all attributes; each name gets a copy of them.
                 ".attribute" if attributes.is_empty() => attributes.push(self.attribute()?),
                 ".v2" | ".v4" | ".v8" if vector.is_none() => {
                     vector = self.here().trim_start_matches(".v").parse().ok();
@@ -212,7 +212,7 @@ impl Parser<'_> {
         Ok(Directive { name, arguments, raw: None, span: self.since(start) })
     }
 
-    /// Takes a dotted word and keeps the dot.
+    /// Takes a dotted word and keeps its dot.
     pub(super) fn dotted_name(&mut self, what: &str) -> Parsed<Name> {
         let mut name = self.dotted(what)?;
         name.text.insert(0, '.');

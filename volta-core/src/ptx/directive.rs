@@ -8,13 +8,13 @@ use super::tree::{
 };
 use crate::base::span::Span;
 
-/// How the arguments of a directive are written.
+/// The syntax of a directive's arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Version,
-    /// Words between commas.
+    /// Words, separated by commas.
     Words,
-    /// This many integers at most, between commas.
+    /// At most this many integers, separated by commas.
     Integers(usize),
     Nothing,
     File,
@@ -24,7 +24,7 @@ enum Shape {
     Alias,
 }
 
-/// The directives that may stand anywhere at module level.
+/// The directives that are allowed anywhere at module level.
 fn at_module(name: &str) -> Option<Shape> {
     Some(match name {
         ".version" => Shape::Version,
@@ -35,7 +35,7 @@ fn at_module(name: &str) -> Option<Shape> {
     })
 }
 
-/// The directives that say something about a function or about calls of one.
+/// The directives about a function or about calls of one.
 fn of_function(name: &str) -> Option<Shape> {
     Some(match name {
         ".maxntid" | ".reqntid" | ".reqnctapercluster" => Shape::Integers(3),
@@ -47,7 +47,7 @@ fn of_function(name: &str) -> Option<Shape> {
     })
 }
 
-/// The directives that may stand in a body too.
+/// The directives that are allowed in bodies too.
 fn anywhere(name: &str) -> Option<Shape> {
     Some(match name {
         ".file" => Shape::File,
@@ -87,7 +87,7 @@ impl Parser<'_> {
         Ok(Module { items })
     }
 
-    /// Says that the next token is not a directive that may stand here.
+    /// The error that the next token is not a directive allowed here.
     pub(super) fn unknown_directive(&self, place: &str) -> Box<super::error::Failure> {
         if self.token.kind != Kind::Dotted {
             return self.expected("a directive");
@@ -104,7 +104,7 @@ impl Parser<'_> {
         failure(self.token.span, message)
     }
 
-    /// Takes a directive of a body.
+    /// Takes a directive in a body.
     pub(super) fn body_directive(&mut self) -> Parsed<Directive> {
         match anywhere(self.here()) {
             Some(shape) => self.directive(shape),
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the directives behind a function's parameters.
+    /// Takes the directives after a function's parameters.
     pub(super) fn function_attributes(&mut self) -> Parsed<Vec<Directive>> {
         let mut attributes = Vec::new();
         while self.token.kind == Kind::Dotted {
@@ -180,12 +180,12 @@ impl Parser<'_> {
         Ok(Directive { name, arguments, raw, span: self.since(start) })
     }
 
-    /// Takes `{ … }` without looking inside.
+    /// Takes `{ … }` as raw text.
     fn raw_block(&mut self) -> Parsed<String> {
         if !self.is("{") {
             return Err(self.expected("`{` behind the section's name"));
         }
-        // The brace is the token that is next, so the lexer already stands behind it.
+        // The brace is the next token, so the lexer is already past it.
         let raw = self.lexer.raw_braces(self.token.span)?.to_owned();
         let closing = self.token.span.end as usize + raw.len();
         self.token = self.lexer.next()?;
@@ -199,7 +199,7 @@ impl Parser<'_> {
         Ok(Operand::Literal(Literal { value, span: self.since(start) }))
     }
 
-    /// Takes `9.5`; as one number it could not tell `9.1` from `9.10`.
+    /// Takes `9.5`; a single number would not distinguish `9.1` from `9.10`.
     fn version(&mut self) -> Parsed<Vec<Operand>> {
         let span = self.token.span;
         let parts = self.here().split_once('.');
@@ -257,7 +257,7 @@ impl Parser<'_> {
         Ok(vec![self.literal("a file's number")?, self.literal("a line")?, self.literal("a column")?])
     }
 
-    /// Takes a name such as a label, `what` for messages.
+    /// Takes a list of names such as labels; `what` is for messages.
     pub(super) fn names(&mut self, what: &str) -> Parsed<Vec<Name>> {
         let mut names = Vec::new();
         loop {

@@ -1,10 +1,10 @@
-//! Errors for texts that are not PTX.
+//! Errors of parsing PTX.
 
 use std::fmt;
 
 use crate::base::span::{LineTable, Position, Span};
 
-/// How many characters of a long line an error shows on either side of the place.
+/// Number of characters of a long line that an error shows on either side of the position.
 const CONTEXT: usize = 60;
 
 /// A text that is not PTX: what was expected, what was found, and where.
@@ -12,15 +12,15 @@ const CONTEXT: usize = 60;
 pub struct ParseError {
     /// What is wrong, a lowercase fragment without a period.
     pub message: String,
-    /// The bytes it is about.
+    /// The bytes that the error is about.
     pub span: Span,
-    /// Line and column of the first of them.
+    /// Line and column of the first byte.
     pub position: Position,
-    /// The line it stands on, shortened around the place when it is long, control characters replaced.
+    /// The line of that byte, shortened around it when it is long, with control characters replaced.
     pub source_line: String,
-    /// What to do about it, where that is known.
+    /// A suggestion, where one is known.
     pub help: Option<String>,
-    /// Where in `source_line` the marks go: characters before them, and how many marks.
+    /// The marks under `source_line`: characters before them, and their number.
     marks: (usize, usize),
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// An error before its place was looked up; small, since it travels through every parsing function.
+/// An error without line and column; small, since it is passed through every parsing function.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     message: String,
@@ -58,13 +58,13 @@ pub(super) fn failure(span: Span, message: impl Into<String>) -> Box<Failure> {
 }
 
 impl Failure {
-    /// Adds what to do about it.
+    /// Adds a suggestion.
     pub(super) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Failure> {
         self.help = Some(help.into());
         self
     }
 
-    /// Looks up the place in `text`.
+    /// Computes line and column in `text`.
     pub(super) fn locate(self, text: &str) -> ParseError {
         let lines = LineTable::new(text);
         let position = lines.position(text, self.span.start);
@@ -81,7 +81,7 @@ impl Failure {
         ParseError { message: self.message, span: self.span, position, source_line, help: self.help, marks }
     }
 
-    /// The error of a text that is too long to have places.
+    /// The error for a text that is too long for positions.
     pub(super) fn without_place(self) -> ParseError {
         let position = Position { line: 1, column: 1 };
         let Failure { message, help, span } = self;

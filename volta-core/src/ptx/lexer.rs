@@ -1,17 +1,17 @@
-//! Text to tokens, one at a time.
+//! The lexer: text to tokens, one at a time.
 
 use super::error::{Parsed, failure, quoted};
 use super::token::{Kind, SIGNS, Token};
 use crate::base::span::Span;
 
-/// Reads tokens from a text; copying it is cheap and gives a place to come back to.
+/// Reads tokens from a text; copies are cheap and allow backtracking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// Whether a byte may stand inside a word.
+/// Whether a byte may occur inside a word.
 fn in_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }
@@ -27,7 +27,7 @@ impl<'t> Lexer<'t> {
         self.text
     }
 
-    /// Goes to byte `at`, which must be the beginning of a character.
+    /// Moves to byte `at`, which must begin a character.
     pub(super) fn seek(&mut self, at: usize) {
         self.at = at;
     }
@@ -40,7 +40,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// Reads the next token, blanks and comments before it skipped.
+    /// Reads the next token, after skipping blanks and comments.
     pub(super) fn next(&mut self) -> Parsed<Token> {
         self.skip_blanks()?;
         let start = self.at;
@@ -98,7 +98,7 @@ impl<'t> Lexer<'t> {
         Kind::Dotted
     }
 
-    /// Takes what looks like a number; whether it is one is found when its value is needed.
+    /// Takes a candidate for a number; it is checked when its value is needed.
     fn number(&mut self) -> Kind {
         let start = self.at;
         self.skip_word();
@@ -119,7 +119,7 @@ impl<'t> Lexer<'t> {
         Kind::Number
     }
 
-    /// Takes a string; a backslash means nothing in it, as for ptxas.
+    /// Takes a string, in which a backslash has no meaning, as for `ptxas`.
     fn string(&mut self) -> Parsed<Kind> {
         let start = self.at;
         self.at += 1;
@@ -153,7 +153,7 @@ impl<'t> Lexer<'t> {
         Err(failure(here, format!("found {}, which has no meaning in PTX", quoted(&found.to_string()))))
     }
 
-    /// Reads up to the brace that closes the one just read, and returns what stands between.
+    /// Reads up to the brace that closes the one just read, and returns the text between.
     pub(super) fn raw_braces(&mut self, opening: Span) -> Parsed<&'t str> {
         let start = self.at;
         let mut depth = 1u32;

@@ -1,8 +1,8 @@
-//! What `.loc` and `.file` say about the source that the PTX was made from.
+//! Source positions from `.loc` and `.file`.
 
 use super::tree::{Directive, LiteralValue, Operand};
 
-/// A `.loc` directive: where the instructions behind it come from.
+/// A `.loc` directive: the source position of the instructions after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
     /// The number of a `.file` directive.

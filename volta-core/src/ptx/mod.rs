@@ -1,12 +1,12 @@
-//! PTX text to tree and back.
+//! The parser and the printer of PTX.
 //!
-//! [`parse`] and [`print()`] are inverse up to spans, layout and comments: parsing what was printed gives the
-//! same tree. The grammar is that of PTX ISA 9, read the way `ptxas` reads it where the two differ; opcodes and
-//! modifiers are not judged here. Time and memory are linear in the text, and no text makes the parser panic.
+//! [`parse`] and [`print()`] are inverse up to spans, layout and comments: parsing printed text gives the same tree.
+//! The grammar is that of PTX ISA 9, read the way `ptxas` reads it where the two differ; opcodes and modifiers are not
+//! checked here. Time and memory are linear in the text, and no text makes the parser panic.
 //!
 //! # Directives
 //!
-//! Every directive is known by name; what its arguments look like:
+//! Every directive is known by name; its arguments have these forms:
 //!
 //! | directive | arguments |
 //! |---|---|
@@ -23,8 +23,8 @@
 //!
 //! # Operands
 //!
-//! Forms that are rare enough to have no variant of their own are an [`Operand::Apply`](tree::Operand::Apply),
-//! named by a sign or by what is written before the parenthesis:
+//! Rare forms without a variant of their own are an [`Operand::Apply`](tree::Operand::Apply), named by a sign or by the
+//! text before the parenthesis:
 //!
 //! | written | name | operands |
 //! |---|---|---|
@@ -35,8 +35,8 @@
 //! | `0xFF00(table+4)`, one byte of an address | `0xFF00` | the symbol with its offset |
 //! | `filter_mode = linear`, in a sampler | `=` | the field, its value |
 //!
-//! Constant expressions are gone from the tree: their value stands in their place. `WARP_SZ` alone is a
-//! [`Name`](tree::Operand::Name), and a number in an expression. `%tid.x`, `%v.w` and `%r1.b0` are one name.
+//! The tree holds the values of constant expressions. `WARP_SZ` alone is a [`Name`](tree::Operand::Name), and a number
+//! in an expression. `%tid.x`, `%v.w` and `%r1.b0` are one name.
 
 pub mod error;
 pub mod location;
@@ -63,8 +63,8 @@ use tree::Module;
 /// Reads one PTX text.
 ///
 /// # Errors
-/// The first place that is not PTX, with what was expected there. A directive that the grammar does not know is
-/// an error that names it; an opcode it does not know is not.
+/// The first position that is not PTX, with what was expected there. A directive that the grammar does not know is an
+/// error that names it; an unknown opcode is none.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse::module(text)
 }

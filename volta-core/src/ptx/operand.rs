@@ -63,7 +63,7 @@ impl Parser<'_> {
         Ok(behind.kind == Kind::Word && self.text(behind.span) != "WARP_SZ")
     }
 
-    /// `WARP_SZ` alone is a name; as a part of an expression it is a number.
+    /// Whether `WARP_SZ` is part of an expression, where it is a number; alone it is a name.
     fn at_warp_size_expression(&self) -> Parsed<bool> {
         if self.here() != "WARP_SZ" {
             return Ok(false);
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// What begins with a name, or with the mask of `0xFF(symbol)`.
+    /// Takes an operand that begins with a name, or with the mask of `0xFF(symbol)`.
     fn named_operand(&mut self) -> Parsed<Operand> {
         let name =
             if let Kind::Number = self.token.kind { self.sign_name()? } else { self.name("an operand")? };
@@ -128,7 +128,7 @@ impl Parser<'_> {
         Ok(Operand::Apply(plus, vec![operand, Operand::Literal(literal)]))
     }
 
-    /// Takes `+4`, `+-4` or `-4`, where the next token is a sign.
+    /// Takes `+4`, `+-4` or `-4`, given that the next token is a sign.
     fn offset(&mut self) -> Parsed<u64> {
         self.accept("+")?;
         self.integer()
@@ -215,9 +215,9 @@ impl Parser<'_> {
         Ok(Some(count))
     }
 
-    /// Spells out `name0, name1, …`, for declarations whose tree has no short form.
+    /// Expands `name0, name1, …`, for declarations whose tree has no short form.
     pub(super) fn expand(&mut self, name: Name, count: Option<u64>) -> Parsed<Vec<Name>> {
-        /// More names than this in one declaration that is not of registers is a mistake or an attack.
+        /// More names in one declaration, other than of registers, are a mistake or an attack.
         const MOST: u64 = 4096;
         let Some(count) = count else { return Ok(vec![name]) };
         if count > MOST {

@@ -6,7 +6,7 @@ use super::token::{Kind, Token};
 use super::tree::{Module, Name};
 use crate::base::span::Span;
 
-/// How deep braces, parentheses and operators may nest; every recursion of the parser counts against it.
+/// Nesting limit of braces, parentheses and operators; every recursion of the parser counts.
 const DEEPEST: u32 = 256;
 
 /// Reads a module.
@@ -16,7 +16,7 @@ pub(super) fn module(text: &str) -> Result<Module, ParseError> {
     module.map_err(|failure| failure.locate(text))
 }
 
-/// Spans are 32 bits.
+/// Checks that positions fit into 32 bits.
 fn check_length(length: usize) -> Parsed<()> {
     if u32::try_from(length).is_err() {
         let message = format!("the text is {length} bytes long; at most {} bytes are read", u32::MAX);
@@ -27,14 +27,14 @@ fn check_length(length: usize) -> Parsed<()> {
 
 /// Reads tokens into a tree.
 ///
-/// Invariant: `token` is the next token and not taken yet; the lexer stands behind it.
+/// Invariant: `token` is the next token, not yet taken; the lexer is past it.
 pub(super) struct Parser<'t> {
     pub(super) lexer: Lexer<'t>,
     pub(super) token: Token,
     /// The token taken last.
     pub(super) last: Span,
     depth: u32,
-    /// Bytes, roughly, of names that stand for one written with a count.
+    /// Approximate size in bytes of names that come from one written with a count.
     spelled: u64,
 }
 
@@ -64,13 +64,13 @@ impl<'t> Parser<'t> {
         Ok(taken)
     }
 
-    /// The token behind the next.
+    /// The token after the next.
     pub(super) fn peek(&self) -> Parsed<Token> {
         let mut ahead = self.lexer;
         ahead.next()
     }
 
-    /// The whole of what began at `start` and ends with the last token taken.
+    /// The span from `start` to the last token taken.
     pub(super) fn since(&self, start: Span) -> Span {
         start.to(self.last)
     }
@@ -89,7 +89,7 @@ impl<'t> Parser<'t> {
         Ok(found)
     }
 
-    /// Takes this sign or says what was expected.
+    /// Takes this sign, or fails with what was expected.
     pub(super) fn expect(&mut self, sign: &str, what: &str) -> Parsed<Token> {
         if self.is(sign) { self.bump() } else { Err(self.expected(what)) }
     }
@@ -127,7 +127,7 @@ impl<'t> Parser<'t> {
         Ok(Name { text: text.strip_prefix('.').unwrap_or(text).to_owned(), span })
     }
 
-    /// The failure of finding something else than `what`.
+    /// The failure of finding something other than `what`.
     pub(super) fn expected(&self, what: &str) -> Box<Failure> {
         failure(self.token.span, format!("expected {what}, found {}", self.found()))
     }
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The line, from 1, on which something stands; for messages, since it reads the text up to there.
+    /// The line of a position, from 1; for messages, since it scans the text up to there.
     pub(super) fn line_of(&self, span: Span) -> usize {
         1 + self.lexer.text().bytes().take(span.start as usize).filter(|byte| *byte == b'\n').count()
     }
@@ -154,10 +154,10 @@ impl<'t> Parser<'t> {
         Ok(items)
     }
 
-    /// Counts names that the text does not spell out, so that a short text cannot make a huge tree.
+    /// Counts names that come from one written with a count, so that a short text cannot make a huge tree.
     pub(super) fn spend(&mut self, count: u64, length: usize, place: Span) -> Parsed<()> {
         const MOST: u64 = 1 << 26;
-        /// About what a declaration takes besides its name.
+        /// Approximate size of a declaration without its name.
         const EACH: u64 = 256;
         self.spelled = self.spelled.saturating_add(count.saturating_mul(EACH + length as u64));
         if self.spelled > MOST {
@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Goes one level deeper for `inner`, unless that is too deep.
+    /// Calls `inner` one nesting level deeper, within the limit.
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             return Err(failure(self.token.span, format!("nested more than {DEEPEST} levels deep")));

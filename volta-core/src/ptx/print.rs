@@ -1,4 +1,4 @@
-//! Tree to PTX text: one statement a line, numbers in one form.
+//! The printer: tree to PTX text, one statement a line, with numbers in one form.
 
 use std::fmt::{Display, Write};
 
@@ -7,9 +7,9 @@ use super::tree::{
     Operand, Registers, StateSpace, Statement, TableKind, TargetTable, VariableDeclaration,
 };
 
-/// Writes a module as PTX, which [`parse`](super::parse) reads back as the same tree up to spans.
+/// Writes a module as PTX; [`parse`](super::parse) reads it back as the same tree up to spans.
 ///
-/// Integers are written as signed decimals, `0f…` and `0d…` as their bits; comments are gone.
+/// Integers are written as signed decimals, `0f…` and `0d…` as their bits; comments are lost.
 pub fn print(module: &Module) -> String {
     let mut printer = Printer { out: String::new(), depth: 0 };
     for item in &module.items {

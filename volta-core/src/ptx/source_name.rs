@@ -1,15 +1,15 @@
-//! What a name in PTX is called in the CUDA source: names of functions and variables as the Itanium C++ ABI mangles them,
-//! with the template arguments of classes and functions, written as `cu++filt` writes them.
+//! Demangling: the CUDA source's names for functions and variables that PTX names by the Itanium C++ ABI, with the
+//! template arguments of classes and functions, written as `cu++filt` writes them.
 //!
-//! Parameters of functions are not read, nor the few expressions that template arguments can be beside literals and
+//! Not supported: parameters of functions, and the few kinds of expressions as template arguments besides literals and
 //! addresses of functions.
 
 use std::fmt;
 
-/// Types within types, at most.
+/// Nesting limit of types.
 const MAX_DEPTH: u32 = 64;
 
-/// A longer text is no name that anybody gave: a name can refer to its own parts, which doubles them.
+/// The longest demangled name: a mangled name can refer to its own parts, which doubles them.
 const MAX_TEXT: usize = 1 << 12;
 
 /// A name in the source.
@@ -28,7 +28,7 @@ struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Arguments {
     Known(Vec<String>),
-    /// Some argument was not understood.
+    /// Some argument is not supported.
     Unknown,
 }
 
@@ -49,14 +49,14 @@ impl fmt::Display for SourceName {
     }
 }
 
-/// As the source has it: without the namespace by which `nvcc` keeps apart what several sources may declare.
+/// The name in the source: without the namespace by which `nvcc` distinguishes declarations of several sources.
 fn joined(parts: &[Part]) -> String {
     let own = parts.iter().filter(|part| !part.name.is_empty() && !part.name.starts_with("_INTERNAL_"));
     own.map(Part::to_string).collect::<Vec<_>>().join("::")
 }
 
 impl SourceName {
-    /// Reads a mangled name; `None` when it is none, or one that is not understood.
+    /// Demangles a name; `None` when it is not mangled or not supported.
     pub fn of(mangled: &str) -> Option<SourceName> {
         let own = without_file(mangled);
         match own.strip_prefix("_Z") {
@@ -66,15 +66,15 @@ impl SourceName {
         }
     }
 
-    /// Reads what stands behind `_Z`.
+    /// Demangles what follows `_Z`.
     pub fn of_encoding(encoding: &str) -> Option<SourceName> {
         let mut reader = Reader { rest: encoding, known: Vec::new(), depth: 0 };
         let parts = reader.name(true)?;
         (!joined(&parts).is_empty()).then_some(SourceName { parts })
     }
 
-    /// Whether it may be called so: with or without its namespaces and its last template arguments, these spelled as people
-    /// or as tools spell them: `f<float, 128u, true>`, `f<float,128,true>`, `f<(int)4>`, `f<const half *>`.
+    /// Whether a name in any usual spelling denotes this one: with or without its namespaces and its last template
+    /// arguments, such as `f<float, 128u, true>`, `f<float,128,true>`, `f<(int)4>`, `f<const half *>`.
     pub fn answers_to(&self, wanted: &str) -> bool {
         let wanted = canonical(wanted);
         (0..self.parts.len()).any(|first| {
@@ -88,7 +88,7 @@ impl SourceName {
     }
 }
 
-/// Names of types for which there are others.
+/// Names of types that have aliases.
 const ALIASES: [(&str, &str); 17] = [
     ("unsigned", "unsigned int"),
     ("half", "__half"),
@@ -109,15 +109,15 @@ const ALIASES: [(&str, &str); 17] = [
     ("ushort", "unsigned short"),
 ];
 
-/// Words of which a type may have several.
+/// Words of which a type may consist of several.
 const WORDS_OF_TYPES: [&str; 6] = ["unsigned", "signed", "short", "long", "int", "char"];
 
-/// A spelling that is the same for all spellings of a name: no blanks but between words, `const` behind what it is about,
-/// numbers without suffixes and casts, one name for each type.
+/// The canonical spelling of a name: blanks only between words, `const` after what it qualifies, numbers without
+/// suffixes and casts, one name for each type.
 fn canonical(text: &str) -> String {
     let tokens = without_casts(tokens(text));
     let mut out: Vec<String> = Vec::new();
-    // Qualifiers that were met before the type they are about, and how many brackets are open since.
+    // Qualifiers that precede their type, and the number of brackets opened since.
     let mut at = 0;
     while at < tokens.len() {
         let token = tokens[at].as_str();
@@ -143,7 +143,7 @@ fn canonical(text: &str) -> String {
     text
 }
 
-/// Words, numbers and signs. `::` is a part of a word.
+/// Splits into words, numbers and signs. `::` is part of a word.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -168,7 +168,7 @@ fn is_number(token: &str) -> bool {
     token.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Numbers as they are: `(int)4`, `4u`, `(bool)1`.
+/// Numbers without casts and suffixes: `(int)4`, `4u`, `(bool)1`.
 fn without_casts(tokens: Vec<String>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -191,12 +191,12 @@ fn without_casts(tokens: Vec<String>) -> Vec<String> {
     out
 }
 
-/// Whether a type begins behind a token.
+/// Whether a type begins after a token.
 fn starts_type(before: Option<&String>) -> bool {
     before.is_none_or(|before| matches!(before.as_str(), "<" | "," | "(" | "&"))
 }
 
-/// Where the type that begins at `from` ends, without what says that it is a pointer.
+/// The end of the type that begins at `from`, without its pointer signs.
 fn end_of_type(tokens: &[String], from: usize) -> usize {
     let mut at = from;
     while at < tokens.len() && is_word(&tokens[at]) {
@@ -215,7 +215,7 @@ fn end_of_type(tokens: &[String], from: usize) -> usize {
     at
 }
 
-/// Types by one name each.
+/// Replaces types by their canonical names.
 fn types(tokens: &[String]) -> Vec<String> {
     let is_plural = |at: usize| {
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
@@ -234,12 +234,12 @@ fn types(tokens: &[String]) -> Vec<String> {
     (0..named.len()).filter(|at| !is_extra(*at)).map(|at| named[at].clone()).collect()
 }
 
-/// A type as a declaration writes it: `float (*` before a name, `)(int)` behind it.
+/// A type as a declarator: `float (*` before a name, `)(int)` after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Type {
     before: String,
     behind: String,
-    /// A pointer to it needs parentheses: an array or a function.
+    /// Whether a pointer to it needs parentheses, as for an array or a function.
     encloses: bool,
 }
 
@@ -248,7 +248,7 @@ impl Type {
         Type { before: text.into(), behind: String::new(), encloses: false }
     }
 
-    /// With `sign` behind it: `*`, `&`.
+    /// The type with `sign` after it: `*`, `&`.
     fn pointed(self, sign: &str) -> Type {
         if self.encloses {
             Type {
@@ -267,7 +267,7 @@ impl Type {
     }
 }
 
-/// What is left to be read, and what was read that the rest can refer to.
+/// The rest of the mangled name, and the parts read so far that it can refer to.
 struct Reader<'n> {
     rest: &'n str,
     known: Vec<Type>,
@@ -307,7 +307,8 @@ impl Reader<'_> {
         Some(if is_hidden { "(anonymous namespace)".to_owned() } else { name.to_owned() })
     }
 
-    /// A name, of a function or variable if `is_last_open`: then what it is called as a whole is nothing to refer to.
+    /// A name. With `is_last_open`, it is that of a function or variable, which as a whole is no substitution
+    /// candidate.
     fn name(&mut self, is_last_open: bool) -> Option<Vec<Part>> {
         if self.take("N") {
             return self.nested(is_last_open);
@@ -335,7 +336,7 @@ impl Reader<'_> {
         Some(parts)
     }
 
-    /// Behind `N`: namespaces and classes, each of which can be referred to, up to `E`.
+    /// After `N`: namespaces and classes, all of them substitution candidates, up to `E`.
     fn nested(&mut self, is_last_open: bool) -> Option<Vec<Part>> {
         while self.take("r") || self.take("V") || self.take("K") || self.take("R") || self.take("O") {}
         let mut parts: Vec<Part> = Vec::new();
@@ -367,7 +368,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Behind `Z`: what a function declares.
+    /// After `Z`: a local name of a function.
     fn local(&mut self) -> Option<Vec<Part>> {
         let mut parts = self.name(true)?;
         let types = self.types()?;
@@ -377,7 +378,7 @@ impl Reader<'_> {
     }
 
     fn unqualified(&mut self) -> Option<Part> {
-        // `L` says that the name is not seen elsewhere.
+        // `L` marks internal linkage.
         let _ = self.take("L");
         let name = if self.take("Ul") {
             let types = self.types()?;
@@ -409,7 +410,7 @@ impl Reader<'_> {
         Some(list)
     }
 
-    /// `I…E`. An argument that is not understood ends the reading, where nothing is lost by it.
+    /// `I…E`. An argument that is not supported ends the reading, if `may_end`.
     fn arguments(&mut self, may_end: bool) -> Option<Arguments> {
         self.take("I");
         match self.argument_list() {
@@ -470,7 +471,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `S_`, `S0_`, …, in base 36; or a name that has one of its own.
+    /// `S_`, `S0_`, …, in base 36; or a standard abbreviation.
     fn substitution(&mut self) -> Option<Type> {
         self.take("S");
         let own = [
@@ -575,7 +576,7 @@ fn std_namespace() -> Part {
     Part { name: "std".into(), arguments: None }
 }
 
-/// `C` of `__nv_static_19__3527c692_4_a_cu_CI_C`: what one file declares for itself, where several files make a program.
+/// `C` of `__nv_static_19__3527c692_4_a_cu_CI_C`: a name with internal linkage in a program of several files.
 pub(crate) fn without_file(name: &str) -> &str {
     let own = || {
         let rest = name.strip_prefix("__nv_static_")?;
@@ -586,14 +587,14 @@ pub(crate) fn without_file(name: &str) -> &str {
     own().unwrap_or(name)
 }
 
-/// A length and that many bytes, and what follows.
+/// A length and that many bytes, and the rest.
 pub(crate) fn identifier(text: &str) -> Option<(&str, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (length, rest) = text.split_at_checked(digits)?;
     rest.split_at_checked(length.parse().ok()?)
 }
 
-/// A type that the language has, and how many letters it takes.
+/// A builtin type, and the number of its letters.
 fn builtin(text: &str) -> Option<(usize, &'static str)> {
     const TWO: [(&str, &str); 6] = [
         ("Dn", "decltype(nullptr)"),
@@ -638,7 +639,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Mangled names, and what they are called.
+    /// Mangled names, with the source names.
     fn samples() -> Vec<(&'static str, &'static str)> {
         let lines = include_str!("source_names.tsv").lines().filter(|line| !line.starts_with('#'));
         lines.map(|line| line.split_once('\t').expect("two columns")).collect()
@@ -719,7 +720,7 @@ mod tests {
             let source = SourceName::of(text).map(|name| name.to_string());
             assert!(source.as_deref().is_none_or(|name| name == "h<…>"), "{text}: {source:?}");
         }
-        // Each argument is twice the one before it.
+        // Each argument is twice the size of the one before.
         let doubling: String = (0..40).map(|at| format!("S{at}_S{at}_E1aI")).collect();
         assert_ne!(
             SourceName::of(&format!("_Z1kI1aI1bE{doubling}")).map(|name| name.to_string().len() > 1 << 20),

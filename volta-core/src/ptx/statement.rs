@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Takes the table behind a label, if there is one; otherwise the label stands alone.
+    /// Takes the table after a label, if there is one; otherwise the label alone.
     fn labelled(&mut self, label: Name) -> Parsed<Statement> {
         let kind = if self.accept_dotted(".branchtargets")? {
             TableKind::BranchTargets(self.names("a label")?)

@@ -1,8 +1,8 @@
-//! The words of a PTX text.
+//! The tokens of PTX.
 
 use crate::base::span::Span;
 
-/// A token and where it stands; its text is looked up by span.
+/// A token and its position; its text is looked up by span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     /// What it is.
@@ -11,24 +11,24 @@ pub(super) struct Token {
     pub(super) span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `mov`, `%r1`, `$L__BB0_2`, `_`.
     Word,
-    /// `.f32`, `.shared::cta`, `.2d`: a dot and the word behind it.
+    /// `.f32`, `.shared::cta`, `.2d`: a dot and the word after it.
     Dotted,
     /// `12`, `0xFFU`, `0f3F800000`, `1.5e-3`.
     Number,
     /// `"text"`.
     Text,
-    /// Everything else that is written, by its spelling.
+    /// Any other token, by its spelling.
     Sign(&'static str),
     /// The end of the text.
     End,
 }
 
-/// Signs, longest first among those that share a beginning.
+/// Signs; of those with a common prefix, the longest first.
 pub(super) const SIGNS: [&str; 32] = [
     "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "(", ")", "{", "}", "[", "]", ",", ";", ":", "@", "!",
     "+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "~", "?", "=",

@@ -1,6 +1,6 @@
-//! The syntax tree: uniform, with a span on everything, and without an opinion on what an opcode means.
+//! The syntax tree: uniform, with a span on everything, independent of the meaning of opcodes.
 //!
-//! Invariant: whatever `ptxas` accepts has a tree; what the grammar does not know is an error, never dropped.
+//! Invariant: whatever `ptxas` accepts has a tree; unknown syntax is an error, never dropped.
 
 use crate::base::span::Span;
 
@@ -20,7 +20,7 @@ pub struct Module {
     pub items: Vec<Item>,
 }
 
-/// Something at module level.
+/// An item at module level.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// `.version`, `.target`, `.address_size`, `.file`, `.section`, `.pragma`, `.alias`, …
@@ -36,9 +36,9 @@ pub enum Item {
 pub struct Directive {
     /// Its name without the dot: `version`, `loc`, `maxntid`, ….
     pub name: Name,
-    /// Its arguments; what they mean depends on the name.
+    /// Its arguments, whose meaning depends on the name.
     pub arguments: Vec<Operand>,
-    /// The raw text between the braces of `.section`, which is data for a debugger.
+    /// The raw text between the braces of `.section`, which is data for debuggers.
     pub raw: Option<String>,
     /// The whole directive.
     pub span: Span,
@@ -57,7 +57,7 @@ pub enum Linking {
     Common,
 }
 
-/// Where a declared variable lives.
+/// The state space of a declared variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateSpace {
     /// `.reg`; only for parameters of device functions.
@@ -72,7 +72,7 @@ pub enum StateSpace {
     Local,
     /// `.param`
     Param,
-    /// `.tex`, `.surf` and the like: declared, but not supported when used.
+    /// `.tex`, `.surf` and similar: can be declared, but not used.
     Texture,
 }
 
@@ -174,7 +174,7 @@ pub struct Registers {
     pub span: Span,
 }
 
-/// A labelled table that indirect branches and calls name.
+/// A labelled table for indirect branches and calls.
 #[derive(Clone, Debug)]
 pub struct TargetTable {
     /// Its label.
@@ -210,7 +210,7 @@ pub struct Instruction {
     pub guard: Option<Guard>,
     /// The word before the first dot: `mov`, `ld`, `mma`, ….
     pub opcode: Name,
-    /// What follows it between dots, in order, as written: `global`, `v4`, `shared::cta`, `m16n8k16`, ….
+    /// Its modifiers, separated by dots, in order, as written: `global`, `v4`, `shared::cta`, `m16n8k16`, ….
     pub modifiers: Vec<Name>,
     /// Operands in order.
     pub operands: Vec<Operand>,

@@ -1,18 +1,18 @@
-//! The question that [`super::decide()`] answers, as text for a solver: SMT-LIB 2, over the reals.
+//! The question that [`super::decide()`] answers, as SMT-LIB 2 for a solver, over the reals.
 //!
 //! For each element a script asserts that the two sides are *not* equal as rule V8 means it: the inputs have the
 //! signs that the case declares, the reference is defined, and the optimized kernel is undefined or holds another
 //! value. So `unsat` means equivalent, and `sat` different.
 //!
-//! - Terms are written as they were executed, one binding of a `let` each, never expanded into trees.
-//! - A root is a symbol of which its square is asserted; rounding to an integer is `to_int`; maxima, magnitudes and
-//!   selects are `ite`. `2^x`, `log₂`, `sin`, `cos`, `tanh` are uninterpreted functions, of which [`Axioms`] may say
-//!   more; an integer operation that is not interpreted is a symbol of its own. Where one of these occurs
+//! - Terms are written as they were executed, one `let` binding each, never expanded into trees.
+//! - A root is a symbol whose square is asserted; rounding to an integer is `to_int`; maxima, magnitudes and selects
+//!   are `ite`. `2^x`, `log₂`, `sin`, `cos`, `tanh` are uninterpreted functions, for which [`Axioms`] may add axioms;
+//!   an integer operation that is not interpreted is a symbol of its own. Where one of these occurs
 //!   ([`Script::interpreted`] is false), `unsat` is still a proof and `sat` proves nothing.
-//! - All literals are the rationals that their bits spell. Rule V9's reading of a literal as log₂ e depends on where
-//!   it stands once an exponent is multiplied out, which is the business of `algebra`, not of the terms written here.
-//! - Undefined is what V6 makes it: an arm of a select that is not taken drops it.
-//! - There are no infinities in SMT-LIB's reals. Those of rule V3 that meet a maximum, a comparison or an exponent
+//! - All literals are the rationals that their bits encode. Whether rule V9 reads a literal as log₂ e depends on where
+//!   it stands once an exponent is multiplied out, which `algebra` does, not the terms written here.
+//! - Undefined values follow V6: an arm of a select that is not taken does not matter.
+//! - SMT-LIB's reals have no infinities. Those of rule V3 that meet a maximum, a comparison or an exponent
 //!   are folded away; an element that depends on one otherwise is refused.
 
 use std::fmt::Write;
@@ -27,10 +27,10 @@ use translate::{Meaning, Translator, number};
 mod tests;
 mod translate;
 
-/// What a script says of `2^x`.
+/// Axioms of a script about `2^x`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axioms {
-    /// That it is a function.
+    /// It is a function.
     #[default]
     None,
     /// Also `2^a · 2^b = 2^(a+b)`, `2^a > 0` and `2^0 = 1`.
@@ -40,9 +40,9 @@ pub enum Axioms {
 /// How a script is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What is said of exponentials.
+    /// Axioms of exponentials.
     pub axioms: Axioms,
-    /// A script has at most so many terms.
+    /// The largest number of terms of a script.
     pub max_terms: usize,
 }
 
@@ -55,11 +55,11 @@ impl Default for Settings {
 /// A script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// SMT-LIB 2, with one `check-sat` an element.
+    /// SMT-LIB 2, with one `check-sat` for each element.
     pub text: String,
-    /// Terms of both sides, each counted once an element.
+    /// Terms of both sides, counted once for each element.
     pub terms: usize,
-    /// Whether all functions are those of the reals, so that `sat` is a difference.
+    /// Whether all functions are interpreted, so that `sat` is a difference.
     pub interpreted: bool,
     /// Whether `2^x` occurs.
     pub exponentials: bool,
@@ -125,7 +125,7 @@ pub fn script(
     Ok(finish(translator, &body, settings))
 }
 
-/// The value of one side and where it is defined, as text.
+/// The value of one side and its domain, as text.
 fn of(
     name: &str,
     side: Result<translate::Term, translate::Problem>,
@@ -213,7 +213,7 @@ fn decimal(value: i128) -> String {
     if value < 0 { format!("(- {}.0)", value.unsigned_abs()) } else { format!("{value}.0") }
 }
 
-/// A comment must not end early.
+/// Replaces control characters, which could end a comment.
 fn one_line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -223,5 +223,5 @@ fn term_symbol(prefix: &str, number: usize) -> String {
     format!("{prefix}.{number}")
 }
 
-/// What [`Translator`] has seen of a store.
+/// Key of [`Translator`]'s terms: address of the store, and term.
 type Key = (usize, TermId);

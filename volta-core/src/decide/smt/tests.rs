@@ -106,7 +106,7 @@ fn exponentials_are_functions_of_which_axioms_may_say_more() {
     let about =
         script(&[("y[0]".into(), element)], &inputs(), Settings::default()).expect("it can be written");
     assert!(about.exponentials && !about.interpreted && about.terms == 1);
-    // Nothing is said of exponentials where there are none.
+    // Without exponentials there are no axioms about them.
     assert!(!written(&store, x(0), x(1), Axioms::Addition).expect("it can be written").contains("exp2"));
 }
 

@@ -1,4 +1,4 @@
-//! Terms to bindings, in the order of execution, so that no chain needs a stack.
+//! Translates terms to bindings, in the order of execution, so that no chain needs a stack.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
 use crate::term::{Fold, InputId, Smt, Store, TermId, TermKind, TermOp, View, fill, fold};
 
-/// What stands for a term.
+/// The translation of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A constant, infinities included.
@@ -21,7 +21,7 @@ pub(super) enum Meaning {
     Symbol(String),
 }
 
-/// A term that was written.
+/// A translated term.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub(super) meaning: Meaning,
@@ -37,29 +37,29 @@ pub(super) enum Problem {
     TooLarge,
 }
 
-/// Writes terms, and remembers them.
+/// Translates terms, and caches the results.
 pub(super) struct Translator<'i> {
     pub(super) inputs: &'i [InputInfo],
     max_terms: usize,
-    /// What is written of this element.
+    /// Terms of this element that are translated.
     known: FxHashMap<Key, Term>,
-    /// Symbols and what they stand for, each in terms of the ones before.
+    /// Symbols with their definitions, each in terms of the ones before.
     bindings: Vec<(String, String)>,
     /// Symbols of this element that are declared instead, with their sorts.
     declared: Vec<(String, &'static str)>,
-    /// What holds of them.
+    /// Assertions about declared symbols.
     facts: Vec<String>,
     /// Elements of inputs that occur.
     pub(super) used: BTreeSet<(InputId, u64)>,
-    /// Functions that are not interpreted.
+    /// Uninterpreted functions that occur.
     pub(super) functions: BTreeSet<&'static str>,
     /// Whether reals are rounded to integers.
     pub(super) integers: bool,
-    /// Whether some constant is so large that it matters how large inputs can be: no format's largest number is smaller.
+    /// Whether some constant is so large that the range of inputs matters: no format's largest number is smaller.
     pub(super) large: bool,
-    /// Whether something stands for an operation that is not known.
+    /// Whether a symbol stands for an uninterpreted operation.
     pub(super) opaque: bool,
-    /// Terms written, of all elements.
+    /// Terms written for all elements.
     pub(super) terms: usize,
     symbols: usize,
 }
@@ -91,8 +91,8 @@ impl<'i> Translator<'i> {
         }
     }
 
-    /// Appends the declarations of this element, and an assertion of `claims` under its bindings, one in the other;
-    /// then forgets the element. Solvers read bindings much faster than they expand `define-fun`.
+    /// Appends the declarations of this element, and an assertion of `claims` under its nested bindings; then forgets
+    /// the element. Solvers read bindings much faster than they expand `define-fun`.
     pub(super) fn assert(&mut self, mut claims: Vec<String>, out: &mut String) {
         for (symbol, sort) in self.declared.drain(..) {
             let _ = writeln!(out, "(declare-const {symbol} {sort})");
@@ -114,7 +114,7 @@ impl<'i> Translator<'i> {
         self.known.clear();
     }
 
-    /// Binds what `root` needs and what this element does not have yet.
+    /// Translates `root` and the terms below it that this element does not have yet.
     pub(super) fn translate(&mut self, prefix: &str, store: &Store, root: TermId) -> Result<Term, Problem> {
         let address = std::ptr::from_ref(store) as usize;
         let mut wanted = FxHashSet::default();
@@ -159,12 +159,12 @@ impl<'i> Translator<'i> {
                 self.large |= exact.is_some_and(|value| value.abs() >= Rational::from_integer(448));
                 Term { meaning: Meaning::Number(constant.exact.clone()), defined: None }
             }
-            // Written before, since operands come first.
+            // Translated already, since operands come first.
             View::Apply(..) => self.known[&(address, term)].clone(),
         }
     }
 
-    /// One operation.
+    /// Translates one operation.
     fn apply(&mut self, prefix: &str, op: TermOp, operands: &[Term]) -> Result<Term, Problem> {
         let meanings: Vec<&Meaning> = operands.iter().map(|operand| &operand.meaning).collect();
         if let (TermOp::Select, [Meaning::Truth(condition), ..]) = (op, &meanings[..]) {
@@ -186,7 +186,7 @@ impl<'i> Translator<'i> {
         if let (TermOp::Select, [condition, then, otherwise]) = (op, operands) {
             conditions.push(condition.defined.clone());
             if then.defined.is_some() || otherwise.defined.is_some() {
-                // Known conditions were dealt with above.
+                // Known conditions were handled above.
                 let test = text(&condition.meaning).ok_or(Problem::Infinite)?;
                 let arm = |arm: &Term| arm.defined.clone().unwrap_or_else(|| "true".into());
                 conditions.push(Some(format!("(ite {test} {} {})", arm(then), arm(otherwise))));
@@ -197,7 +197,7 @@ impl<'i> Translator<'i> {
         Ok(Term { meaning, defined: self.all(prefix, conditions) })
     }
 
-    /// The conjunction of conditions, under a name unless it is one name already.
+    /// The conjunction of conditions, named unless it is a single name already.
     fn all(&mut self, prefix: &str, conditions: impl IntoIterator<Item = Option<String>>) -> Option<String> {
         let mut list: Vec<String> = Vec::new();
         for condition in conditions.into_iter().flatten() {
@@ -272,7 +272,7 @@ fn text(meaning: &Meaning) -> Option<String> {
     }
 }
 
-/// What a partial operation demands of its operands.
+/// The requirement of a partial operation on its operands.
 fn demand(op: TermOp, operands: &[String]) -> Option<String> {
     let (demand, at) = op.info().demand?;
     let operand = operands.get(at)?;
@@ -283,7 +283,7 @@ fn demand(op: TermOp, operands: &[String]) -> Option<String> {
     })
 }
 
-/// The meaning of an operation on constants, and of one that an infinity decides; symbols are finite reals.
+/// The result of an operation on constants, or one that an infinity determines; symbols are finite reals.
 fn simplify(op: TermOp, operands: &[&Meaning]) -> Result<Option<Meaning>, Problem> {
     use Extended::{NegInf, PosInf};
     use Meaning::{Number, Symbol, Truth};

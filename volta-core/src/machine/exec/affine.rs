@@ -6,7 +6,7 @@ use super::convert::convert_int;
 use super::int::{compare, scalar2, scalar3, sign_extend};
 use crate::program::{Compare, Int, Int2, Int3, Width};
 
-/// Results known modulo 2^width, if their remainders are affine: if none of them wraps around.
+/// Results that are known modulo 2^width, if they are affine as numbers: if none of them wraps around.
 #[inline]
 pub(super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
     if width == Width::W64 {
@@ -18,7 +18,7 @@ pub(super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Optio
     (low >= 0 && high <= width.mask() as i64).then_some(affine)
 }
 
-/// The numbers that words of 32 bits are, if they are affine too.
+/// The numbers that 32-bit words encode in a type, if they are affine too.
 #[inline]
 fn widened<const B: usize>(ty: Int, affine: Affine<B>) -> Option<Affine<B>> {
     let affine = narrowed(Width::W32, affine).filter(|_| ty.width == Width::W32)?;
@@ -26,7 +26,7 @@ fn widened<const B: usize>(ty: Int, affine: Affine<B>) -> Option<Affine<B>> {
         return Some(affine);
     }
     let [low, high] = affine.min_max();
-    // All of one sign.
+    // All have one sign.
     (low >> 31 == high >> 31)
         .then(|| Affine { first: sign_extend(Width::W32, affine.first), steps: affine.steps })
 }
@@ -41,7 +41,7 @@ fn plus<const B: usize>(a: Affine<B>, b: Affine<B>) -> Affine<B> {
     Affine { first: a.first.wrapping_add(b.first), steps }
 }
 
-/// The products of two words, one of them the same in all lanes.
+/// The products of two affine words, if one of them is uniform.
 fn product<const B: usize>(x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     if y.is_uniform() {
         return Some(times(x, y.first));
@@ -49,8 +49,8 @@ fn product<const B: usize>(x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     x.is_uniform().then(|| times(y, x.first))
 }
 
-/// The binary digits that words have, where each comes from the first word or from one step alone: then a word is what
-/// its parts are, digit by digit.
+/// The bits that may be set in the words, if each comes from the first word or from one step only: bitwise operations
+/// then apply to first word and steps separately.
 #[inline]
 fn disjoint_bits<const B: usize>(affine: &Affine<B>) -> Option<u64> {
     let mut all = affine.first;
@@ -63,10 +63,10 @@ fn disjoint_bits<const B: usize>(affine: &Affine<B>) -> Option<u64> {
     Some(all)
 }
 
-/// The results of `and`, `or` and `xor`, if they are affine and that is seen part by part.
+/// The results of `and`, `or` and `xor`, if they are affine and found by first word and steps separately.
 fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     let (x, y) = (narrowed(ty.width, x)?, narrowed(ty.width, y)?);
-    // The same in all lanes is the second one.
+    // The uniform operand, if any, is the second.
     let (x, y) = if x.is_uniform() { (y, x) } else { (x, y) };
     let all = disjoint_bits(&x)?;
     if !y.is_uniform() {
@@ -74,7 +74,7 @@ fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Opt
         return (apart && op != Int2::And).then(|| plus(x, y));
     }
     let word = y.first;
-    // Digits of a step that count as they do, and those that count the other way.
+    // Bits of a step that keep their sign in the result, and those that change it.
     let kept = if op == Int2::And { word } else { !word };
     let turned = if op == Int2::Xor { word } else { 0 };
     let digits = |step: i64, which: u64| (step.cast_unsigned() & which).cast_signed();
@@ -82,11 +82,11 @@ fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Opt
     Some(Affine { first, steps: x.steps.map(|step| digits(step, kept) - digits(step, turned)) })
 }
 
-/// Words without their lowest digits, if they are affine and that is seen part by part.
+/// Words shifted to the right, if they are affine and found by first word and steps separately.
 fn shifted<const B: usize>(ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     let x = narrowed(ty.width, x)?;
     let positive = disjoint_bits(&x)? >> (ty.width.bits() - 1) == 0 || !ty.signed;
-    // An amount is one of 32 bits.
+    // Shift amounts have 32 bits.
     let by = y.first & 0xffff_ffff;
     if !y.is_uniform() || by >= u64::from(ty.width.bits()) || !positive {
         return None;
@@ -169,7 +169,7 @@ pub(super) fn affine3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Affine<B>; 
     }
 }
 
-/// How a comparison comes out, if it does so in the same way for all lanes and that is seen at the ends.
+/// The result of a comparison, if it is the same for all lanes and follows from the ranges of the operands.
 #[inline]
 pub(super) fn affine_compare<const B: usize>(
     op: Compare,
@@ -185,7 +185,7 @@ pub(super) fn affine_compare<const B: usize>(
     let [first, last] = [compare(op, ty, least, high), compare(op, ty, greatest, low)];
     match op {
         Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => (first == last).then_some(first),
-        // Equal or not is seen where one range lies beside the other.
+        // Disjoint ranges decide equality.
         Compare::Eq | Compare::Ne => {
             let apart = compare(Compare::Lt, ty, greatest, low) || compare(Compare::Gt, ty, least, high);
             apart.then_some(op == Compare::Ne)
@@ -218,7 +218,7 @@ mod tests {
         let strided = (word(), step.clone()).prop_map(|(first, stride)| Affine::strided(first, stride));
         let stepped =
             (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Affine { first, steps });
-        // Of digits of their own, as threads' numbers are.
+        // With disjoint bits, as thread ids have.
         let digits = (any::<u64>(), 0u32..60, prop::array::uniform5(0u32..9), any::<bool>()).prop_map(
             |(first, low, order, narrow)| {
                 let places = order.map(|place| low + place);
@@ -243,7 +243,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// What is computed for a warp is what is computed for each of its lanes.
+        /// Results for a warp are those of each of its lanes.
         #[test]
         fn warps_compute_what_lanes_do(ty in int(), x in affine(), y in affine(), z in affine()) {
             use Int2::*;
@@ -269,7 +269,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// Numbers that are converted for a warp are what they are for each lane.
+        /// Conversions for a warp are those of each of its lanes.
         #[test]
         fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in affine()) {
             if let Some(results) = affine_convert(from, to, saturate, x) {
@@ -280,11 +280,11 @@ mod tests {
             }
         }
 
-        /// What a comparison is said to be for all lanes it is for each of them.
+        /// A comparison decided for all lanes is that of each of them.
         #[test]
         fn warps_compare_as_lanes_do(ty in int(), x in affine(), y in affine(), near in any::<bool>()) {
             use Compare::*;
-            // Near one another, since most are far apart.
+            // Operands near one another, since most random ones are far apart.
             let y = if near { Affine { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
             for op in [Eq, Ne, Lt, Le, Gt, Ge] {
                 if let Some(holds) = affine_compare(op, ty, x, y) {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Addresses of neighbours, as kernels compute them.
+    /// Consecutive addresses, as kernels compute them.
     #[test]
     fn addresses_move_evenly() {
         let word = |signed| Int { width: Width::W32, signed };

@@ -1,6 +1,6 @@
-//! Loads and stores by a whole warp whose addresses are affine from lane to lane (rules M1–M4, Y1): from inputs that
-//! nobody writes, where there are no races and neighbours are neighbouring terms; and from and to shared memory, where
-//! lanes that access the same word are one access.
+//! Loads and stores by a whole warp whose addresses are affine from lane to lane (rules M1–M4, Y1): from read-only
+//! inputs, where there are no races and consecutive elements are consecutive terms; and from and to shared memory,
+//! where lanes that access the same word make one access.
 
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::{Backing, Object, locate};
@@ -14,24 +14,24 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
 use smallvec::SmallVec;
 
-/// Where the lanes of a warp, or the threads of several, access one object.
+/// Where the lanes of a warp, or the threads of several warps, access one object.
 pub(in super::super) struct Places<'l, const B: usize = 5> {
     object: &'l Object,
     /// In bytes.
     offsets: Affine<B>,
 }
 
-/// What was read of shared memory.
+/// What was read from shared memory.
 pub(in super::super) struct Found<const B: usize = 5> {
-    /// How the words move.
+    /// The words, if they are affine.
     pub(in super::super) words: Option<Affine<B>>,
     /// Whether some are symbolic.
     pub(in super::super) symbolic: bool,
-    /// Whether some are not.
+    /// Whether some are concrete.
     concrete: bool,
 }
 
-/// The least and the greatest offset of lanes that move in steps: numbers beyond all memory where they are too large.
+/// The least and the greatest offset of affine ones; saturated, beyond all memory, where they are too large.
 #[inline]
 fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
     steps.iter().fold([offset; 2], |[low, high], step| {
@@ -40,7 +40,7 @@ fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
 }
 
 impl<'l> Cta<'l> {
-    /// Where `total` bytes a lane are accessed, if addresses are affine and all is inside of one object and aligned.
+    /// Where each lane accesses `total` bytes, if addresses are affine and all bytes are aligned and inside one object.
     #[inline]
     pub(in super::super) fn affine_places<const B: usize>(
         &self,
@@ -52,7 +52,7 @@ impl<'l> Cta<'l> {
         let (number, offset) = self.launch.objects.find(own, inner)?;
         let object = self.launch.objects.get(number);
         if object.space == Space::Shared && self.launch.ranks() > 1 {
-            // Whose it is matters.
+            // The object of each CTA is a different one.
             return None;
         }
         let [low, high] = bounds(offset, &addresses.steps);
@@ -70,8 +70,8 @@ impl<'l> Cta<'l> {
         Some(Places { object, offsets })
     }
 
-    /// Executes a load of a whole warp from shared memory. False where it takes more than a look; then nothing was done
-    /// that cannot be done again.
+    /// Executes a load of a whole warp from shared memory. False where the general path is needed; then only idempotent
+    /// work was done.
     #[inline]
     pub(super) fn load_shared_words(
         &mut self,
@@ -108,7 +108,7 @@ impl<'l> Cta<'l> {
         Ok(true)
     }
 
-    /// Words of a thread's own memory, if they take no more than a look and are defined.
+    /// Words of a thread's local memory, if they are whole and defined.
     #[inline]
     pub(in super::super) fn own_words<const B: usize>(
         &self,
@@ -126,7 +126,7 @@ impl<'l> Cta<'l> {
         warp.local[first..first + count].iter().map(word).collect()
     }
 
-    /// The words of the elements at some places, if they are of an input that nobody writes.
+    /// The words of the elements at some places, if they belong to a read-only input.
     #[inline(always)]
     pub(in super::super) fn affine_elements<const B: usize>(
         &self,
@@ -140,8 +140,8 @@ impl<'l> Cta<'l> {
             .then(|| Affine { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
     }
 
-    /// Where in shared memory some places are, in bytes, if accesses of a width are of one cell each and races are looked
-    /// for by epochs.
+    /// Byte offsets of places in shared memory, if each access is inside one cell and the epoch detector looks for
+    /// races.
     #[inline]
     pub(in super::super) fn shared_offsets<const B: usize>(
         &self,
@@ -157,8 +157,8 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Reads shared memory at some offsets, each once; `read` records who reads bytes of a cell, by the first of them.
-    /// `words` is room for what they find. `None` where some of it takes more than a look.
+    /// Reads shared memory at some offsets, each once; `read` records the readers of a cell's bytes, by the first of
+    /// them. `words` is a buffer for the words found. `None` where the general path is needed for some.
     #[inline]
     pub(in super::super) fn read_shared<const B: usize>(
         &mut self,
@@ -217,8 +217,8 @@ impl<'l> Cta<'l> {
         Ok(Some(Found { words: moves.then_some(affine), symbolic, concrete }))
     }
 
-    /// Executes a store of a whole warp of words to shared memory. False where it takes more than this to do so, and
-    /// nothing was done.
+    /// Executes a store of words by a whole warp to shared memory. False where the general path is needed, and nothing
+    /// was done.
     #[inline]
     pub(super) fn store_shared_words(
         &mut self,
@@ -233,7 +233,7 @@ impl<'l> Cta<'l> {
         let total = 4 * a.len() as u64;
         let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
-        // Lanes that share a place may store the same.
+        // Lanes that share a place may store the same value.
         if offsets.varying_bits() != u32::MAX >> 27 || !self.are_words(warp, LaneMask::ALL, a) {
             return Ok(false);
         }
@@ -254,13 +254,13 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// Thread 0 and those that differ from it only in bits that make no difference, of numbers of so many bits.
+/// Thread 0 and those that differ from it only in bits that do not vary, of numbers with this many bits.
 #[inline]
 pub(in super::super) fn sharing_lanes(varying: u32, bits: u32) -> u32 {
     (0..bits).filter(|bit| varying >> bit & 1 == 0).fold(1, |lanes, bit| lanes | lanes << (1u32 << bit))
 }
 
-/// The numbers with no other bits than a number has, from zero up.
+/// The numbers whose bits are a subset of the mask's, ascending.
 #[inline]
 fn submasks(mask: u32) -> impl Iterator<Item = u32> {
     let mut next = Some(0u32);

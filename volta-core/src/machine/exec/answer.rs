@@ -1,6 +1,6 @@
-//! What a barrier answers that is asked once whether a phase is over (rule Y9). Under some schedule it is *no*, and that is
-//! what is gone on with. The answer may go through choices, comparisons and registers, and must decide nothing but whether
-//! its thread waits for that very phase: one that has been told that it is over need not wait.
+//! Answers of mbarrier tests that do not wait (rule Y9). Under some schedule the answer is *no*, and the run continues
+//! with that. The answer may pass through selects, comparisons and registers, and must decide nothing but whether its
+//! thread waits for that very phase: a thread that learns that the phase is over need not wait.
 
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::{Asked, Question};
@@ -16,7 +16,7 @@ use crate::verdict::FaultKind;
 use std::rc::Rc;
 
 impl Cta<'_> {
-    /// A test of a barrier that no loop repeats.
+    /// Executes a test of an mbarrier that no loop repeats.
     pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: LaneMask, pc: InstId) -> Result<(), Stop> {
         let test = self.test_at(pc)?;
         for lane in mask {
@@ -31,7 +31,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The barrier that a lane asks, and the phase that it means.
+    /// The mbarrier that a lane tests, and the phase that it denotes.
     fn meant_by(
         &mut self,
         warp: &mut Warp,
@@ -55,7 +55,7 @@ impl Cta<'_> {
         Ok((barrier.agent, meant))
     }
 
-    /// An answer by which other bits are chosen.
+    /// The truth value of a function of an answer's bits.
     pub(super) fn answer_of(&mut self, answer: u32, f: impl Fn(u64) -> u64) -> Truth {
         let Answer { asked, if_over, if_not } = self.packed.answer(answer);
         let (if_over, if_not) = (f(if_over), f(if_not));
@@ -65,7 +65,7 @@ impl Cta<'_> {
         Truth::Answer(self.packed.answered(Answer { asked, if_over, if_not }))
     }
 
-    /// A choice by an answer.
+    /// A select by an answer.
     pub(super) fn select_by_answer(&mut self, answer: u32, then: Value, otherwise: Value) -> Value {
         let Answer { asked, if_over, if_not } = self.packed.answer(answer);
         let (Value::Bits(then), Value::Bits(otherwise)) = (then, otherwise) else {
@@ -79,13 +79,13 @@ impl Cta<'_> {
         Value::Sym(Sym::answer(self.packed.answered(Answer { asked, if_over, if_not })))
     }
 
-    /// What is computed of an answer otherwise.
+    /// The origin of any other result that depends on an answer.
     pub(super) fn unpredictable(&self, answer: u32) -> Origin {
         let asked = self.packed.answer(answer).asked;
         Origin::Unpredictable(self.mbarriers.asked.questions[asked as usize].pc)
     }
 
-    /// An answer decides a branch, and goes on as if it were *no*.
+    /// An answer decides a branch: the run continues as if it were *no*.
     pub(super) fn guarded_by_answers(
         &mut self,
         warp: &mut Warp,
@@ -116,14 +116,14 @@ impl Cta<'_> {
         warp.go(taken, *target);
         warp.go(mask & !taken, pc.next());
         warp.leave(mask & !asked);
-        // Whether a lane waits is its own business, and the schedule's.
+        // Whether a lane waits depends on the lane and on the schedule.
         warp.scatter(asked);
         warp.diverged = true;
         Ok(Guarded::Moved)
     }
 
-    /// A lane that branches by an answer either waits for the phase that it has asked for, or goes on where those do that
-    /// have waited.
+    /// Checks that a lane which branches by an answer either waits for the phase that it has tested, or continues where
+    /// those lanes do that have waited.
     fn waits_for_what_it_asked(
         &mut self,
         warp: &mut Warp,
@@ -165,7 +165,7 @@ impl Cta<'_> {
         found.or_insert_with(|| program.skipped_wait(pc, waits_taken).map(Rc::new)).clone()
     }
 
-    /// The fault of an answer that decides something else, by the predicate that holds it.
+    /// The fault of an answer that decides something else; `guard` is the predicate that holds it.
     #[cold]
     fn asked_once_by(&self, warp: &Warp, lane: Lane, pc: InstId, guard: PredSrc) -> Stop {
         match warp.predicates[guard.pred.index()].get(lane) {

@@ -1,6 +1,6 @@
-//! Loops on the side of a branch on the input whose rounds an integer decides that may be only a few numbers (rule S1):
-//! where all of them decide alike whether there is another round, it is known; where they do not, the rest of the side is
-//! executed twice, for those with which there is one and for the others.
+//! Loops, inside a branch on an input, whose trip count depends on an integer with few possible values (rule S1): where
+//! all values agree on whether there is another iteration, it is known; where they differ, the rest of the branch side
+//! is executed twice, for the values with another iteration and for the others.
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::{SymKind, Truth, Value};
@@ -12,29 +12,29 @@ use crate::program::{Control, InstId, NoHammock, Op, PredSrc, Src};
 use crate::term::{Bound, TermId, TermKind, View};
 use rustc_hash::FxHashSet;
 
-/// As many values an integer may have.
+/// The largest number of values of the integer.
 const MAX_VALUES: usize = 64;
 
-/// So many terms below another are looked at for the integer.
+/// The largest number of terms that the search for the integer visits.
 const MAX_TERMS: usize = 64;
 
-/// How a term depends on an integer: what it is for each value.
+/// A term as a function of an integer: its value for each value of the integer.
 struct ByValue {
     integer: TermId,
     results: Vec<(i128, i128)>,
 }
 
-/// The lanes that went on in a side, and where each of them is; or why they could not.
+/// Groups of lanes that ran to an instruction; or why they could not.
 type WentOn = Result<Vec<(LaneMask, InstId)>, Refused>;
 
 impl ByValue {
-    /// What it is for all values.
+    /// The term's value, if it is the same for all values of the integer.
     fn for_all(&self) -> Option<i128> {
         let first = self.results.first()?.1;
         self.results.iter().all(|(_, result)| *result == first).then_some(first)
     }
 
-    /// That it is this one.
+    /// The bound on the integer under which the term has this value.
     fn supposing(&self, result: i128) -> Option<Bound> {
         let mut values = self.results.iter().filter(|(_, own)| *own == result).map(|(value, _)| *value);
         let first = values.next()?;
@@ -43,9 +43,9 @@ impl ByValue {
 }
 
 impl Cta<'_> {
-    /// At a branch that the input decides and that a loop hangs on: goes on where it is known for all values of an
-    /// integer, and else executes what is left of the side for either. Gives the lanes with the places where they go on;
-    /// `None` where there is no loop, or no such integer.
+    /// At a branch that an input decides and that controls a loop: continues where the outcome is the same for all
+    /// values of an integer, and else executes the rest of the side for each outcome. Returns groups of lanes with the
+    /// instructions at which they continue; `None` where there is no loop, or no such integer.
     pub(super) fn run_by_value(
         &mut self,
         warp: &mut Warp,
@@ -98,7 +98,7 @@ impl Cta<'_> {
             *steps = own.max(*steps);
             parts.push((mask, join));
         }
-        // Lanes that go on together do it together.
+        // Lanes that continue at one instruction form one group.
         let mut together: Vec<(LaneMask, InstId)> = Vec::new();
         for (mask, place) in parts {
             match together.iter_mut().find(|(_, other)| *other == place) {
@@ -109,7 +109,7 @@ impl Cta<'_> {
         Ok(Some(Ok(together)))
     }
 
-    /// Writes down addresses of stores that are known though they are computed from an integer that is not.
+    /// Writes back addresses of stores that are known although they are computed from an unknown integer.
     pub(super) fn settle_address(
         &mut self,
         warp: &mut Warp,
@@ -131,10 +131,10 @@ impl Cta<'_> {
         }
     }
 
-    /// What a term is for each value of an integer that decides it: the one that was computed first. The side of a branch
-    /// computes it.
+    /// A term as a function of an integer that determines it, the one computed first. The term is computed inside a
+    /// side of `branch`.
     fn by_value(&mut self, of: TermId, branch: Option<TermId>) -> Option<ByValue> {
-        // Nothing that may have no value may be left out: it is not where the branch, which chooses, depends on it.
+        // A term that may have no value must not be dropped, unless the branch, a select, depends on it.
         if !self.ranges.is_kept(&self.store, of, branch.as_slice()) {
             return None;
         }

@@ -16,7 +16,7 @@ use crate::program::{
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
-    /// Executes the collective for those lanes of `group` whose whole mask is there, and returns them.
+    /// Executes the collective for those lanes of `group` whose whole mask has arrived, and returns them.
     pub(in super::super) fn try_collective(
         &mut self,
         warp: &mut Warp,
@@ -100,7 +100,7 @@ impl Cta<'_> {
         Ok(LaneMask::ALL)
     }
 
-    /// Each lane takes the value of another.
+    /// Each lane reads another lane's value.
     pub(super) fn shuffle(
         &mut self,
         warp: &mut Warp,
@@ -134,7 +134,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether a predicate holds in all lanes, in some, or in all or none.
+    /// Whether a predicate holds in all lanes, in any, or uniformly.
     pub(super) fn vote(
         &mut self,
         warp: &mut Warp,
@@ -154,7 +154,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The lanes in which a predicate holds, as bits.
+    /// The lanes in which a predicate holds, as a bit mask.
     pub(super) fn ballot(
         &mut self,
         warp: &mut Warp,
@@ -170,7 +170,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// For each lane, those that have the same value.
+    /// For each lane, the lanes with the same value.
     pub(super) fn match_any(
         &mut self,
         warp: &mut Warp,
@@ -213,7 +213,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The values of all lanes combined.
+    /// Combines the values of all lanes.
     pub(super) fn redux(
         &mut self,
         warp: &mut Warp,
@@ -245,7 +245,7 @@ impl Cta<'_> {
         d: Option<RegId>,
         p: PredId,
     ) -> Result<(), Stop> {
-        // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
+        // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
         self.relied.others.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
         let leader = members.first();
         for lane in members {
@@ -257,7 +257,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The values of lanes combined, which is the same in any order.
+    /// The combined values of lanes, by an operation that commutes.
     fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
         let lane = warp.live().first();
@@ -273,7 +273,7 @@ impl Cta<'_> {
                     let [x, y] = words.map(|word| self.real(warp, word, Format::F32, lane, pc));
                     match (x?, y?) {
                         (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
-                        // A NaN, which no value is taken to be.
+                        // A NaN, which no value is assumed to be.
                         (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(pc))),
                     }
                 }

@@ -24,7 +24,7 @@ pub(super) struct FloatCast {
     pub(super) integral: Option<ToIntegral>,
     pub(super) precision: Precision,
     pub(super) clamp: Clamp,
-    /// What is too large becomes the largest number.
+    /// Values that are too large become the largest finite number.
     pub(super) finite: bool,
 }
 
@@ -73,7 +73,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// An integer, or a choice of integers, as the real that it is.
+    /// An integer, or a choice of integers, as a real.
     fn number_of(
         &mut self,
         value: Value,
@@ -115,7 +115,7 @@ impl Cta<'_> {
             let Some(known) = self.known.of(&self.store, term) else {
                 let mut residues = self.int_terms(pc);
                 let rounded = residues.apply(integral_op(rounding), &[term]);
-                // What lies beyond the type becomes its nearest number.
+                // Values outside the type saturate.
                 let integer = residues.saturated(rounded, to);
                 let value = residues.value(integer, to.width.bytes());
                 warp.register_mut(d).set(lane, value);
@@ -144,7 +144,7 @@ impl Cta<'_> {
             return Ok(());
         }
         if converts && let Src::Reg(a) = a {
-            // The same reals (rule V2), under another name.
+            // The same reals (rule V2), in another format.
             let register = warp.register(a);
             if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
                 let words = *register.words();
@@ -273,7 +273,7 @@ impl Cta<'_> {
         for lane in mask {
             let mut value = self.value(warp, a, lane);
             let total = bytes * d.len() as u32;
-            // One of two integers is an integer.
+            // A choice of integers is an integer.
             if self.packed.as_choice(value).is_some() {
                 let mut integers = self.int_terms(pc);
                 if let Some(term) = integers.residue(value, total) {
@@ -394,7 +394,7 @@ fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
     clamped.to_i64().map(|value| value as u64).or_else(|| clamped.to_u64()).unwrap_or(0) & to.width.mask()
 }
 
-/// A zero with the sign that other bits of its format have.
+/// A number whose sign, if it is zero, is that of other bits in its format.
 fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
     let sign = 1 << (8 * format.bytes() - 1);
     if number & !sign == 0 { number | bits & sign } else { number }

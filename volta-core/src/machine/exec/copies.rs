@@ -1,8 +1,8 @@
-//! The asynchronous copies that a thread has under way (rules Y6, Y11).
+//! The asynchronous copies that a thread has in flight (rules Y6, Y11).
 
 use std::collections::VecDeque;
 
-/// A copy under way.
+/// A copy in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy {
     /// Cells of shared memory that it writes.
@@ -21,14 +21,14 @@ pub(in super::super) struct Copies {
 }
 
 impl Copies {
-    /// Whether none is under way.
+    /// Whether no copy is in flight.
     pub(in super::super) fn is_empty(&self) -> bool {
         self.open.is_empty() && self.groups.is_empty() && self.bulk.is_empty()
     }
 }
 
-/// A copy that completes by groups: reading and writing end apart. Of what several lanes write, no lane by itself knows the
-/// end.
+/// A copy that completes by groups, whose reads and writes end separately. `writes` is `None` if several lanes write,
+/// since no single one knows when they end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub(super) reads: u32,

@@ -1,11 +1,11 @@
-//! How far approximations are off (rule V10): the maximal errors that the PTX ISA documents for each instruction.
+//! Errors of approximations (rule V10): the maximal errors that the PTX ISA documents for each instruction.
 
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::term::TermOp;
 
-/// The largest distance between a result of an approximation and the real that lies between `low` and `high`; `None`
-/// where nothing is documented. `argument` bounds the operand: the last one.
+/// The largest distance between an approximation's result and the real, which lies between `low` and `high`; `None`
+/// where nothing is documented. `argument` bounds the last operand.
 pub(super) fn maximal(
     op: TermOp,
     format: Format,
@@ -17,7 +17,7 @@ pub(super) fn maximal(
     let largest = from.abs().max(to.abs());
     let relative = |error: Rational| &size * &error;
     let power = Rational::power_of_two;
-    // A bound on `factor · 2^exp` that is a decimal with four digits.
+    // A bound `factor · 2^exp`, for a factor with four decimal places.
     let scaled = |digits: i64, exp: i32| &Rational::from_ratio(digits, 10_000) * &power(exp);
     let ulp = unit(format, &size)?;
     let error = match (op, format) {
@@ -52,11 +52,11 @@ pub(super) fn maximal(
         (TermOp::Tanh, Format::Bf16) => power(-8),
         _ => return None,
     };
-    // Units are of the correctly rounded result, which is off by half of one.
+    // The documented error is relative to the correctly rounded result, which is off by half a unit.
     Some(&error + &ulp)
 }
 
-/// What separates numbers of a format that are about as large as `size`.
+/// The spacing of a format's numbers of magnitude `size`.
 fn unit(format: Format, size: &Rational) -> Option<Rational> {
     let (mantissa, least) = match format {
         Format::F16 => (10, -24),
@@ -69,7 +69,7 @@ fn unit(format: Format, size: &Rational) -> Option<Rational> {
         return Some(least);
     }
     let (num, den) = size.to_parts();
-    // Within a factor of two above the size.
+    // Up to a factor of two above the size.
     let exponent = i64::from(num.significant_bits()) - i64::from(den.significant_bits());
     let exponent = i32::try_from(exponent).ok()?;
     Some((Rational::power_of_two(exponent - mantissa)).max(least))

@@ -30,12 +30,12 @@ pub(super) struct Terms {
     pub(super) undefined: LaneMask,
 }
 
-/// Lanes further apart than this are not held as affine: their words are compared with wrapping around.
+/// Steps above this are not treated as affine, since comparisons of words may then wrap around.
 const MOST_STEP: i64 = 1 << 44;
 
 const LOW: u64 = Sym::PAYLOAD;
 
-/// The id's own tag has its lowest bit set for constants only.
+/// The tag inside a term id has its lowest bit set for constants only.
 const CONSTANT: u64 = 1 << 54;
 
 /// Whether the lanes of `mask` hold reals in a format, none of them a constant.
@@ -52,10 +52,10 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: LaneMask, format: F
     mask.iter().all(|lane| odd(words[lane]) == 0)
 }
 
-/// The raw terms of symbolic words that are affine, if they are reals in a format, and not constants.
+/// The raw term ids of affine symbolic words, if they are reals in a format, and not constants.
 #[inline]
 pub(in super::super) fn raw_reals<const B: usize>(affine: Affine<B>, format: Format) -> Option<Affine<B>> {
-    // What lies between two terms of a kind is of that kind.
+    // All ids between two terms of a kind are of that kind.
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
     let near = affine.steps.iter().all(|step| (-MOST_STEP..=MOST_STEP).contains(step));
     let [low, high] = affine.min_max();
@@ -77,7 +77,7 @@ pub(super) fn set_reals(register: &mut Register, format: Format, mask: LaneMask,
     register.undefined &= !mask;
 }
 
-/// The same of what an instruction computed.
+/// Like [`set_reals`], for the results of an instruction.
 #[inline]
 pub(super) fn set_results(register: &mut Register, format: Format, mask: LaneMask, results: Results) {
     if mask.is_all() {
@@ -116,8 +116,8 @@ impl Cta<'_> {
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
     }
 
-    /// Sums and products of known numbers and a NaN are a NaN, which a function may have in an arm: what its bits spell,
-    /// whichever they are. Returns the lanes that are left.
+    /// Sums and products of known numbers with a NaN are NaN. A library function may have one in an arm: it is kept as
+    /// the value that its bits encode, whatever they are. Returns the remaining lanes.
     fn keep_nan(
         &mut self,
         warp: &mut Warp,
@@ -149,7 +149,7 @@ impl Cta<'_> {
         left
     }
 
-    /// Gives magnitudes signs that are known, and returns the lanes that are left.
+    /// Copies known signs to magnitudes, and returns the remaining lanes.
     fn copy_known_signs(
         &mut self,
         warp: &mut Warp,
@@ -189,8 +189,8 @@ impl Cta<'_> {
         Ok(mask & !positive & !negative)
     }
 
-    /// The same lane by lane, where operands are nothing in particular together.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    /// Like [`Cta::float`], lane by lane, where operands have no common form.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn float_by_lanes(
         &mut self,
         warp: &mut Warp,
@@ -225,7 +225,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// One node for the lanes of `rest`.
+    /// Creates one node for the lanes of `rest`.
     #[inline]
     fn symbolic_float(
         &mut self,
@@ -256,7 +256,7 @@ impl Cta<'_> {
         set_results(warp.register_mut(d), shape.format, rest, results);
     }
 
-    /// Clamped values of a warp.
+    /// Clamps the values of a warp.
     pub(super) fn clamp_all(
         &mut self,
         clamp: Clamp,
@@ -270,7 +270,7 @@ impl Cta<'_> {
         self.clamp_ids(clamp, mask, &results.all(), pc).unwrap_or(results)
     }
 
-    /// Clamped values of a warp; `None` where nothing is to be done.
+    /// Clamps the values of a warp; `None` where there is nothing to do.
     pub(super) fn clamp_ids(
         &mut self,
         clamp: Clamp,
@@ -338,7 +338,7 @@ impl Cta<'_> {
                 }
             }
             if odd == 0 {
-                // The id's own tag has its lowest bit set for constants only.
+                // The tag inside a term id has its lowest bit set for constants only.
                 if constants & 1 == 1 || !self.known.is_empty() {
                     out.known =
                         mask.iter().filter(|lane| self.known.contains(out.ids[*lane])).collect::<LaneMask>();
@@ -364,7 +364,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Concrete lanes as constants; mostly all hold the same bits.
+    /// Concrete lanes as constants; usually all lanes hold the same bits.
     fn literals(&mut self, register: &Register, mask: LaneMask, format: Format, out: &mut Terms) {
         let words = register.words();
         let mut last = None;
@@ -414,14 +414,14 @@ impl Cta<'_> {
         }
     }
 
-    /// What bits spell that are a NaN, where functions are looked for, some of which have arms for arguments without a
-    /// value: nothing, but by a function that is found.
+    /// A NaN's bits as a term, where library functions are recognised, some of which have arms for arguments without a
+    /// value: the term has no value, except as part of a recognised function.
     pub(in super::super) fn spelling_of(&mut self, value: Value, format: Format) -> Option<TermId> {
         let Value::Bits(bits) = value else { return None };
         self.int_terms(InstId(0)).spelling(bits, format)
     }
 
-    /// A value read as a real of `format`; `None` when it is undefined, an error in words when it is no such real.
+    /// A value read as a real of `format`; `None` when it is undefined, an error message when it is no such real.
     pub(in super::super) fn read_real(
         &mut self,
         value: Value,
@@ -477,7 +477,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The constant term (raw) that bits spell in a format; `None` for NaN, which rule V2 leaves out.
+    /// The constant term (raw) that bits encode in a format; `None` for NaN, which rule V2 leaves out.
     pub(in super::super) fn literal(&mut self, format: Format, bits: u64) -> Option<u64> {
         let bits = bits & low_bytes(format.bytes());
         if let Some(known) = self.literals.get(&(format, bits)) {
@@ -489,7 +489,7 @@ impl Cta<'_> {
         raw
     }
 
-    /// The number that hardware holds in the place of an infinity as which it is read (rule V3).
+    /// The finite number that hardware holds for a mask which is read as minus infinity (rule V3).
     fn number_of_mask(&mut self, term: TermId) -> TermId {
         let TermKind::Constant(id) = term.kind() else { return term };
         let Constant { exact, rounded, .. } = self.store.constant(id).clone();
@@ -503,14 +503,14 @@ impl Cta<'_> {
         }
     }
 
-    /// An operation on known values.
+    /// Applies an operation to known values.
     pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
             return value;
         }
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
-            // A mask that is multiplied by 0 masks nothing: `(1 - seen) * -1e9`.
+            // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
             if is_number(&self.store, *a, &Rational::ZERO) || is_number(&self.store, *b, &Rational::ZERO) {
                 [*a, *b] = [*a, *b].map(|factor| self.number_of_mask(factor));
             }
@@ -518,7 +518,7 @@ impl Cta<'_> {
         self.known.fold(&mut self.store, shape, &ids, pc)
     }
 
-    /// An operation on two terms.
+    /// Applies an operation to terms.
     pub(super) fn float_value(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         if ids.iter().all(|id| id.is_constant()) {
             return self.fold_float(shape, ids, pc);

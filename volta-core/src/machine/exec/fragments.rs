@@ -1,4 +1,4 @@
-//! The matrices that warps hold for `wmma`.
+//! The `wmma` matrices that warps hold.
 
 use super::matrix_terms::Terms;
 use crate::program::Clamp;
@@ -7,11 +7,12 @@ use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A matrix that some warp holds. Its elements are terms: of integers of 8 bits their numbers, of those of 32 bits
-/// what is congruent to them.
+/// A matrix of a warp. Its elements are terms: for 8-bit integers their numbers, for 32-bit integers terms congruent to
+/// them.
 pub(super) struct Matrix {
     pub(super) fragment: Fragment,
-    /// Whether a factor was loaded by columns; nobody asks of those that were not loaded, nor of accumulators.
+    /// Whether a factor was loaded in column-major order; unused for matrices that were not loaded, and for
+    /// accumulators.
     pub(super) column_major: Option<bool>,
     pub(super) registers: usize,
     pub(super) terms: Rc<Terms>,
@@ -28,12 +29,13 @@ pub(super) enum Operand {
 #[derive(Default)]
 pub(in super::super) struct Fragments {
     pub(super) matrices: Vec<Matrix>,
-    /// What arithmetic made of matrices: the first register that does it makes the matrix, the others find it.
+    /// Results of arithmetic on matrices: the first register to which an operation is applied creates the matrix, the
+    /// others find it.
     pub(super) derived: FxHashMap<(TermOp, Clamp, [Operand; 3]), u32>,
 }
 
 impl Fragments {
-    /// Bytes that they hold.
+    /// Bytes of memory that they take.
     pub(in super::super) fn bytes(&self) -> u64 {
         let terms: usize = self.matrices.iter().map(|matrix| 8 * matrix.terms.raw.len() + 96).sum();
         terms as u64

@@ -1,5 +1,6 @@
-//! Branches on the input (rule S1): both sides are executed, and what they leave behind is a choice. A loop on a side runs
-//! as often as is known; where that follows from an integer of few possible values, [for each of them](super::by_value).
+//! Branches on inputs (rule S1): both sides are executed, and the results are selects. A loop inside a side runs as
+//! often as is known; where its trip count depends on an integer with few possible values, [for each of
+//! them](super::by_value).
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::Truth;
@@ -10,11 +11,11 @@ use crate::program::{Control, Hammock, Inst, InstId, NoHammock, Op, PredSrc};
 use crate::term::{Bound, TermId};
 use std::sync::Arc;
 
-/// Operations that one branch may execute, those of branches inside its sides included: sides that are shared
-/// are executed once for each way to them.
+/// Budget of operations for one branch, including the branches inside its sides: code shared by several paths is
+/// executed once for each path.
 const MAX_STEPS: u32 = 4096;
 
-/// A branch that the input decides.
+/// A branch whose guard depends on an input.
 pub(super) struct DecidedByInput<'p> {
     inst: &'p Inst,
     pub(super) pc: InstId,
@@ -35,14 +36,14 @@ impl DecidedByInput<'_> {
 /// Why sides were not executed to their end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// They run too many operations.
+    /// Budget of operations exhausted.
     Steps,
-    /// One holds a loop of which it is not known how often it runs.
+    /// A loop whose trip count is not known.
     Loop,
 }
 
 impl Cta<'_> {
-    /// Executes both sides of a branch for the lanes of `symbolic`; returns where they meet.
+    /// Executes both sides of a branch for the lanes of `symbolic`; returns the instruction at which they join.
     pub(super) fn choose_sides(
         &mut self,
         warp: &mut Warp,
@@ -74,14 +75,14 @@ impl Cta<'_> {
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
-            // The branch that is around the loop cannot be a choice.
+            // The branch around the loop cannot become a select.
             Err(NoHammock::Loop) => return Ok(Err(Refused::Loop)),
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
                 let why = self.why_not(why);
                 return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
-        // A long kernel with many branches is looked through once for each of them.
+        // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
         let conditions = self.conditions(warp, symbolic, guard, pc);
@@ -115,7 +116,7 @@ impl Cta<'_> {
         Ok(Ok(join))
     }
 
-    /// As [`Cta::run_side`] where a bound holds.
+    /// Like [`Cta::run_side`], under the assumption of a bound.
     pub(super) fn run_supposing(
         &mut self,
         bound: Option<Bound>,
@@ -132,8 +133,8 @@ impl Cta<'_> {
         done
     }
 
-    /// The lanes whose sides are executed together: those that have one condition, where it says of an encoding what
-    /// does not hold for other lanes, and all of them otherwise.
+    /// Groups of lanes whose sides are executed together: by condition, where a condition bounds an encoding and so may
+    /// hold for some lanes only, and otherwise all lanes.
     fn together(&self, conditions: &[(Lane, Truth)]) -> Vec<(LaneMask, Option<TermId>)> {
         let all = conditions.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
         let bounding = |truth: Truth| match truth {
@@ -157,7 +158,7 @@ impl Cta<'_> {
         groups
     }
 
-    /// Executes one side, or what is left of it, for the lanes of `mask`.
+    /// Executes one side, or the rest of it, for the lanes of `mask`.
     pub(super) fn run_side(
         &mut self,
         warp: &mut Warp,
@@ -210,7 +211,7 @@ impl Cta<'_> {
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
             if !symbolic.is_empty() {
-                // What decides how often a loop runs may take few values.
+                // The loop's trip count may depend on an integer with few values.
                 let by_value = self.run_by_value(warp, symbolic, (pc, guard), join, branch, steps)?;
                 let done = match by_value {
                     Some(done) => done,
@@ -262,7 +263,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Where an operation stands, in brackets.
+    /// The source position of an operation, in brackets.
     fn where_is(&self, inst: InstId) -> String {
         let place = self.launch.place(inst).map(|place| match place.cuda {
             Some(cuda) => {

@@ -1,9 +1,9 @@
 //! Steps of compiler idioms, recognised on values (rules V2, V5): where rounding *is* the function.
 //!
-//! `expf` as `nvcc` emits it computes `m = s·252 + 12582913` rounded towards −∞, `s` in [0, 1]. Such an `m` lies
-//! in [2²³, 2²⁴), where f32 holds exactly the integers, so `m = 12582913 + ⌊252·s⌋`. The low bits of its
-//! encoding, shifted into the exponent field, spell `2^(m − 12582913 − 126)`. Any such pair is recognised by
-//! its value ranges, whatever the constants, and wherever the compiler moved the rest of the function.
+//! `expf` as `nvcc` emits it computes `m = s·252 + 12582913` rounded towards −∞, `s` in [0, 1]. Such an `m` lies in
+//! [2²³, 2²⁴), where f32 holds exactly the integers, so `m = 12582913 + ⌊252·s⌋`. The low bits of its encoding, shifted
+//! into the exponent field, encode `2^(m − 12582913 − 126)`. Any such pair is recognised by its value ranges, whatever
+//! the constants, and wherever the compiler moved the rest of the function.
 
 use super::super::cta::Cta;
 use super::super::int_terms::whole;
@@ -24,16 +24,16 @@ fn finite(store: &Store, term: TermId) -> Option<Rational> {
     }
 }
 
-/// Whether rounding down is what a product and sum is for: each of `s·b + c` for `s` in [0, 1] lies where f32 holds
-/// exactly the integers.
+/// Whether rounding down a multiply-add yields a floor: every `s·b + c` for `s` in [0, 1] lies where f32 holds exactly
+/// the integers.
 fn has_unit_spacing(factor: &Rational, offset: &Rational) -> bool {
     let range = 1 << 23..1 << 24;
     let inside = |value: &Rational| value.to_i64().is_some_and(|value| range.contains(&value));
     offset.is_integer() && factor.is_positive() && inside(offset) && inside(&(offset + factor).ceil())
 }
 
-/// The lowest exponent field and the offset of the encodings of integers between two, if 9 low bits of these do not wrap
-/// around and spell 1 … 254.
+/// The bias of the exponent fields made from integers in a range, if the integers' 9 low bits do not wrap around and
+/// encode 1 … 254.
 fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
     let (low, high) = (lowest - (1 << 23), highest - (1 << 23));
     let base = low & !511;
@@ -41,8 +41,8 @@ fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
 }
 
 impl Cta<'_> {
-    /// `fma.rm(s, b, c)` for `s` in [0, 1] where every result is an integer of f32 with unit spacing:
-    /// `c + ⌊s·b⌋`. `None` when it is not that in every lane of `mask`.
+    /// `fma.rm(s, b, c)` for `s` in [0, 1] where every result is an integer of f32 with unit spacing: `c + ⌊s·b⌋`.
+    /// `None` where this fails for some lane of `mask`.
     pub(super) fn floor_step(
         &mut self,
         mask: LaneMask,
@@ -72,7 +72,7 @@ impl Cta<'_> {
         Some(sum)
     }
 
-    /// The same step on known values: `None` where it is another operation, or where `s` may lie elsewhere.
+    /// Like [`Cta::floor_step`], for known values; `None` for other operations, and where `s` may lie outside [0, 1].
     pub(super) fn known_floor_step(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Option<Value> {
         let [s, b, c] = ids else { return None };
         let is_step = shape.op == TermOp::Fma
@@ -86,7 +86,7 @@ impl Cta<'_> {
         if !has_unit_spacing(&factor, &offset) {
             return None;
         }
-        // What hardware holds are integers.
+        // The values that hardware holds are integers.
         let held = [*s, *b, *c].map(|id| self.known.of(&self.store, id));
         let [Some(s_known), Some(b_known), Some(c_known)] = held else { return None };
         let [from, to] = s_known.exact.bounds()?;
@@ -115,7 +115,7 @@ impl Cta<'_> {
         Some(Value::Sym(Sym::real(shape.format, sum)))
     }
 
-    /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
+    /// `bits(m) << 23` for all lanes of `mask`, where [`Cta::floor_step`] made every `m`.
     pub(super) fn exponent_fields(
         &mut self,
         mask: LaneMask,
@@ -131,7 +131,7 @@ impl Cta<'_> {
                 return None;
             };
             let TermKind::Lane(node, _) = term.kind() else { return None };
-            // Known values are done one by one.
+            // Known values are handled lane by lane.
             if self.known.contains(term.raw()) {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Integer operations: what they mean, bit by bit (rule V4); sums with a carry; and comparisons.
+//! Integer operations: bit-exact semantics (rule V4); sums with a carry; and comparisons.
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::{Truth, Value};
@@ -208,7 +208,7 @@ fn permute(mode: PermuteMode, x: u64, y: u64, selector: u64) -> u64 {
     })
 }
 
-/// The selector with which `prmt` without a mode does what it does in one.
+/// The selector of a mode-less `prmt` that has the effect of a mode.
 pub(super) fn selector_of(mode: PermuteMode, selector: u64) -> u64 {
     let n = selector & 3;
     let pick: [u64; 4] = match mode {
@@ -223,7 +223,7 @@ pub(super) fn selector_of(mode: PermuteMode, selector: u64) -> u64 {
     pick.iter().enumerate().fold(0, |out, (at, from)| out | (from & 7) << (4 * at))
 }
 
-/// Whether two integers compare as asked.
+/// Evaluates a comparison of two integers.
 #[inline(always)]
 pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
     // Flipping the sign bit makes signed order unsigned order.
@@ -240,9 +240,9 @@ pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
     }
 }
 
-/// The lanes whose integers compare as asked.
+/// The lanes in which a comparison of integers holds.
 fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> LaneMask {
-    // Which comparison it is, is asked once for all lanes.
+    // One dispatch on the comparison for all lanes.
     #[inline(always)]
     fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> LaneMask {
         LaneMask::from_bits(
@@ -266,7 +266,7 @@ fn each2(a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32], f: impl Fn(u64, u64)
     }
 }
 
-/// All lanes of an operation that cannot fail; false when it must go lane by lane.
+/// Executes an operation that cannot fail in all lanes; false where it must be executed lane by lane.
 #[inline(always)]
 pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32]) -> bool {
     let mask = ty.width.mask();
@@ -287,7 +287,7 @@ pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut
             each2(a, b, out, |x, y| u64::from(x as u32) * u64::from(y as u32))
         }
         Int2::Shl => match b {
-            // One amount for all lanes is the rule.
+            // Usually the amount is uniform.
             [amount, rest @ ..] if rest.iter().all(|other| other == amount) => {
                 let amount = *amount & 0xffff_ffff;
                 if amount >= u64::from(ty.width.bits()) {
@@ -315,7 +315,7 @@ pub(super) fn vector2(op: Int2, ty: Int, a: &[u64; 32], b: &[u64; 32], out: &mut
     true
 }
 
-/// The same of an operation on three integers.
+/// Like [`vector2`], for an operation on three integers.
 #[inline(always)]
 pub(super) fn vector3(op: Int3, ty: Int, [x, y, z]: [&[u64; 32]; 3], out: &mut [u64; 32]) -> bool {
     match (op, ty.width, ty.signed) {
@@ -347,7 +347,7 @@ pub(super) struct Carry {
     pub(super) carry_out: Option<PredId>,
 }
 
-/// Where a comparison's result goes: to `p` as it is and to `q` negated, each combined with a third predicate.
+/// The destinations of a comparison: `p` takes the result and `q` its negation, each combined with a third predicate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompareTargets {
     pub(super) p: PredId,
@@ -417,7 +417,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Writes the results of a comparison: `p` as it is and `q` negated, each combined with a third predicate.
+    /// Writes the result of a comparison to `p` and its negation to `q`, each combined with a third predicate.
     pub(super) fn set_predicates(
         &mut self,
         warp: &mut Warp,

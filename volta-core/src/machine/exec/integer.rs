@@ -1,6 +1,6 @@
-//! Operations on integers (rules V4, V5): each is one description, with operands of whichever domain, and is tried in one
-//! domain after the other: affine from thread to thread ([`super::group`]), concrete, moves of whole pieces, choices
-//! between concrete integers, and terms.
+//! Operations on integers (rules V4, V5): each has one description, generic in the domain of its operands, and is tried
+//! in one domain after the other: affine from thread to thread ([`super::group`]), concrete, moves of whole parts,
+//! choices between concrete integers, and terms.
 
 use super::super::cta::{Cta, Stop};
 use super::super::register::Words;
@@ -126,7 +126,8 @@ impl Cta<'_> {
             let values = op.map(|source| self.value(warp, *source, lane));
             let words = values.operands();
             let value = match self.taint(words) {
-                // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
+                // Undefined values taint the result; a packed value may have an undefined part that the operation
+                // drops.
                 Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
                     Value::Undefined(origin)
                 }
@@ -141,8 +142,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The same where all operands are concrete.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    /// Like [`Cta::integer`], where all operands are concrete.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn concrete_integer(
         &mut self,
         warp: &mut Warp,

@@ -1,7 +1,7 @@
 //! Known values: terms that depend on no input (rule V10).
 //!
-//! Of each it is known which real it is, by which proofs go, and what hardware may hold of it after each rounding. What
-//! a known value decides, it must decide alike by both.
+//! For each known value, two things are kept: which real it is, for proofs, and what hardware may hold of it after each
+//! rounding. A decision that depends on a known value must come out the same for both.
 
 use std::cmp::Ordering;
 
@@ -21,17 +21,17 @@ use crate::term::{
     self, Constant, Fold, Kind, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp, fold,
 };
 
-/// Bits of the bounds between which reals are held that are no rationals.
+/// Precision of enclosures of irrational reals, in bits.
 const PRECISION: u32 = 192;
 
-/// Numerator and denominator of a constant have at most so many bits together: a few times what f64 spans.
+/// The largest size of a constant, numerator and denominator together, in bits: a few times the range of f64.
 const MAX_CONSTANT_BITS: u64 = 1 << 14;
 
 /// The real that a known value is.
 #[derive(Clone, Debug)]
 pub(super) enum Exact {
     Number(Extended),
-    /// No rational, or one that is too long.
+    /// An irrational, or a rational that is too long.
     Between(Enclosed<Wide>),
 }
 
@@ -43,11 +43,11 @@ pub(super) struct Known {
     pub(super) rounded: Option<Rounded>,
 }
 
-/// What a known value was to decide, and does not decide alike with and without rounding.
+/// A decision that depends on a known value and comes out differently with and without rounding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undecided(pub(super) &'static str);
 
-/// The least and the greatest number that something may be.
+/// The least and the greatest possible number.
 pub(super) type Bounds = [Extended; 2];
 
 impl Exact {
@@ -85,14 +85,14 @@ impl Exact {
 }
 
 impl Known {
-    /// Of the real and of what hardware holds of it in a format, each: the least and the greatest number.
+    /// Bounds of the real, and of what hardware holds of it in a format.
     pub(super) fn both_bounds(&self, format: Format, flush: bool) -> Option<[Bounds; 2]> {
         let rounded = self.rounded?.within(format)?;
         let rounded = if flush { rounded.flushed() } else { rounded };
         Some([self.exact.bounds()?, rounded.bounds()])
     }
 
-    /// What a function that keeps order makes of the real and of all that hardware may hold, if that is one thing.
+    /// The value of a monotone function of the real and of everything that hardware may hold, if it is the same.
     pub(super) fn decides<T: PartialEq>(
         &self,
         format: Format,
@@ -109,16 +109,16 @@ impl Known {
 /// The known values of a CTA.
 #[derive(Debug, Default)]
 pub(in super::super) struct Knowns {
-    /// Those that are no constants. Each is the only lane of its node.
+    /// Known values that are not constants. Each is the only lane of its node.
     values: FxHashMap<TermId, Known>,
-    /// Their lowest and highest terms, raw.
+    /// The lowest and highest raw term id of these.
     ends: Option<[u64; 2]>,
-    /// What products are before they are rounded, where a sum may be fused with them.
+    /// Products before rounding, where a sum may be fused with them.
     products: FxHashMap<TermId, Enclosed<Wide>>,
 }
 
 impl Knowns {
-    /// Bytes that the table holds, about.
+    /// Approximate number of bytes that the table holds.
     pub(in super::super) fn bytes(&self) -> u64 {
         (self.values.len() * 320 + self.products.len() * 240) as u64
     }
@@ -129,21 +129,21 @@ impl Knowns {
         self.ends.is_none()
     }
 
-    /// Whether a term, raw, is known.
+    /// Whether a term, given by its raw id, is known.
     #[inline]
     pub(in super::super) fn contains(&self, raw: u64) -> bool {
         let term = TermId::from_raw(raw);
         term.is_constant() || !self.is_empty() && self.values.contains_key(&term)
     }
 
-    /// Whether a term between two, raw, may be known: those of lanes that are affine, or one of all lanes.
+    /// Whether a term between two raw ids may be known: of affine lanes, or of one uniform term.
     #[inline]
     pub(in super::super) fn may_contain(&self, [low, high]: [u64; 2]) -> bool {
         if low == high {
             return self.contains(low);
         }
         let Some([first, last]) = self.ends else { return false };
-        // Several lanes of one node are none of them the only one.
+        // Known terms are the only lane of their node.
         low >> 5 != high >> 5 && low <= last && first <= high
     }
 
@@ -159,19 +159,19 @@ impl Knowns {
         }
     }
 
-    /// Takes in a term that is known and no constant: of a node of its own.
+    /// Adds a known term that is no constant and has a node of its own.
     pub(super) fn insert(&mut self, term: TermId, known: Known) {
         let [low, high] = self.ends.unwrap_or([term.raw(); 2]);
         self.ends = Some([low.min(term.raw()), high.max(term.raw())]);
         self.values.insert(term, known);
     }
 
-    /// Takes in a term of which only that is known that it depends on no input.
+    /// Adds a term of which only independence of inputs is known.
     pub(in super::super) fn insert_unbounded(&mut self, term: TermId) {
         self.insert(term, Known { exact: Exact::Between(Enclosed::Unresolved), rounded: None });
     }
 
-    /// An operation on known values.
+    /// Applies an operation to known values.
     pub(super) fn fold(&mut self, store: &mut Store, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         let unbounded = || Known { exact: Exact::Between(Enclosed::Unresolved), rounded: None };
         let operands: SmallVec<[Known; 3]> =
@@ -183,7 +183,7 @@ impl Knowns {
         let folded = numbers.map(|numbers| clamp_fold(shape.clamp, fold(shape.op, &numbers)));
         let value = match folded {
             Some(Fold::Undefined) => return undefined,
-            // A chain of squares doubles the digits at each step: beyond some size it is a term like any other.
+            // Repeated squaring doubles the bits at each step: beyond some size the result is a term like any other.
             Some(Fold::Value(value)) if !is_long(&value) => {
                 self.constant(store, shape.format, value, rounded)
             }
@@ -206,7 +206,7 @@ impl Knowns {
         value
     }
 
-    /// A constant in a register: concrete bits when exactly what the hardware holds, else a term.
+    /// A constant in a register: concrete bits if hardware holds it exactly, else a term.
     pub(super) fn constant(
         &mut self,
         store: &mut Store,
@@ -222,7 +222,7 @@ impl Knowns {
         Value::Sym(Sym::real(format, store.intern(Constant { exact, literal: None, rounded })))
     }
 
-    /// Known values in another format, or rounded there: the real is the same.
+    /// A known value in another format, or rounded there: the real is the same.
     pub(super) fn converted(
         &mut self,
         store: &mut Store,
@@ -234,14 +234,14 @@ impl Knowns {
         if let Exact::Number(number) = exact {
             return self.constant(store, to, number, rounded);
         }
-        // A term of its own: what hardware holds of this one is another number.
+        // A new term, since hardware holds another number of it.
         let zero = whole(store, 0);
         let term = store.apply(TermOp::Add, &[from, zero], pc);
         self.insert(term, Known { exact, rounded });
         Value::Sym(Sym::real(to, term))
     }
 
-    /// Whether the sign bit of a known value is set. Of a zero, only bits tell it.
+    /// Whether the sign bit of a known value is set. The sign of a zero is known only from its bits.
     pub(super) fn is_negative(&self, store: &Store, term: TermId, format: Format) -> Result<bool, Undecided> {
         let undecided = Undecided("the sign that is copied");
         let known = self.of(store, term).ok_or(undecided)?;
@@ -250,7 +250,7 @@ impl Knowns {
         let alike = match bounds.map(|[low, high]| [low.signum(), high.signum()]) {
             [[1, _], _] => !negative,
             [[_, -1], _] => negative,
-            // Exactly zero, and no rounding made anything of it.
+            // Zero both as a real and in hardware.
             [[0, 0], [0, 0]] => true,
             _ => false,
         };
@@ -273,7 +273,7 @@ impl Knowns {
         Some(if shape.precision.flush { rounded.flushed() } else { rounded })
     }
 
-    /// Remembers what a product is before it is rounded. That keeps it from being bits, which tell nothing of it.
+    /// Remembers a product before rounding, and keeps it as a term rather than bits, which could not carry this.
     fn note_product(&mut self, store: &mut Store, value: Value, shape: Shape, operands: &[Known]) -> Value {
         let Some(held) = held(shape, operands) else { return value };
         let factors: SmallVec<[Enclosed<Wide>; 3]> = held.iter().map(|held| enclosed(*held)).collect();
@@ -290,7 +290,7 @@ impl Knowns {
             }
             Value::Undefined(_) => return value,
         };
-        // A constant may be the product of several.
+        // A constant may be the result of several products.
         let product = match (self.products.remove(&term), product) {
             (Some(Enclosed::Finite(known)), Enclosed::Finite(new)) => Enclosed::Finite(known.hull(&new)),
             (Some(_), _) => Enclosed::Unresolved,
@@ -300,7 +300,7 @@ impl Knowns {
         Value::Sym(Sym::real(shape.format, term))
     }
 
-    /// Whether a comparison holds; `None` where one of the terms depends on the input.
+    /// Whether a comparison holds; `None` where one of the terms depends on inputs.
     pub(super) fn compare(
         &self,
         store: &Store,
@@ -323,7 +323,7 @@ impl Knowns {
     }
 }
 
-/// What hardware holds of the operands of an instruction.
+/// The values that hardware holds for an instruction's operands.
 fn held(shape: Shape, operands: &[Known]) -> Option<SmallVec<[Rounded; 3]>> {
     let own = |operand: &Known| {
         let rounded = operand.rounded?.within(shape.format)?;
@@ -401,7 +401,7 @@ fn clamp_fold(clamp: Clamp, value: Fold) -> Fold {
 }
 
 impl Exact {
-    /// The real, clamped.
+    /// Clamps the real.
     pub(super) fn clamped(self, clamp: Clamp) -> Exact {
         match self {
             Exact::Number(number) => match clamp_fold(clamp, Fold::Value(number.clone())) {
@@ -413,7 +413,7 @@ impl Exact {
     }
 }
 
-/// A clamped term, of a node of its own.
+/// Clamps a term, as a new node.
 pub(super) fn clamp_term(store: &mut Store, clamp: Clamp, term: TermId, pc: InstId) -> TermId {
     match clamp {
         Clamp::None => term,
@@ -425,17 +425,17 @@ pub(super) fn clamp_term(store: &mut Store, clamp: Clamp, term: TermId, pc: Inst
     }
 }
 
-/// All reals of an enclosure as numbers of a format, the lower and the upper end each rounded in its way.
+/// All reals of an enclosure as numbers of a format, with a rounding mode for the lower and one for the upper end.
 fn encoded(value: &Enclosed<Wide>, format: Format, [down, up]: [Rounding; 2]) -> Option<Rounded> {
     let [low, high] = bounds(value)?;
     let sign = 1 << (8 * format.bytes() - 1);
-    // A real zero may come out as either.
+    // The zero may have either sign.
     let first = encode(&low, format, down) | if low.signum() == 0 { sign } else { 0 };
     Rounded::between(format, first, encode(&high, format, up))
 }
 
-/// What hardware may hold of an operation's result where it may hold several numbers of an operand, where the result is
-/// no rational, or where the operation is an approximation.
+/// Bounds on an operation's result in hardware where an operand has several possible values, where the result is
+/// irrational, or where the operation is an approximation.
 fn of_ranges(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     let operands: SmallVec<[Enclosed<Wide>; 3]> = held.iter().map(|held| enclosed(*held)).collect();
     let value = enclose(shape.op, &operands);
@@ -450,8 +450,8 @@ fn of_ranges(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     encoded(&value, shape.format, [Rounding::Down, Rounding::Up])
 }
 
-/// What hardware holds of an operation's result where it is known what it holds of the operands; `None` where this is
-/// no case of rounding a rational once.
+/// The result of an operation in hardware from known operands in hardware; `None` where it is not a rational that is
+/// rounded once.
 fn of_numbers(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     let bits: SmallVec<[u64; 3]> = held.iter().map(|held| held.bits()).collect::<Option<_>>()?;
     let numbers: SmallVec<[Extended; 3]> = held.iter().map(|held| held.bounds()[0].clone()).collect();
@@ -462,7 +462,7 @@ fn of_numbers(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     };
     let zero = |at: usize| numbers[at].signum() == 0;
     let infinite = |value: &Extended| value.finite().is_none();
-    // The ISA lists what functions are of infinities, and those that are bounded, of zeros.
+    // The ISA tabulates functions at infinities, and bounded functions at zeros.
     let quotient_of_large = shape.op == TermOp::Div
         && numbers[1].finite().is_some_and(|divisor| divisor.abs() > Rational::power_of_two(126));
     let listed = numbers.iter().any(infinite) && !quotient_of_large
@@ -475,7 +475,7 @@ fn of_numbers(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     if decode(shape.format, rounded) != Decoded::Finite(Rational::ZERO) {
         return Rounded::exactly(shape.format, rounded);
     }
-    // A zero (exact, or by underflow) has a sign of its own.
+    // The sign of a zero, exact or by underflow, follows separate rules.
     let sign_bit = 1u64 << (8 * shape.format.bytes() - 1);
     let negative = |at: usize| bits[at] & sign_bit != 0;
     let down = shape.precision.rounding == Rounding::Down;

@@ -18,17 +18,17 @@ use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{Pattern, TermId, TermOp, TermOperand};
 use crate::verdict::FaultKind;
 
-/// The operands of a product of matrices of terms, which 32 lanes at a time compute.
+/// The operands of a product of matrices of terms, which is computed for 32 lanes at a time.
 pub(super) struct Factors<'t> {
     left: &'t Terms,
     right: &'t Terms,
     sum: &'t Terms,
     places: Places,
-    /// No element is undefined.
+    /// Whether no element is undefined.
     complete: bool,
-    /// A row, a column and a sum are known, so that a result may be.
+    /// Whether a row, a column and a sum are known, so that a result may be.
     known: bool,
-    /// What instructions have of both matrices, by its first element: several have the same.
+    /// Interned operands of both matrices, by their first element: several instructions have the same ones.
     of_left: Vec<Option<TermOperand>>,
     of_right: Vec<Option<TermOperand>>,
 }
@@ -53,25 +53,25 @@ impl<'t> Factors<'t> {
     }
 }
 
-/// Which elements of a product the lanes compute, from the first one's on: as many columns as there are, row after
+/// Which elements of a product the lanes compute, starting from the first lane's: row by row, with `columns` in each
 /// row.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
-    /// A power of two of each, 32 together.
+    /// Powers of two whose product is 32.
     rows: usize,
     columns: usize,
-    /// What separates columns.
+    /// Distance of columns.
     apart: usize,
 }
 
 impl Places {
-    /// Those of the elements of one number in lanes' fragments of C or D.
+    /// The elements with one index in the lanes' fragments of C or D.
     pub(super) const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
 
-    /// Those of 32 rows, in one column.
+    /// The elements of 32 rows in one column.
     pub(super) const OF_ROWS: Places = Places { rows: 32, columns: 1, apart: 1 };
 
-    /// 32 neighbours in a matrix with so many columns.
+    /// 32 consecutive elements of a matrix with so many columns.
     pub(super) fn in_order(columns: usize) -> Places {
         let inside = columns.min(32);
         Places { rows: 32 / inside, columns: inside, apart: 1 }
@@ -83,7 +83,7 @@ impl Places {
 }
 
 impl Cta<'_> {
-    /// Matrices lie in shared memory, those of `wmma` also in tensors.
+    /// Checks the object of a matrix: shared memory, and for `wmma` also tensors.
     pub(super) fn holds_matrices(
         &self,
         warp: &Warp,
@@ -189,7 +189,7 @@ impl Cta<'_> {
         total.all()
     }
 
-    /// Notes which sums are of known values: in which order they are rounded is not specified (rule V10).
+    /// Notes sums of known values: the order in which they are rounded is not specified (rule V10).
     fn note_known(&mut self, factors: &Factors<'_>, first: (usize, usize), totals: &[u64; 32]) {
         let Factors { left, right, sum, places, .. } = factors;
         for (lane, total) in Lane::all().zip(totals) {
@@ -202,7 +202,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The same where some operands are undefined.
+    /// Like [`Cta::dot_products`], where some operands are undefined.
     fn defined_dot_products(
         &mut self,
         pc: InstId,
@@ -236,7 +236,7 @@ impl Cta<'_> {
         total
     }
 
-    /// A value as an element of floats of a matrix.
+    /// A value as a float element of a matrix.
     pub(super) fn raw_real(
         &mut self,
         warp: &Warp,
@@ -251,7 +251,7 @@ impl Cta<'_> {
         })
     }
 
-    /// The elements that registers hold, as terms.
+    /// The elements in registers, as terms.
     pub(super) fn read_matrix(
         &mut self,
         warp: &Warp,
@@ -274,7 +274,7 @@ impl Cta<'_> {
                 if let Value::Sym(sym) = value
                     && let Some(tag) = tag
                 {
-                    // At a look, what the rule is.
+                    // Fast path for the usual case.
                     if inside == 1 && sym.raw() & !Sym::PAYLOAD == tag {
                         out.set(place(lane, at), sym.raw() & Sym::PAYLOAD);
                         continue;
@@ -300,7 +300,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Two bytes or one of a register: which of its parts of so many, from the low one on.
+    /// A part of a register, two bytes or one, by its index from the low end.
     pub(super) fn part(
         &mut self,
         warp: &Warp,
@@ -379,7 +379,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Products of 8-bit integers, some of which depend on the input.
+    /// Products of 8-bit integers, some of which depend on inputs.
     fn integer_mma_of_terms(
         &mut self,
         warp: &mut Warp,
@@ -403,7 +403,7 @@ impl Cta<'_> {
             }
             for (at, source) in c.iter().enumerate() {
                 let value = self.value(warp, *source, lane);
-                // Sums that do not wrap around are of the numbers as they are.
+                // Saturated sums are sums of the numbers themselves.
                 let term = match (product.saturate, self.int_terms(pc)) {
                     (true, mut residues) => residues.reading(value, word),
                     (false, mut residues) => residues.residue(value, 4),
@@ -427,7 +427,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// A byte of a register as the number that it is.
+    /// A byte of a register as the number that it encodes.
     fn byte_term(
         &mut self,
         warp: &Warp,
@@ -443,7 +443,7 @@ impl Cta<'_> {
         part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
     }
 
-    /// The fault of an operand that is undefined, or no integer.
+    /// The fault of an operand that is undefined, or not an integer.
     #[cold]
     pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
         match value {
@@ -452,8 +452,8 @@ impl Cta<'_> {
         }
     }
 
-    /// `ldmatrix`. Each row is read by the lane that gives its address, which may fetch it, and by the lanes that
-    /// get parts of it.
+    /// `ldmatrix`. Each row is read by the lane that gives its address, since that lane may fetch it, and by the lanes
+    /// that receive parts of it.
     pub(super) fn load_matrix(
         &mut self,
         warp: &mut Warp,
@@ -477,7 +477,7 @@ impl Cta<'_> {
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
-                    // Transposed, a cell's halves go to the rows of two groups of lanes.
+                    // When transposed, a cell's halves go to the rows of two groups of lanes.
                     let readers =
                         if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
                     let readers = LaneMask::from_bits(readers);
@@ -571,12 +571,12 @@ impl Cta<'_> {
     }
 }
 
-/// An 8-bit element as the integer that it is.
+/// An 8-bit element as the integer that it encodes.
 pub(super) fn byte_of(element: MatrixElement, byte: u8) -> i64 {
     if element == (MatrixElement::Int8 { signed: true }) { i64::from(byte as i8) } else { byte.into() }
 }
 
-/// An element of a product of integers, which wraps around in 32 bits or is cut to them.
+/// An element of a product of integers, which wraps around or saturates in 32 bits.
 pub(super) fn sum_of_products(
     product: MatrixProduct,
     start: u32,

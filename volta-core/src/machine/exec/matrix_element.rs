@@ -1,4 +1,4 @@
-//! Elements of matrices as terms: reals of floats, whole numbers of integers (rules V2, V4).
+//! Elements of matrices as terms: reals for floats, integers for integers (rules V2, V4).
 
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::IntTerms;
@@ -48,12 +48,12 @@ impl Cta<'_> {
         }
     }
 
-    /// The numbers that sums of integers are, with which those begin that do not wrap around.
+    /// The signed numbers of integer sums; saturating products start from these.
     pub(super) fn numbers_of_sums(&mut self, pc: InstId, sums: &[u64]) -> Vec<u64> {
         self.each_defined(pc, sums, |residues, term| residues.signed(term, 32))
     }
 
-    /// Sums of integers, cut to their range.
+    /// Integer sums, saturated.
     pub(super) fn saturated_sums(&mut self, pc: InstId, sums: &[u64]) -> Vec<u64> {
         let word = Int { width: Width::W32, signed: true };
         self.each_defined(pc, sums, |residues, term| residues.saturated(term, word))

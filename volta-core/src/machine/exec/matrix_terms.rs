@@ -3,9 +3,9 @@
 use super::super::value::Origin;
 use crate::program::InstId;
 
-/// In place of a term: the element is undefined, from here on.
+/// In place of a term: the element becomes undefined here.
 pub(super) const UNDEFINED: u64 = u64::MAX;
-/// What stands in place of a term where an element is undefined, with its origin below.
+/// Marks an undefined element, with its origin in the other bits.
 const NO_TERM: u64 = 1 << 63;
 
 /// Whether an element is undefined.
@@ -13,17 +13,17 @@ pub(super) fn is_undefined(raw: u64) -> bool {
     raw & NO_TERM != 0
 }
 
-/// What stands in place of the term of an undefined element.
+/// The representation of an undefined element.
 pub(super) fn undefined(origin: Origin) -> u64 {
     NO_TERM | origin.raw()
 }
 
-/// The origin of an undefined element, which may have become so at `pc`.
+/// The origin of an undefined element, which may have become undefined at `pc`.
 pub(super) fn origin_of(raw: u64, pc: InstId) -> Origin {
     if raw == UNDEFINED { Origin::Invalid(pc) } else { Origin::from_raw(raw & !NO_TERM) }
 }
 
-/// Terms of a matrix, raw, row by row.
+/// Raw term ids of a matrix, row by row.
 pub(super) struct Terms {
     pub(super) columns: usize,
     pub(super) raw: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Notes what accesses of warps cost, if that was asked for.
+//! Notes the cost of warps' accesses, if the run asks for it.
 
 use super::super::access_pattern::{Traffic, passes, sectors};
 use super::super::cta::Cta;
@@ -9,7 +9,7 @@ use crate::program::{Address, InstId, Space};
 use std::collections::BTreeMap;
 
 impl Cta<'_> {
-    /// Notes an access by some lanes of a warp, if that was asked for.
+    /// Notes an access by some lanes of a warp, if the run asks for it.
     #[inline]
     pub(super) fn observe(
         &mut self,
@@ -33,7 +33,7 @@ impl Cta<'_> {
         (space, address): (Space, Address),
         bytes: u32,
     ) {
-        // Where arrays lie beside one another is not known: each is looked at by itself.
+        // The relative position of arrays is not known: each is counted separately.
         let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
         for lane in mask {
             let Some(base) = self.bits(warp, address.base, lane) else { continue };

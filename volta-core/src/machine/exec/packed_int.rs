@@ -1,5 +1,5 @@
-//! Integer operations on lanes that are not concrete (rules V4, V5): moving whole pieces, choices between two
-//! integers, and arithmetic on integers that depend on the input.
+//! Integer operations on lanes that are not concrete (rules V4, V5): moving whole parts, choices between two integers,
+//! and arithmetic on integers that depend on inputs.
 
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::{self, IntTerms, whole};
@@ -17,7 +17,7 @@ use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Wi
 use crate::term::{NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 
-/// What an integer operation on values may use.
+/// The state that integer operations on values need.
 pub(super) struct PackedInts<'t> {
     pub(super) packed: &'t mut PackedValues,
     pub(super) store: &'t mut Store,
@@ -28,7 +28,7 @@ pub(super) struct PackedInts<'t> {
 }
 
 impl PackedInts<'_> {
-    /// An operation on bits, applied to the arms of choices.
+    /// Applies an operation on bits to the arms of choices.
     fn choices(&mut self, words: &[Value], f: impl Fn(&[u64]) -> Option<u64>) -> Option<Value> {
         let mut leaf = |x: &[u64]| f(x).map(Value::Bits);
         let mut join = |table: &mut PackedValues, condition, then, otherwise| {
@@ -42,7 +42,7 @@ impl PackedInts<'_> {
         self.choices(op.operands(), |bits| op.on(bits).concrete())
     }
 
-    /// The result of an operation as a term.
+    /// The result of an operation as a term; see [`IntTerms::integer`].
     pub(super) fn computed(&mut self, op: &Integer<Value>) -> Option<Value> {
         let PackedInts { packed, store, ranges, pc, .. } = self;
         let mut terms = IntTerms { packed, store, ranges, pc: *pc };
@@ -50,7 +50,7 @@ impl PackedInts<'_> {
         Some(terms.value(term, op.bytes()))
     }
 
-    /// The result of an operation that only moves whole pieces, or changes a real's sign.
+    /// The result of an operation that only moves whole parts, or changes a real's sign.
     pub(super) fn moved(&mut self, op: &Integer<Value>) -> Option<Value> {
         match *op {
             Integer::One(..) => None,
@@ -61,7 +61,7 @@ impl PackedInts<'_> {
                 self.replace(a, b, width.bytes(), position, length)
             }
             Integer::Convert { from, to, saturate, a: [a] } => {
-                // Whole pieces that the narrower type keeps; zeros above them.
+                // The whole parts that fit the result, with zeros above them.
                 let kept = from.width.bytes().min(to.width.bytes());
                 let widens = to.width.bytes() > from.width.bytes();
                 let value = if saturate || from.signed && widens { None } else { self.cut(a, 8, 0, kept) };
@@ -96,7 +96,7 @@ impl PackedInts<'_> {
         }
     }
 
-    /// Operations that only move whole pieces, or change a real's sign.
+    /// Operations that only move whole parts, or change a real's sign.
     fn moves(&mut self, op: Int2, width: Width, signed: bool, words: &[Value]) -> Option<Value> {
         let bytes = width.bytes();
         let (a, b) = (words[0], words[1]);
@@ -141,18 +141,19 @@ impl PackedInts<'_> {
         }
     }
 
-    /// Whether no part of an integer is kept: then it is computed with, rather than moved.
+    /// Whether an operation keeps nothing of an unknown integer: the result is then computed as a term, not moved.
     fn computes_nothing(&self, value: Value, none: bool) -> bool {
         none && self.packed.is_unknown_integer(value)
     }
 
-    /// `length` bytes of a value, from byte `start`, as a number of its own.
+    /// `length` bytes of a value, from byte `start`, as a value of their own.
     pub(super) fn cut(&mut self, value: Value, bytes: u32, start: u32, length: u32) -> Option<Value> {
         let pieces = PackedValues::slice(&self.packed.split(value, bytes), start, length).ok()?;
         Some(self.packed.join(&pieces))
     }
 
-    /// Byte masks keep pieces; clearing a real's sign bit is its absolute value, and keeping nothing else a zero.
+    /// Byte masks keep parts; clearing a real's sign bit is its absolute value, and keeping only the sign bit gives a
+    /// zero.
     fn mask(&mut self, value: Value, bits: u64, bytes: u32) -> Option<Value> {
         if let Value::Sym(sym) = self.packed.as_f32(value)
             && let SymKind::Real(format, term) = sym.kind()
@@ -199,7 +200,7 @@ impl PackedInts<'_> {
         Some(self.with_other_sign(TermOp::Neg, format, term))
     }
 
-    /// What clearing or flipping the sign bit of a real makes.
+    /// A real after clearing or flipping its sign bit.
     fn with_other_sign(&mut self, op: TermOp, format: Format, term: TermId) -> Value {
         if self.known.contains(term.raw()) {
             let shape = Shape { op, format, precision: Precision::NEAREST, clamp: Clamp::None };
@@ -208,7 +209,7 @@ impl PackedInts<'_> {
         Value::Sym(Sym::real(format, self.store.apply(op, &[term], self.pc)))
     }
 
-    /// Two values whose non-zero bytes do not meet: one laid over the other.
+    /// Two values whose non-zero bytes are disjoint, overlaid.
     fn overlay(&mut self, a: Value, b: Value, bytes: u32) -> Option<Value> {
         let (left, right) = (self.packed.split(a, bytes), self.packed.split(b, bytes));
         let mut pieces: Vec<PackedPart> = Vec::new();
@@ -294,10 +295,10 @@ impl PackedInts<'_> {
             if first & 8 != 0 {
                 return None;
             }
-            // The longest run of consecutive bytes that makes whole pieces.
+            // The longest run of consecutive bytes that consists of whole parts.
             let run = (1..=4 - at)
                 .take_while(|length| {
-                    // Beyond byte 7 a selector's digit asks for a sign.
+                    // A selector digit of 8 or more replicates a sign.
                     (0..*length).all(|step| first + step < 8 && nibble(at + step) == first + step)
                 })
                 .filter_map(|length| {
@@ -316,7 +317,7 @@ pub(super) fn sign_bit(format: Format) -> Option<u64> {
     Some(1 << (8 * format.bytes() - 1))
 }
 
-/// A field of known place that is whole bytes of a register: where it begins and how long it is, in bytes.
+/// A known bit field that consists of whole bytes of a register: start and length in bytes.
 fn whole_bytes(position: Value, length: Value, width: Width) -> Option<(u32, u32)> {
     let (Value::Bits(position), Value::Bits(length)) = (position, length) else { return None };
     let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
@@ -330,7 +331,7 @@ fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
 }
 
 impl Cta<'_> {
-    /// A choice between integers of 8 bytes, as two of 4.
+    /// A choice between integers of 8 bytes, as two choices between integers of 4 bytes.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
         self.packed.as_choice(value)?;
         [0, 32]
@@ -348,7 +349,7 @@ impl Cta<'_> {
         Signs { packed, store, known, pc }
     }
 
-    /// Terms of integers.
+    /// The builder of integer terms.
     pub(super) fn int_terms(&mut self, pc: InstId) -> IntTerms<'_> {
         let Cta { packed, store, ranges, .. } = self;
         IntTerms { packed, store, ranges, pc }
@@ -434,7 +435,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// An addition or a subtraction with a carry where a lane is not concrete: the result, and what is carried on.
+    /// An addition or a subtraction with a carry where a lane is not concrete: the result, and the carry out.
     pub(super) fn symbolic_carry(
         &mut self,
         warp: &Warp,
@@ -471,13 +472,13 @@ impl Cta<'_> {
         Ok((result, out))
     }
 
-    /// The origin that an undefined result takes from its operands.
+    /// The origin of an undefined result, from its operands.
     pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
         values.iter().filter_map(|value| self.packed.undefined_part(*value)).reduce(Origin::or)
     }
 }
 
-/// `then` where the condition holds, else `otherwise`. The condition may lack a value, and is kept then.
+/// `then` where the condition holds, else `otherwise`. A condition that may have no value is kept.
 fn choose_truth(
     store: &mut Store,
     lacks: bool,
@@ -488,7 +489,7 @@ fn choose_truth(
 ) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {
-        // Each arm compares bits, and these give no answer.
+        // The arms compare bits, which are never answers.
         (Truth::Answer(_), _) | (_, Truth::Answer(_)) => return Truth::Undefined(Origin::Unpredictable(pc)),
         (Truth::Undefined(one), Truth::Undefined(other)) => return Truth::Undefined(one.or(other)),
         (undefined @ Truth::Undefined(_), _) | (_, undefined @ Truth::Undefined(_)) => return undefined,

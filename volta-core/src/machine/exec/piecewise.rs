@@ -1,5 +1,5 @@
-//! Functions of integers that depend on the input, by the few values that they have (rule V4): powers of two, for
-//! shifts by amounts, and fields and bytes at places, that are not known; and the place of the highest digit.
+//! Functions of unknown integers with few possible values, piece by piece (rule V4): powers of two, for shifts by
+//! unknown amounts and for fields and bytes at unknown positions; and the position of the highest bit.
 
 use super::super::int_terms::{IntTerms, exactly};
 use super::super::value::Value;
@@ -8,14 +8,14 @@ use crate::number::Rational;
 use crate::program::{Int, Int1, Int2, Int3, PermuteMode, Width};
 use crate::term::{TermId, TermOp, View};
 
-/// Amounts and positions are read as these.
+/// The type of amounts and positions.
 const AMOUNT: Int = Int { width: Width::W32, signed: false };
 
-/// From a number on, a function has a value.
+/// The value of a function from a number on.
 type Step = (i128, Rational);
 
 impl IntTerms<'_> {
-    /// The value of the last step at or below a term, of ascending ones; that of the first where there is none.
+    /// The value of the last step at or below a term; of the first step where there is none. Steps ascend.
     fn stepped(&mut self, term: TermId, steps: &[Step]) -> TermId {
         if let [(_, only)] = steps {
             return exactly(self.store, only.clone());
@@ -27,20 +27,20 @@ impl IntTerms<'_> {
             return then;
         }
         let from = self.whole(above[0].0);
-        // Found again by who shifts by the same amount.
+        // Interned, so that other shifts by the same amount find it.
         let pc = self.pc;
         let condition = self.store.push_uniform(TermOp::Less, &[term.raw(), from.raw()], pc);
         let chosen = [condition, then.raw(), otherwise.raw()];
         TermId::from_raw(self.store.push_uniform(TermOp::Select, &chosen, pc))
     }
 
-    /// A function of a natural number up to `last`, from which on it has the same value.
+    /// A function of an unsigned number, constant from `last` on.
     fn by_value(&mut self, term: TermId, last: u32, f: impl Fn(u32) -> Rational) -> TermId {
         let range = self.ranges.of(self.store, term);
         let (low, high) = (range.low.unwrap_or(0).max(0), range.high.unwrap_or(i128::MAX));
         let low = u32::try_from(low).unwrap_or(last).min(last);
         let high = u32::try_from(high).unwrap_or(last).min(last);
-        // From the last on, others than it may be meant.
+        // Numbers above `last` share its value.
         let possible = |value: u32| {
             let value = u64::from(value);
             value == u64::from(last) || value & !range.ones == 0 && range.sure & !value == 0
@@ -72,7 +72,7 @@ impl IntTerms<'_> {
         self.scaled_down(term, factor)
     }
 
-    /// Shifts, whose amounts end at the width.
+    /// A shift, whose amount saturates at the width.
     pub(super) fn shift(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
         let bits = ty.width.bits();
         let amount = self.reading(b, AMOUNT)?;
@@ -96,24 +96,24 @@ impl IntTerms<'_> {
         [up, down]
     }
 
-    /// The lowest digits of a term, as a natural number: `up` is two to the power of how many, `down` its inverse.
+    /// The lowest bits of a term, as an unsigned number: `up` is two to the power of their count, `down` its inverse.
     fn lowest(&mut self, term: TermId, [up, down]: [TermId; 2]) -> TermId {
         let above = self.scaled_down(term, down);
         let above = self.mul(above, up);
         self.sub(term, above)
     }
 
-    /// A position or a length of a field.
+    /// The position or the length of a field.
     fn place(&mut self, value: Value) -> Option<TermId> {
         let place = self.residue(value, 4)?;
         Some(self.unsigned(place, 8))
     }
 
-    /// `bfe` of a field whose place is not known.
+    /// `bfe` of a field at an unknown position.
     pub(super) fn field_at(&mut self, ty: Int, [a, position, length]: [Value; 3]) -> Option<TermId> {
         let bits = ty.width.bits();
         let (position, length) = (self.place(position)?, self.place(length)?);
-        // Above its highest digit a number goes on with its sign, as a field does.
+        // Above its highest bit a number is sign-extended, and so is a field.
         let x = self.reading(a, ty)?;
         let low = self.lowered_by(x, position, bits);
         let powers = self.powers(length, bits);
@@ -129,7 +129,7 @@ impl IntTerms<'_> {
         Some(self.sub(field, half))
     }
 
-    /// `bfi` into a field whose place is not known. What is beyond the width vanishes.
+    /// `bfi` into a field at an unknown position. Bits beyond the width are dropped.
     pub(super) fn insert_at(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
         let bits = width.bits();
         let (position, length) = (self.place(position)?, self.place(length)?);
@@ -145,7 +145,7 @@ impl IntTerms<'_> {
         Some(self.add(old, change))
     }
 
-    /// `bmsk`: so many ones from a position on, of which what is beyond the width vanishes.
+    /// `bmsk`: a run of ones from a position on. Bits beyond the width are dropped.
     pub(super) fn ones(&mut self, op: Int2, [start, length]: [Value; 2]) -> Option<TermId> {
         let [start, length] = [start, length].map(|value| {
             let number = self.reading(value, AMOUNT)?;
@@ -157,7 +157,7 @@ impl IntTerms<'_> {
         Some(self.mul(ones, start?))
     }
 
-    /// `prmt` by a selector that is not known: each of its digits names a byte, or eight times a byte's sign.
+    /// `prmt` by an unknown selector: each of its digits selects a byte, or eight copies of a byte's sign.
     pub(super) fn permuted_by(&mut self, mode: PermuteMode, [a, b, selector]: [Value; 3]) -> Option<TermId> {
         let (low, high) = (self.reading(a, AMOUNT)?, self.reading(b, AMOUNT)?);
         let high = self.raised(high, 32);
@@ -191,7 +191,7 @@ impl IntTerms<'_> {
         Some(sum)
     }
 
-    /// Shifts of two words, the lower one first, of which one remains.
+    /// A funnel shift: shifts two words, the lower one first, and keeps one.
     pub(super) fn funnel(&mut self, op: Int3, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let mut amount = self.reading(c, AMOUNT)?;
         if matches!(op, Int3::ShfLeftWrap | Int3::ShfRightWrap) {
@@ -208,7 +208,7 @@ impl IntTerms<'_> {
         Some(self.scaled_down(double, factor))
     }
 
-    /// `clz` and `bfind`: where the highest digit is, or the highest that is not the sign.
+    /// `clz` and `bfind`: the position of the highest bit, or of the highest that differs from the sign.
     pub(super) fn highest(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
         let bits = ty.width.bits();
         let mut x = self.reading(a, ty)?;
@@ -223,7 +223,7 @@ impl IntTerms<'_> {
             (Int1::FindTop, _) => i128::from(digits - 1),
             _ => i128::from(bits - digits),
         };
-        // A number has `digits` digits from 2^(digits − 1) on.
+        // Numbers from 2^(digits − 1) on have at least `digits` bits.
         let digits_of = |number: i128| (i128::BITS - number.max(0).leading_zeros()).min(bits);
         let range = self.ranges.of(self.store, x);
         let (low, high) = (range.low.unwrap_or(0), range.high.unwrap_or(i128::MAX));

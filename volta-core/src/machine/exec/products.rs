@@ -1,11 +1,11 @@
-//! The products of matrices that warps have under way (`wgmma`, rule Y12).
+//! The matrix products that warps have in flight (`wgmma`, rule Y12).
 
 use super::super::clock::Joined;
 use crate::program::matrix::MatrixShape;
 use crate::program::{InstId, RegId};
 use std::collections::VecDeque;
 
-/// A product under way.
+/// A product in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Running {
     pub(super) number: u32,
@@ -15,12 +15,12 @@ pub(super) struct Running {
 /// How products use a register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
-    /// By so many that are under way, and the last of them.
+    /// Number of products in flight that use it, and the last of them.
     pub(super) running: u32,
     pub(super) last: InstId,
-    /// It holds a result of products of this shape, or else a part of a left factor.
+    /// The shape of the products whose result it holds; `None` for a part of a left factor.
     pub(super) result: Option<MatrixShape>,
-    /// Where a thread read or wrote it since `wgmma.fence`.
+    /// Where a thread read or wrote it after `wgmma.fence`.
     pub(super) touched: Option<InstId>,
 }
 
@@ -30,17 +30,17 @@ pub(in super::super) struct Products {
     pub(super) uses: Vec<Use>,
     pub(super) open: Vec<Running>,
     pub(super) groups: VecDeque<Vec<Running>>,
-    /// There has been a `wgmma.fence`.
+    /// Whether the warp has executed `wgmma.fence`.
     pub(super) fenced: bool,
-    /// What of this it executed, in order: all warps of a group do the same.
+    /// The operations on products that it executed, in order: the same for all warps of a warpgroup.
     pub(super) done: Vec<Done>,
     /// Its parts of the products that it started, in order.
     pub(super) parts: Vec<Part>,
-    /// Of these, so many are over.
+    /// How many of them have completed.
     pub(super) over: usize,
 }
 
-/// What one warp computes of a product.
+/// One warp's part of a product.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) number: u32,
@@ -52,7 +52,7 @@ pub(super) struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) pc: InstId,
-    /// Of a product: matrix descriptors, and whether it is added to what its result held.
+    /// For a product: its matrix descriptors, and whether it accumulates.
     pub(super) operands: [u64; 3],
 }
 

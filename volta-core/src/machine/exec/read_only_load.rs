@@ -1,5 +1,5 @@
-//! Memory as the launch finds it: variables of which nobody says what they hold (rule M5), and inputs that nobody writes
-//! (rule M4): loads from them do not race, and may as well be executed where they need not.
+//! Memory in its state before the launch: variables whose contents are not given (rule M5), and inputs that are only
+//! read (rule M4): loads from them do not race, and may be executed speculatively.
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
@@ -13,11 +13,11 @@ use crate::program::{InstId, Op, RegId, Space, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
-    /// Whether some lanes may execute an operation though they need not: it only computes, loads what is there and no
-    /// other thread writes, or stores where no other thread looks, so that whether they do makes no difference.
+    /// Checks that some lanes may execute an operation speculatively: it only computes, loads what no other thread
+    /// writes, or stores what no other thread accesses.
     ///
     /// # Errors
-    /// What it does that may matter.
+    /// What the operation does that may be observed.
     pub(super) fn is_harmless(
         &mut self,
         warp: &Warp,
@@ -55,7 +55,7 @@ impl Cta<'_> {
         Ok(false)
     }
 
-    /// Whether so many bytes may be loaded where they need not be.
+    /// Checks that this many bytes may be loaded speculatively.
     fn is_harmless_load(&self, space: Space, address: u64, bytes: u64) -> Result<(), &'static str> {
         let (own, inner) = locate(space, address);
         let (number, offset) =
@@ -74,7 +74,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Of an input that nobody writes, the word of its first element as a symbolic value, and the bytes of each.
+    /// For a read-only input, the word of its first element as a symbolic value, and the size of elements.
     #[inline]
     pub(super) fn unwritten_input(&self, object: &Object) -> Option<(u64, u32)> {
         let Backing::Tensor(number) = object.backing else { return None };
@@ -88,8 +88,8 @@ impl Cta<'_> {
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
 
-    /// Loads once for all lanes what all of them read at one place that nobody writes, such as a parameter. False where
-    /// they do not, and nothing was done.
+    /// Loads once for all lanes a value that all of them read at one read-only address, such as a parameter. False
+    /// where they do not, and nothing was done.
     pub(super) fn load_for_all(
         &mut self,
         warp: &mut Warp,
@@ -114,7 +114,7 @@ impl Cta<'_> {
         Ok(true)
     }
 
-    /// Refuses to read what neither a thread has written nor the case says (rule M5).
+    /// Checks that a thread has written the bytes read or the case gives them (rule M5).
     pub(super) fn is_known(&self, at: &WarpAccess<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
         let tensor = &self.launch.tensors[number as usize];

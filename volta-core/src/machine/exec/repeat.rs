@@ -1,8 +1,9 @@
-//! Loops whose rounds depend on the input, inside of functions of the mathematical library (rule V5): executed as one step,
-//! whose results are terms of the loop's code and of what its registers held.
+//! Loops with an input-dependent trip count, inside functions of the mathematical library (rule V5): executed as one
+//! step, whose results are terms of the loop's code and of its registers on entry.
 //!
-//! Such a term is unexplained. It becomes a value where all of a function is found, and is a fault wherever it reaches
-//! anything else, so that nothing rests on what the loop does, or on whether it ends, but what is known of the function.
+//! Such a term is unexplained. It becomes a value where the whole function is recognised, and is a fault wherever it
+//! reaches anything else, so that nothing rests on the loop's behaviour or termination, only on the function's
+//! definition.
 
 use super::super::cta::Cta;
 use super::super::int_terms::exactly;
@@ -15,10 +16,10 @@ use crate::program::{InstId, Loop};
 use crate::term::{NodeId, TermId, TermOp};
 use std::sync::Arc;
 
-/// Bytes of text that are added to a number at a time.
+/// Bytes of text per step of the encoding.
 const PIECE: usize = 7;
 
-/// A text as a number: different texts are different numbers.
+/// An injective encoding of texts as numbers.
 fn number_of(text: &str) -> Rational {
     let shift = Rational::power_of_two(8 * PIECE as i32);
     text.as_bytes().chunks(PIECE).fold(Rational::ONE, |number, piece| {
@@ -28,8 +29,8 @@ fn number_of(text: &str) -> Rational {
 }
 
 impl Cta<'_> {
-    /// The loop that is entered at an operation, if it is one of a function that is looked for, and some of what it starts
-    /// from is not known.
+    /// The loop that begins at an instruction, if it may belong to a library function, and some register that it reads
+    /// is not known.
     pub(super) fn loop_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Option<Arc<Loop>> {
         let own = self.launch.loops().get(&pc)?;
         let is_known =
@@ -37,9 +38,9 @@ impl Cta<'_> {
         (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
     }
 
-    /// Executes a loop as one step. False where it starts from what no integer spells.
+    /// Executes a loop as one step. False where a register on entry is no integer.
     pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: LaneMask, own: &Loop, pc: InstId) -> bool {
-        // What all lanes know is part of the code, as where the compiler knew it.
+        // Uniform constants are part of the code, as where the compiler knew them.
         let code = self.launch.program.loop_code(own, &|register| {
             let register = warp.register(register);
             let mut values = mask.iter().map(|lane| register.get(lane));
@@ -94,7 +95,7 @@ impl Cta<'_> {
     }
 }
 
-/// A node's terms.
+/// The term ids of a node's lanes.
 fn lanes_of(node: NodeId) -> [u64; 32] {
     Lane::each(|lane| TermId::lane(node, lane).raw())
 }

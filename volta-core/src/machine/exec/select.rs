@@ -1,4 +1,4 @@
-//! Choices by a condition on inputs (rules S1, V7).
+//! Selects by a condition on inputs (rules S1, V7).
 
 use super::super::cta::{Cta, Stop};
 use super::super::packed::{Cell, Choice, PackedPart};
@@ -11,7 +11,7 @@ use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src,
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 
-/// The contents of some registers, and of memory of the threads, at one time.
+/// The contents of some registers, and of local memory, at one time.
 pub(super) struct Snapshot {
     registers: Vec<(RegId, Register)>,
     predicates: Vec<(PredId, Predicate)>,
@@ -27,7 +27,7 @@ impl Snapshot {
         }
     }
 
-    /// Gives the lanes of `mask` their old contents back.
+    /// Restores the contents for the lanes of `mask`.
     pub(super) fn restore(&self, warp: &mut Warp, mask: LaneMask) {
         for (d, register) in &self.registers {
             warp.register_mut(*d).merge(mask, register);
@@ -46,7 +46,7 @@ impl Snapshot {
 }
 
 impl Cta<'_> {
-    /// Refuses an operation that a condition on inputs must not decide.
+    /// Checks that a condition on inputs may decide an operation.
     pub(super) fn choice_allowed(
         &mut self,
         warp: &Warp,
@@ -63,7 +63,7 @@ impl Cta<'_> {
         Err(self.decided_by_input(warp, symbolic, inst, pc, guard, why))
     }
 
-    /// The fault of an operation whose guard depends on the input, and `why` it cannot be a choice.
+    /// The fault of an operation whose guard depends on inputs; `why` says why it cannot become a select.
     #[cold]
     pub(super) fn decided_by_input(
         &self,
@@ -108,7 +108,7 @@ impl Cta<'_> {
         self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
     }
 
-    /// Executes an operation under conditions: each destination becomes a choice between its new and old value.
+    /// Executes an operation under conditions: each destination becomes a select of its new and old value.
     pub(super) fn choose_result(
         &mut self,
         warp: &mut Warp,
@@ -126,7 +126,7 @@ impl Cta<'_> {
         self.choose(warp, &conditions, &new, &old, pc)
     }
 
-    /// The guard in each lane.
+    /// The guard of each lane.
     pub(super) fn conditions(
         &mut self,
         warp: &Warp,
@@ -137,7 +137,7 @@ impl Cta<'_> {
         mask.iter().map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
     }
 
-    /// Writes to each register, and each cell of memory, the choice between two states of it.
+    /// Writes to each register, and each cell of local memory, the select of two states of it.
     pub(super) fn choose(
         &mut self,
         warp: &mut Warp,
@@ -183,7 +183,7 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<Cell, Stop> {
-        // Which of both it holds is not known, so it may be what nobody wrote.
+        // Either content is possible, so the cell may be unwritten.
         if matches!(condition, Truth::Condition(_)) && [then, otherwise].contains(&Cell::UNWRITTEN) {
             return Ok(Cell::UNWRITTEN);
         }
@@ -244,7 +244,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether a condition has a value at all inputs.
+    /// Whether a condition has a value for all inputs.
     fn is_total(&mut self, condition: TermId) -> bool {
         self.ranges.is_total(&self.store, condition)
     }
@@ -254,12 +254,12 @@ impl Cta<'_> {
         matches!(value, Value::Bits(_)) || self.packed.as_choice(value).is_some()
     }
 
-    /// Bits, a choice of bits, or an integer that depends on the input.
+    /// Bits, a choice of bits, or an integer that depends on inputs.
     fn is_some_integer(&self, value: Value) -> bool {
         self.is_integer(value) || self.packed.is_unknown_integer(value)
     }
 
-    /// The bytes above which an integer is zero: 4 or 8.
+    /// The size of an integer in bytes, 4 or 8; the bytes above are zero.
     fn integer_bytes(&self, value: Value) -> u32 {
         if self.packed.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) {
             4
@@ -268,7 +268,7 @@ impl Cta<'_> {
         }
     }
 
-    /// A real that is chosen. A NaN is what its bits spell, where functions are looked for.
+    /// A real as an arm of a select. A NaN is the term of its bits, where library functions are recognised.
     fn arm(
         &mut self,
         warp: &Warp,
@@ -281,7 +281,7 @@ impl Cta<'_> {
         Ok(real.or_else(|| self.spelling_of(value, format)))
     }
 
-    /// Whether one of two arms is a double, and the other two words that spell one, computed of encodings.
+    /// Whether one of two arms is a double, and the other two words that encode one, computed from encodings.
     fn is_real_by_its_encoding(&mut self, then: Value, otherwise: Value) -> bool {
         let both = [(then, otherwise), (otherwise, then)];
         self.store.explains()
@@ -292,8 +292,8 @@ impl Cta<'_> {
             })
     }
 
-    /// Two arms, of which what nobody wrote is a term that means nothing where the other one is such a term: in functions
-    /// of the library there are ways that no argument takes, and only where all of one is found does either count.
+    /// Replaces an unwritten arm by a term without meaning where the other arm is unexplained: library functions have
+    /// paths that no argument takes, and neither arm matters unless the whole function is recognised.
     fn unwritten_as_unexplained(&mut self, then: Value, otherwise: Value, pc: InstId) -> (Value, Value) {
         let is_unexplained = |value| match value {
             Value::Sym(sym) => self.terms_of(sym).into_iter().any(|term| self.store.is_unexplained(term)),
@@ -343,7 +343,7 @@ impl Cta<'_> {
         }
         let (then, otherwise) = self.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {
-            // Which arm is taken is not known, so an undefined one taints the choice (rule V6).
+            // Either arm may be taken, so an undefined one taints the result (rule V6).
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
             _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
                 if !self.is_total(term) {
@@ -354,7 +354,7 @@ impl Cta<'_> {
             _ if [then, otherwise].iter().any(|arm| self.packed.is_unknown_integer(*arm))
                 && [then, otherwise].iter().all(|arm| self.is_some_integer(*arm)) =>
             {
-                // Its bytes beyond a register's are never looked at.
+                // Bytes beyond the register's width are never read.
                 let bytes = self.integer_bytes(then).max(self.integer_bytes(otherwise));
                 let mut residues = self.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
@@ -420,7 +420,7 @@ fn is_half(value: Value) -> bool {
     matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Half64(..)))
 }
 
-/// The same half of two reals.
+/// The same half of two reals, and their terms.
 fn halves_of(a: Value, b: Value) -> Option<(u32, TermId, TermId)> {
     let (Value::Sym(a), Value::Sym(b)) = (a, b) else { return None };
     match (a.kind(), b.kind()) {

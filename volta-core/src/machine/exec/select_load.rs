@@ -1,6 +1,6 @@
-//! Loads through one of several known addresses, which the input chooses (rule S1): `c ? a[i] : b[j]` as compilers write
-//! it, who choose the pointer and load once, and elements of an array by an index of which few values are possible. What
-//! is loaded is the choice between what lies there.
+//! Loads through one of several known addresses, which an input chooses (rule S1): `c ? a[i] : b[j]`, where compilers
+//! select the pointer and load once, and array elements at an index with few possible values. The result is a select of
+//! the values at these addresses.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
@@ -13,22 +13,22 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, Space, Src, Width};
 use crate::term::{Kind, Product, Store, Sum, TermId, TermOp, View};
 
-/// Addresses that one lane may choose from.
+/// The largest number of addresses that one lane may choose from.
 const MAX_ADDRESSES: u32 = 64;
 
-/// Steps from an address to the index that it is computed from.
+/// The largest number of operations between an address and the index that it is computed from.
 const MAX_STEPS: u32 = 16;
 
-/// Where an address may lead.
+/// The possible values of an address.
 pub(super) enum Places {
-    /// There.
+    /// This address.
     At(u64),
-    /// By a condition.
+    /// A select by a condition.
     Choice(TermId, Box<[Places; 2]>),
 }
 
 impl Places {
-    /// Asks of all of them, until an error.
+    /// Calls `ask` for each address, until an error.
     pub(super) fn all<E>(&self, ask: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         match self {
             Places::At(address) => ask(*address),
@@ -44,7 +44,7 @@ struct Indexed {
     offset: i128,
 }
 
-/// An integer as a multiple of one that is computed otherwise, and a number.
+/// Decomposes an integer into a multiple of an index and a constant.
 fn indexed(store: &Store, term: TermId) -> Indexed {
     let mut out = Indexed { index: term, scale: 1, offset: 0 };
     let number = |term: TermId| match store.view(term) {
@@ -54,7 +54,7 @@ fn indexed(store: &Store, term: TermId) -> Indexed {
     for _ in 0..MAX_STEPS {
         let View::Apply(op, [a, b, _]) = store.view(out.index) else { break };
         let (left, right) = (number(a), if op.arity() > 1 { number(b) } else { None });
-        // What the index is of the next one: a factor and an addend.
+        // The operand that becomes the index, with a factor and an addend.
         let (index, factor, addend) = match (op.kind(), left, right) {
             (Kind::Sum(Sum::Add), Some(number), None) => (b, 1, number),
             (Kind::Sum(Sum::Add), None, Some(number)) => (a, 1, number),
@@ -79,7 +79,7 @@ fn indexed(store: &Store, term: TermId) -> Indexed {
     out
 }
 
-/// A load of some neighbours.
+/// A load of consecutive elements.
 #[derive(Clone, Copy)]
 struct Wanted {
     space: Space,
@@ -90,7 +90,7 @@ struct Wanted {
 }
 
 impl Cta<'_> {
-    /// Where an address may lead; `None` where that cannot be told, or there are too many.
+    /// The possible values of an address; `None` where they are not known, or too many.
     pub(super) fn places(&mut self, address: Value, pc: InstId) -> Option<Places> {
         let mut left = MAX_ADDRESSES;
         self.places_within(address, pc, &mut left)
@@ -122,7 +122,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The same of an address that is computed from an index.
+    /// Like [`Cta::places`], for an address that is computed from an index.
     fn places_by_index(&mut self, address: TermId, pc: InstId, left: &mut u32) -> Option<Places> {
         let Indexed { index, scale, offset } = indexed(&self.store, address);
         let values = self.ranges.of(&self.store, index).values(*left as usize)?;
@@ -139,10 +139,11 @@ impl Cta<'_> {
         Some(places)
     }
 
-    /// Executes a load for the lanes whose address is a choice, and says which these are.
+    /// Executes a load for the lanes whose address is a select or an unknown integer; returns the lanes for which it
+    /// could.
     ///
-    /// Only what no other thread writes is read in this way: whether a read happens that may race must not depend on the
-    /// input.
+    /// Such loads read only what no other thread writes: whether a read that may race happens must not depend on
+    /// inputs.
     pub(super) fn load_by_choice(
         &mut self,
         warp: &mut Warp,
@@ -172,7 +173,7 @@ impl Cta<'_> {
         Ok(done)
     }
 
-    /// What is loaded from one of some places; `None` where that may not be done from all of them.
+    /// The value loaded from one of some addresses; `None` where some address does not allow it.
     fn chosen_from(
         &mut self,
         warp: &mut Warp,
@@ -212,7 +213,7 @@ impl Cta<'_> {
         let access =
             LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes: false };
         let located = self.locate_lane(warp, lane, wanted.pc, access, &mut offsets);
-        // An address that is never taken need not be valid: that this one may be taken is not known.
+        // An address that is never taken need not be valid, and this one may never be taken.
         let Ok(at) = located else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);
         for step in 0..wanted.count as u64 {

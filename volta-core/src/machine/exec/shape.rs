@@ -1,4 +1,4 @@
-//! What float instructions compute.
+//! Descriptions of float instructions.
 
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, round};
@@ -6,7 +6,7 @@ use crate::program::{Clamp, Float1, Float2, Precision, Src};
 use crate::term::TermOp;
 use smallvec::{SmallVec, smallvec};
 
-/// What a float instruction computes, apart from its operands.
+/// What a float instruction computes, without its operands.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Shape {
     pub(in super::super) op: TermOp,
@@ -16,7 +16,7 @@ pub(in super::super) struct Shape {
 }
 
 impl Shape {
-    /// Of an operation on one float, and its operands.
+    /// An operation on one float, with its operands.
     pub(in super::super) fn of_one(
         op: Float1,
         format: Format,
@@ -41,7 +41,7 @@ impl Shape {
         (Shape { op, format, precision, clamp: Clamp::None }, sources)
     }
 
-    /// Of an operation on two floats.
+    /// An operation on two floats.
     pub(in super::super) fn of_two(op: Float2, format: Format, precision: Precision, clamp: Clamp) -> Shape {
         let op = match op {
             Float2::Add => TermOp::Add,
@@ -60,7 +60,7 @@ impl Shape {
         Shape { op: TermOp::Fma, format, precision, clamp }
     }
 
-    /// Whether this may be a step of an idiom, which is recognised lane by lane: to round down.
+    /// Whether this may be a step of an idiom that is recognised lane by lane: it rounds down.
     pub(in super::super) fn rounds_down(self) -> bool {
         self.precision.rounding == Rounding::Down
     }

@@ -1,4 +1,4 @@
-//! Matrices in shared memory that descriptors tell of (rules Y12, Y14): where their elements lie, and what they are.
+//! Matrices in shared memory that descriptors define (rules Y12, Y14): the location and the values of their elements.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
@@ -13,23 +13,23 @@ use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
 use crate::verdict::FaultKind;
 
-/// A descriptor has this much of an address.
+/// The address bits of a descriptor.
 const ADDRESS: u64 = (1 << 18) - 1;
 
-/// A matrix in shared memory, as a descriptor has it (ISA, Matrix Descriptor Format).
+/// A matrix in shared memory, from its descriptor (ISA, Matrix Descriptor Format).
 pub(super) struct Layout {
     start: u64,
     leading: u64,
     stride: u64,
-    /// Two bits above the address are 0: what was added to it has not left shared memory, and what may have been carried on
-    /// does not depend on where the matrix lies.
+    /// Two bits above the address are 0: additions to the address stayed inside shared memory, and carries do not
+    /// depend on where the matrix lies.
     is_inside: bool,
     swizzle: Swizzle,
     k_major: bool,
 }
 
 impl Layout {
-    /// What a descriptor of `wgmma` says, if it is supported.
+    /// Decodes a descriptor of `wgmma`, if it is supported.
     pub(super) fn of_warpgroup(descriptor: u64, k_major: bool) -> Option<Layout> {
         let swizzle = match descriptor >> 62 {
             0 => Swizzle::None,
@@ -40,10 +40,10 @@ impl Layout {
         Layout::new(descriptor, swizzle, k_major)
     }
 
-    /// The fields that all descriptors have.
+    /// Decodes the fields that all descriptors have.
     pub(super) fn new(descriptor: u64, swizzle: Swizzle, k_major: bool) -> Option<Layout> {
         let field = |low: u32| (descriptor >> low & 0x3fff) << 4;
-        // The base offset: the pattern does not start at a multiple of its size.
+        // A base offset: the pattern does not start at a multiple of its size.
         let is_shifted = descriptor >> 49 & 7 != 0 && swizzle != Swizzle::None;
         (!is_shifted).then_some(Layout {
             start: field(0),
@@ -55,9 +55,9 @@ impl Layout {
         })
     }
 
-    /// Where 16 bytes begin, relative to the window of shared memory and not yet swizzled (ISA, Canonical Layouts): in a
-    /// matrix whose neighbours in k are neighbours in memory, those of a row and of a step of 16 bytes in k; otherwise of
-    /// a `row` in k and a step of 16 bytes in m or n.
+    /// Offset of a piece of 16 bytes in shared memory, before swizzling (ISA, Canonical Layouts). If neighbours in k
+    /// are neighbours in memory, `row` is a row and `step` a step of 16 bytes in k; otherwise `row` is a row in k and
+    /// `step` a step of 16 bytes in m or n.
     fn piece(&self, row: u64, step: u64) -> u64 {
         let span = self.swizzle.span().max(PIECE);
         let (group, inside) = (row / 8, row % 8);
@@ -76,16 +76,16 @@ impl Layout {
     }
 }
 
-/// What is read of a factor, and on whose account.
+/// A read of a factor, and the agent that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FactorRead {
     pub(super) element: MatrixElement,
-    /// Its rows in m or n, and k.
+    /// Its extent in m or n, and in k.
     pub(super) extent: (usize, usize),
     pub(super) agent: Agent,
 }
 
-/// A matrix in the shared memory of a CTA of the cluster: how it lies there, in which variable, and of which CTA.
+/// A matrix in the shared memory of the CTA `rank` of the cluster, in the variable `of` if that is known.
 #[derive(Clone, Copy)]
 pub(super) struct SharedMatrix<'m> {
     pub(super) layout: &'m Layout,
@@ -93,11 +93,12 @@ pub(super) struct SharedMatrix<'m> {
     pub(super) rank: u32,
 }
 
-/// What is done with each element of a matrix, by its place.
+/// Called for each element of a matrix, with its row in m or n and its place in k.
 pub(super) type Take<'t> = dyn FnMut(&mut Cta<'_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
 
 impl Cta<'_> {
-    /// Reads the elements of a matrix as terms. `readers` are lanes, of which what all of them know the reader knows.
+    /// Reads a matrix in shared memory, and passes its elements to `take` as terms. The agent knows what all lanes of
+    /// `readers` know.
     pub(super) fn read_factor(
         &mut self,
         warp: &mut Warp,
@@ -116,7 +117,7 @@ impl Cta<'_> {
         })
     }
 
-    /// Reads the elements of a matrix, of so many bytes each, as values.
+    /// Like [`Self::read_factor`], with elements of `bytes` bytes each as values.
     pub(super) fn read_shared_matrix(
         &mut self,
         warp: &mut Warp,
@@ -167,7 +168,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// An element, which the product reads with what all lanes knew.
+    /// Reads an element; the product knows what all lanes of `readers` know.
     fn matrix_element(
         &mut self,
         warp: &mut Warp,
@@ -176,7 +177,7 @@ impl Cta<'_> {
         bytes: u32,
         readers: &[Lane],
     ) -> Result<Value, Stop> {
-        // The first element of a cell stands for the cell.
+        // Checked once for a cell, at its first element.
         if offset.is_multiple_of(4) {
             for reader in readers {
                 self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
@@ -185,7 +186,7 @@ impl Cta<'_> {
         self.held_value(warp, readers.first().copied().unwrap_or_default(), at, offset, bytes)
     }
 
-    /// The pattern of a swizzle lies as the object's alignment says.
+    /// Checks that the object's alignment determines the position of the swizzle pattern.
     pub(super) fn lies_by_pattern(
         &self,
         warp: &Warp,

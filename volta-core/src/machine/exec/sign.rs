@@ -11,7 +11,7 @@ use crate::number::format::{Format, decode};
 use crate::program::{Compare, InstId, Int, Int2, Width};
 use crate::term::{Constant, Store, TermId, TermOp, View};
 
-/// What reading signs takes.
+/// The state that reading signs needs.
 pub(super) struct Signs<'t> {
     pub(super) packed: &'t PackedValues,
     pub(super) store: &'t mut Store,
@@ -20,7 +20,7 @@ pub(super) struct Signs<'t> {
 }
 
 impl Signs<'_> {
-    /// The real whose sign is the highest bit of a value, and whose encoding or upper half the value is.
+    /// The real whose sign bit is the highest bit of a value, where the value is the real's encoding or its upper half.
     fn real(&self, value: Value, width: Width) -> Option<TermId> {
         let Value::Sym(sym) = (if width == Width::W32 { self.packed.as_f32(value) } else { value }) else {
             return None;
@@ -37,7 +37,7 @@ impl Signs<'_> {
             | SymKind::Answer(_)
             | SymKind::Fragment { .. } => return None,
         };
-        // Signs of known values are those of their bits.
+        // The sign of a known value is read from its bits.
         (!self.known.contains(term.raw())).then_some(term)
     }
 
@@ -49,14 +49,14 @@ impl Signs<'_> {
         Some(self.store.apply(TermOp::Less, &[sign, zero], self.pc))
     }
 
-    /// A comparison with a number that asks for the sign and nothing else.
+    /// A comparison with a number that depends on the sign only, as a condition.
     pub(super) fn compared(&mut self, op: Compare, ty: Int, [a, b]: [Value; 2]) -> Option<TermId> {
         if !ty.signed {
             return None;
         }
         let top = 64 - ty.width.bits();
         let number = |bits: u64| (bits << top) as i64 >> top;
-        // As a comparison whose left operand is the real.
+        // Normalised so that the real is the left operand.
         let (value, op, number) = match (a, b) {
             (Value::Sym(_), Value::Bits(bits)) => (a, op, number(bits)),
             (Value::Bits(bits), Value::Sym(_)) => {
@@ -87,7 +87,7 @@ impl PackedInts<'_> {
         Signs { packed, store, known, pc: *pc }
     }
 
-    /// The highest bit of a real as a number: 0 or 1, and of a signed shift 0 or -1.
+    /// The highest bit of a real as a number: 0 or 1, or for a signed shift 0 or -1.
     pub(super) fn sign_digit(&mut self, value: Value, width: Width, signed: bool) -> Option<Value> {
         let condition = self.signs().is_negative(value, width)?;
         let (one, zero) = (whole(self.store, if signed { -1 } else { 1 }), whole(self.store, 0));
@@ -95,7 +95,7 @@ impl PackedInts<'_> {
         Some(Value::Sym(Sym::int(width.bytes(), digit)))
     }
 
-    /// A real of which only the sign is kept: a zero that has it.
+    /// A real of which only the sign is kept: a zero with this sign.
     pub(super) fn signed_zero(&mut self, format: Format, term: TermId) -> Option<Value> {
         if self.known.contains(term.raw()) {
             return None;
@@ -105,8 +105,8 @@ impl PackedInts<'_> {
         Some(Value::Sym(Sym::real(format, zero)))
     }
 
-    /// A zero with a sign, laid over a real. A negative one stays as it is under `or`; a sum or `xor` makes something else
-    /// of two signs.
+    /// A zero with a sign, combined with a real. `or` leaves a negative real as it is; `add` and `xor` of two signs
+    /// have another result.
     pub(super) fn with_sign(&mut self, op: Int2, a: Value, b: Value, width: Width) -> Option<Value> {
         let real = |value: Value| match self.packed.as_f32(value) {
             Value::Sym(sym) => match sym.kind() {

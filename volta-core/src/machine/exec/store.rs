@@ -1,5 +1,5 @@
-//! Stores of several lanes. Those that store the same value to one place in one instruction do not race with one another
-//! (rule Y1): any one of them may be the one that is performed.
+//! Stores of several lanes. Lanes that store the same value to one address in one instruction do not race with one
+//! another (rule Y1): any one of the stores may be the one that is performed.
 
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
@@ -53,7 +53,7 @@ impl Cta<'_> {
         apart.iter().try_for_each(|lane| self.store_lane(warp, at, lane, width, a))
     }
 
-    /// What one lane stores, part by part.
+    /// Stores the parts of one lane.
     #[inline]
     fn store_lane(
         &mut self,
@@ -71,7 +71,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
+    /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored.
     #[inline]
     pub(super) fn are_words(&self, warp: &Warp, mask: LaneMask, a: &[Src]) -> bool {
         a.iter().all(|source| match source {
@@ -83,8 +83,8 @@ impl Cta<'_> {
         })
     }
 
-    /// Groups of several lanes that store the same value to one place, as one instruction. Accesses of one instruction
-    /// are of one width and aligned to it: they meet in all bytes or in none.
+    /// Groups of lanes that store the same value to one address in one instruction. Accesses of one instruction have
+    /// one width and are aligned to it, so they overlap completely or not at all.
     #[inline]
     fn same_stores(
         &mut self,
@@ -145,7 +145,7 @@ impl Cta<'_> {
         Ok(groups)
     }
 
-    /// Whether two values surely have the same low bytes; of reals, up to the formats and rounding modes on the way (V2).
+    /// Whether two values certainly have the same low bytes; for reals, up to formats and rounding (V2).
     pub(super) fn is_same(&mut self, one: Value, other: Value, bytes: u32) -> bool {
         if self.packed.undefined_part(one).or(self.packed.undefined_part(other)).is_some() {
             return false;
@@ -172,7 +172,7 @@ impl Cta<'_> {
                 which == other && self.is_same_term(x, y)
             }
             (SymKind::Int(bytes, x), SymKind::Int(other, y)) => bytes == other && self.is_same_term(x, y),
-            // Others are the same word or not known to be the same.
+            // Values of other kinds are only known to be equal if they are the same word.
             (
                 SymKind::Real(..)
                 | SymKind::Half64(..)
@@ -187,13 +187,14 @@ impl Cta<'_> {
         }
     }
 
-    /// Known values that are the same real may be rounded in two ways (rule V10).
+    /// Whether two terms are certainly equal. Known values that are the same real may be rounded in two ways (rule
+    /// V10).
     fn is_same_term(&mut self, one: TermId, other: TermId) -> bool {
         let is_known = [one, other].iter().any(|term| self.known.contains(term.raw()));
         one == other || !is_known && self.congruence.same(&self.store, one, other)
     }
 
-    /// Whether two contents of a cell surely are the same in all bytes.
+    /// Whether two contents of a cell are certainly equal in all bytes.
     pub(super) fn is_same_cell(&mut self, one: Cell, other: Cell, reader: InstId) -> bool {
         match (one.whole(reader), other.whole(reader)) {
             (Some(one), Some(other)) => self.is_same(one, other, 4),
@@ -202,7 +203,7 @@ impl Cta<'_> {
     }
 }
 
-/// Whether it is seen at a glance that no two lanes store to one place.
+/// Whether a quick test shows that no two lanes store to one address.
 #[inline]
 fn are_distinct(mask: LaneMask, offsets: &[u64; 32], width: Width, parts: usize) -> bool {
     let shift = (width.bytes() * parts as u32).trailing_zeros();

@@ -1,4 +1,4 @@
-//! Integer operations on integers that depend on the input: each a term congruent to its result (rule V4).
+//! Operations on integers that depend on inputs: the result is a term congruent to the integer (rule V4).
 
 use super::super::int_terms::{IntTerms, exactly, slice};
 use super::super::value::Value;
@@ -8,7 +8,7 @@ use crate::number::format::{Format, binade};
 use crate::program::{Compare, Int, Int1, Int2, Int3, Width};
 use crate::term::{Range, Store, TermId, TermOp, View};
 
-/// A byte, a half word or a word, signed or not.
+/// An integer type.
 fn int(width: Width, signed: bool) -> Int {
     Int { width, signed }
 }
@@ -26,7 +26,7 @@ impl IntTerms<'_> {
         }
     }
 
-    /// A number above or below which nothing is.
+    /// Clamps a term to a range.
     fn clamped(&mut self, term: TermId, low: i128, high: i128) -> TermId {
         if self.ranges.of(self.store, term).within(low, high) {
             return term;
@@ -36,7 +36,7 @@ impl IntTerms<'_> {
         self.apply(TermOp::Max, &[lowered, low])
     }
 
-    /// The nearest number of a type.
+    /// Saturates a term to a type.
     pub(super) fn saturated(&mut self, term: TermId, ty: Int) -> TermId {
         let bits = ty.width.bits();
         let (low, high) =
@@ -44,18 +44,18 @@ impl IntTerms<'_> {
         self.clamped(term, low, high)
     }
 
-    /// The digits that two natural numbers have in common.
+    /// Bitwise `and` of two unsigned numbers.
     fn common(&mut self, a: TermId, b: TermId) -> TermId {
         self.apply(TermOp::BitAnd, &[a, b])
     }
 
-    /// Whether two natural numbers have no digit in common.
+    /// Whether two unsigned numbers have no bit in common.
     fn are_apart(&mut self, a: TermId, b: TermId) -> bool {
         let (a, b) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
         a.is_natural() && b.is_natural() && a.ones & b.ones == 0
     }
 
-    /// The digits that either of two natural numbers has.
+    /// Bitwise `or` of two unsigned numbers.
     fn either(&mut self, a: TermId, b: TermId) -> TermId {
         if self.are_apart(a, b) {
             return self.add(a, b);
@@ -65,7 +65,7 @@ impl IntTerms<'_> {
         self.sub(sum, common)
     }
 
-    /// The digits that one of two natural numbers has.
+    /// Bitwise `xor` of two unsigned numbers.
     fn one_of(&mut self, a: TermId, b: TermId) -> TermId {
         if self.are_apart(a, b) {
             return self.add(a, b);
@@ -94,7 +94,7 @@ impl IntTerms<'_> {
         Some(self.apply(if down { TermOp::Floor } else { TermOp::Trunc }, &[exact]))
     }
 
-    /// `bits` digits of a natural number from `position` on, as a number in a type of that many bits.
+    /// `bits` bits of an unsigned number from `position` on, as a number in a type of that width.
     fn digits(&mut self, term: TermId, position: u32, bits: u32, signed: bool) -> TermId {
         let low = self.lowered(term, position);
         self.read(low, bits, signed)
@@ -133,7 +133,7 @@ impl IntTerms<'_> {
                 let is_zero = self.store.apply(TermOp::Equal, &[x, zero], self.pc);
                 self.chosen(is_zero, one, zero)
             }
-            // The digits of x sum up to x less all of ⌊x/2⌋, ⌊x/4⌋, … (Legendre).
+            // The sum of the bits of x is x less all of ⌊x/2⌋, ⌊x/4⌋, … (Legendre).
             Int1::Popc => {
                 let x = self.unsigned(x, bits);
                 (1..bits).fold(x, |sum, by| {
@@ -159,7 +159,7 @@ impl IntTerms<'_> {
         Some([self.residue(a, ty.width.bytes())?, self.residue(b, ty.width.bytes())?])
     }
 
-    /// Two integers as the numbers that they are.
+    /// The numbers that two integers encode.
     fn readings(&mut self, ty: Int, [a, b]: [Value; 2]) -> Option<[TermId; 2]> {
         Some([self.reading(a, ty)?, self.reading(b, ty)?])
     }
@@ -232,7 +232,7 @@ impl IntTerms<'_> {
                 self.either(x, y)
             }
             Int2::Xor => {
-                // With all digits it is what is left of them, modulo 2^w.
+                // `xor` with all ones is the complement, modulo 2^w.
                 if let Some(ones) =
                     words.iter().position(|word| self.known(*word) == Some(natural.width.mask()))
                 {
@@ -303,7 +303,7 @@ impl IntTerms<'_> {
                     let part = if nibble & 8 == 0 {
                         self.digits(source, byte, 8, false)
                     } else {
-                        // The byte's sign, eight times.
+                        // Eight copies of the byte's sign.
                         let sign = self.digits(source, byte + 7, 1, false);
                         let ones = self.whole(255);
                         self.mul(sign, ones)
@@ -317,7 +317,7 @@ impl IntTerms<'_> {
                 let words = [self.reading(a, natural)?, self.reading(b, natural)?, self.reading(c, natural)?];
                 let all = self.whole(ty.width.mask().into());
                 let result = self.logic(table, &words, all);
-                // Which words a table does not look at is for the algebra to say.
+                // The table may ignore a word; its obligations remain.
                 self.without(result, &words)
             }
             Int3::Dp4a(signed_a, signed_b) => self.dot(a, b, c, &[0, 1, 2, 3], 8, (signed_a, signed_b))?,
@@ -326,7 +326,7 @@ impl IntTerms<'_> {
         })
     }
 
-    /// A sum or a difference of words and of what was carried; and what is carried on, 0 or 1.
+    /// A sum or a difference of words with a carry in; and the carry out, 0 or 1.
     pub(super) fn carried(
         &mut self,
         subtract: bool,
@@ -344,7 +344,7 @@ impl IntTerms<'_> {
         Some((total, out))
     }
 
-    /// What is carried out of a sum of words, where one is compared with an addend: the sum wrapped around if it is less.
+    /// The carry out of a sum of words, found by comparing the sum with an addend: it wrapped around if it is less.
     fn carry_by_comparison(&mut self, width: Width, sum: TermId, addend: TermId) -> Option<TermId> {
         let modulus = self.whole(1 << width.bits());
         let operands = |store: &Store, op: TermOp, term: TermId| match store.view(term) {
@@ -368,14 +368,14 @@ impl IntTerms<'_> {
         Some(self.lowered(total, width.bits()))
     }
 
-    /// The number in a type that bytes of a register are, from byte `start` on.
+    /// The number that bytes of a register encode in a type, from byte `start` on.
     pub(super) fn part(&mut self, value: Value, start: u32, ty: Int) -> Option<TermId> {
         let pieces = slice(&self.packed.split(value, 4), start, ty.width.bytes(), self.store).ok()?;
         let part = self.packed.join(&pieces);
         self.reading(part, ty)
     }
 
-    /// `c` and the products of parts of `a`, of `bits` each from the lowest on, with the bytes of `b` that are named.
+    /// `c` plus products of parts of `a`, of `bits` each from the lowest on, with the bytes of `b` that are listed.
     fn dot(
         &mut self,
         a: Value,
@@ -396,7 +396,7 @@ impl IntTerms<'_> {
         Some(sum)
     }
 
-    /// Bit by bit, the entry of a truth table that the bits of natural numbers choose; the first word's counts most.
+    /// Bitwise lookup in a truth table, indexed by the bits of unsigned numbers; the first word's bit is the highest.
     fn logic(&mut self, table: u8, words: &[TermId], all: TermId) -> TermId {
         let entries = 1 << words.len();
         if table == 0 {
@@ -411,7 +411,7 @@ impl IntTerms<'_> {
             ([a, b], 0b0110) => return self.one_of(*a, *b),
             _ => {}
         }
-        // By a word that is known, if there is one: what is left is smaller.
+        // Splits at a constant word, if there is one: what remains is smaller.
         let is_constant = |word: &TermId| matches!(self.store.view(*word), View::Constant(_));
         let chosen = words.iter().position(is_constant).unwrap_or(words.len() - 1);
         let weight = words.len() - 1 - chosen;
@@ -433,7 +433,7 @@ impl IntTerms<'_> {
         self.add(left, right)
     }
 
-    /// `b` with `length` bits from `position` on taken from the lowest of `a`.
+    /// `b` with `length` bits from `position` on replaced by the lowest bits of `a`.
     fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
         let Some((at, long)) = self.known(position).zip(self.known(length)) else {
             return self.insert_at(width, [a, b, position, length]);
@@ -464,7 +464,7 @@ impl IntTerms<'_> {
         Some(if saturate { self.saturated(x, to) } else { x })
     }
 
-    /// A comparison, as a condition or as known.
+    /// A comparison, as a condition or a known truth value.
     pub(super) fn compare(
         &mut self,
         op: Compare,
@@ -497,7 +497,7 @@ impl IntTerms<'_> {
             Compare::Le if same || at_most => Some(true),
             Compare::Eq | Compare::Ne | Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => None,
         };
-        // What has no value decides nothing.
+        // A term that may have no value decides nothing.
         if let Some(known) = decided
             && [x, y].into_iter().all(|term| self.ranges.is_total(self.store, term))
         {
@@ -528,8 +528,8 @@ impl IntTerms<'_> {
         }))
     }
 
-    /// The real that an encoding spells whose exponent is known, though not its fraction: bits of integers put under a
-    /// constant exponent, as `0x4b000000 | q` is 2²³ + q.
+    /// The real of an encoding with a known exponent and an unknown fraction: bits of integers under a constant
+    /// exponent, as `0x4b000000 | q` is 2²³ + q.
     pub(in super::super) fn spelled(&mut self, value: Value, format: Format) -> Option<TermId> {
         let bits = 8 * format.bytes();
         let term = self.residue(value, format.bytes())?;
@@ -537,7 +537,7 @@ impl IntTerms<'_> {
         let range = self.ranges.of(self.store, term);
         let (low, high) = (u64::try_from(range.low?).ok()?, u64::try_from(range.high?).ok()?);
         let binade = binade(format, low)?;
-        // One sign and one exponent for all.
+        // All values share sign and exponent.
         if high & !binade.fraction != low & !binade.fraction {
             return None;
         }

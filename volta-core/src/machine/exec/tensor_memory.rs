@@ -1,6 +1,7 @@
-//! Tensor memory: allocations, and what moves between it and registers (rule Y14).
+//! Tensor memory: allocations, and transfers between it and registers (rule Y14).
 //!
-//! As with other asynchronous operations, contents change at once: whoever touches what is not over races.
+//! As with other asynchronous operations, contents change immediately: accessing them before the operation is over is a
+//! race.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
@@ -17,10 +18,10 @@ use crate::program::{
 };
 use crate::verdict::FaultKind;
 
-/// Lanes of tensor memory that a warp of four reaches.
+/// Number of lanes of tensor memory that each of four warps can access.
 const QUARTER: u32 = 32;
 
-/// A column of a lane of the tensor memory of a CTA of the cluster.
+/// A column of a lane in the tensor memory of a CTA of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spot {
     pub(super) rank: u32,
@@ -29,14 +30,14 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// The place so many lanes and columns on.
+    /// The cell so many lanes and columns further on.
     fn on(self, lanes: u32, columns: u32) -> Spot {
         Spot { lane: self.lane + lanes, column: self.column + columns, ..self }
     }
 }
 
 impl Cta<'_> {
-    /// An operation on tensor memory.
+    /// Executes an operation on tensor memory.
     pub(super) fn tensor(
         &mut self,
         warp: &mut Warp,
@@ -78,7 +79,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The detector that knows asynchronous operations.
+    /// The vector-clock detector, which handles asynchronous operations.
     pub(super) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
         match &mut self.order {
             Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
@@ -147,7 +148,7 @@ impl Cta<'_> {
         let exact = self.exact()?;
         let stamp = exact.clocks.now(thread as usize);
         let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::ALL };
-        // The other CTA of a pair may have been here before, and then both have got it.
+        // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
             self.is_same_for_both(warp, pc, &held, columns)?;
             held.first
@@ -205,7 +206,7 @@ impl Cta<'_> {
             );
             return Err(self.misallocation(message, warp, pc));
         };
-        // Whatever goes on there must be over, and what comes later is not there.
+        // All operations on it must be over, and later ones find nothing.
         let number = self.exact()?.begin_on_tensor_memory(None);
         let readers = self.readers(warp);
         let agent = Agent::Copy { number, proxy: None, update: None };
@@ -245,7 +246,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// All that was allocated has been freed, at the end of the run.
+    /// Checks at the end of the run that all allocations have been freed.
     pub(in super::super) fn end_tensor_memory(&self) -> Result<(), Stop> {
         let mut allocations = self.tensor_memory.allocations.iter();
         let Some(held) = allocations.find(|held| held.freed.is_none()) else {
@@ -328,7 +329,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The first lane and column of what a warp moves; it lies in the quarter that the warp reaches.
+    /// The first lane and column that a warp transfers, inside the quarter that the warp can access.
     fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<Spot, Stop> {
         let Address { base, offset } = moved.address;
         let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
@@ -349,8 +350,7 @@ impl Cta<'_> {
         Ok(Spot { rank: warp.rank, lane: row, column })
     }
 
-    /// What an operation reads of one column in one lane of tensor memory: `bytes` bytes from one on. What all of
-    /// `readers` know it knows.
+    /// Reads `bytes` bytes of one column in one lane of tensor memory. The operation knows what all of `readers` know.
     pub(super) fn read_tensor(
         &mut self,
         warp: &mut Warp,
@@ -389,7 +389,7 @@ impl Cta<'_> {
 }
 
 impl<'l> Cta<'l> {
-    /// A column of a lane, which is allocated.
+    /// Locates a column of a lane, which must be allocated.
     fn tensor_place<'o>(
         &self,
         warp: &Warp,
@@ -459,7 +459,7 @@ pub(super) fn split(address: u64) -> (u32, u32) {
     ((address >> 16) as u32 & 0xffff, address as u32 & 0xffff)
 }
 
-/// What was loaded is known to be an address of tensor memory.
+/// Registers loaded with an address of tensor memory hold its value from here on.
 pub(super) fn load_tensor_address(warp: &mut Warp, mask: LaneMask, d: &[Option<RegId>]) {
     for d in d.iter().flatten() {
         for lane in mask {

@@ -1,4 +1,4 @@
-//! Products into tensor memory (`tcgen05.mma`, rule Y14), which one thread starts.
+//! Products into tensor memory (`tcgen05.mma`, rule Y14), started by one thread.
 
 use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
@@ -25,37 +25,37 @@ use crate::verdict::FaultKind;
 
 const F16: MatrixElement = MatrixElement::Float(Format::F16);
 
-/// Bytes of a row of a factor.
+/// Size of a row of a factor.
 const ROW_BYTES: u32 = 32;
 
-/// Groups of lanes, of which each has the scales of all rows.
+/// Groups of 32 lanes; each holds a copy of all scales.
 const QUARTERS: u32 = 4;
 
-/// What an instruction descriptor says (ISA, Instruction descriptor).
+/// The fields of an instruction descriptor (ISA, Instruction descriptor).
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     rows: usize,
     columns: usize,
     k: usize,
-    /// Each of two CTAs has half of the rows of A, of the columns of B, and of the rows of the result.
+    /// Two CTAs each hold half of the rows of A, of the columns of B, and of the rows of the result.
     pair: bool,
     /// Of A and of B; `None` where products of such elements are not evaluated.
     factors: Option<[MatrixElement; 2]>,
     result: MatrixElement,
-    /// Which byte of a column has the first scale, of A and of B.
+    /// The byte of a column that holds the first scale of a row, for A and for B.
     scales: [u32; 2],
-    /// Sums of integers are cut to their range.
+    /// Whether sums of integers saturate.
     saturate: bool,
     /// Of A and of B.
     negated: [bool; 2],
     transposed: [bool; 2],
 }
 
-/// Why a descriptor means nothing here.
+/// Why a descriptor is rejected.
 pub(super) enum Refused {
-    /// By the ISA.
+    /// Not allowed by the ISA.
     Wrong(String),
-    /// By us, so far.
+    /// Not supported yet.
     NotYet(&'static str),
 }
 
@@ -69,7 +69,7 @@ impl Shape {
             return Err(Refused::NotYet("factors of two CTAs that are scaled by blocks are not done yet"));
         }
         let integers = kind == ProductKind::Integer;
-        // Integers saturate, and are not negated; all others are the other way round.
+        // Integers saturate, and are not negated; floats the other way round.
         let reserved: &[(u32, u32)] = match kind {
             ProductKind::Integer => &[(0, 2), (13, 2), (6, 1), (23, 1), (29, 1), (30, 2)],
             ProductKind::Half | ProductKind::Tf32 | ProductKind::Narrow => {
@@ -122,7 +122,7 @@ impl Shape {
         let rows = if blocks.is_some() { 128 * field(27, 2) } else { 16 * field(24, 5) } as usize;
         let columns = 8 * field(17, 6) as usize;
         let ctas = if pair { 2 } else { 1 };
-        // Integers have fewer shapes.
+        // Integers allow fewer shapes.
         let step = match (integers, pair) {
             (true, true) => 32,
             (true, false) if columns > 32 => 16,
@@ -156,7 +156,8 @@ impl Shape {
         Ok(Shape { rows, columns, k, pair, factors, result: d, scales, saturate, negated, transposed })
     }
 
-    /// Which byte of a column has the first of so many scales of a row, of A and of B.
+    /// Checks the type and the place of scales, and returns the byte of a column that holds the first one of a row, for A
+    /// and for B.
     fn scales(
         kind: ProductKind,
         blocks: Option<u32>,
@@ -180,14 +181,14 @@ impl Shape {
         Ok(first)
     }
 
-    /// CTAs that have a part of it.
+    /// Number of CTAs that take part.
     fn ctas(&self) -> usize {
         if self.pair { 2 } else { 1 }
     }
 
-    /// Which CTA of two has an element of the result, and in which lane and column of tensor memory from the first ones on
-    /// (ISA, Data Path Layout Organization: D and F of one CTA, A and B of two). Of 128 rows of two CTAs, each has 64, and
-    /// the right half of them below the left one.
+    /// Which CTA of two holds an element of the result, and in which lane and column of tensor memory relative to the
+    /// first ones (ISA, Data Path Layout Organization: D and F of one CTA, A and B of two). Of 128 rows of two CTAs,
+    /// each holds 64, with the right half of their columns below the left one.
     fn place(&self, row: usize, column: usize) -> (usize, u32, u32) {
         let (rows, half) = (self.rows / self.ctas(), self.columns / 2);
         let (cta, row) = (row / rows, row % rows);
@@ -204,7 +205,7 @@ impl Shape {
 struct Multiplied<'p> {
     product: &'p TensorProduct,
     shape: Shape,
-    /// The CTAs that have a part of it.
+    /// Ranks of the CTAs that take part.
     ctas: Vec<u32>,
     left_out: [u32; 8],
     adds: bool,
@@ -215,12 +216,12 @@ struct Multiplied<'p> {
 }
 
 impl Multiplied<'_> {
-    /// Who reads shared memory.
+    /// The agent of its reads of shared memory.
     fn reader(&self) -> Agent {
         Agent::Copy { number: self.number, proxy: Some(AsyncSpace::Shared), update: None }
     }
 
-    /// Who accesses tensor memory.
+    /// The agent of its accesses to tensor memory.
     fn by(&self) -> (InstId, Agent) {
         (self.pc, Agent::Copy { number: self.number, proxy: None, update: None })
     }
@@ -234,7 +235,7 @@ impl Multiplied<'_> {
 }
 
 impl Layout {
-    /// What a matrix descriptor of tensor cores of this generation says (ISA, Shared memory descriptor).
+    /// Decodes a matrix descriptor of this generation of tensor cores (ISA, Shared memory descriptor).
     pub(super) fn of_tensor(bits: u64, k_major: bool) -> Result<Layout, Refused> {
         if bits >> 46 & 7 != 1 || bits >> 53 & 0xff != 0 {
             return Err(Refused::Wrong(
@@ -258,7 +259,8 @@ impl Layout {
 }
 
 impl Cta<'_> {
-    /// A thread commits all products that it has started: what tells of this commit tells of them, and of earlier commits.
+    /// Commits all products that a thread has started: whoever learns of this commit learns of them, and of earlier
+    /// commits.
     pub(super) fn commit_tensor_products(&mut self, thread: u32) -> Result<(usize, u32), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let committed = self.tensor_memory.committed_by(thread, &mut exact.clocks);
@@ -327,7 +329,7 @@ impl Cta<'_> {
         self.start_tensor_operation(warp.thread(lane), pc, number, &started.ctas)
     }
 
-    /// An operation has been started that its thread commits, and that reads the shared memory of some CTAs.
+    /// Registers an operation that its thread will commit, and that reads the shared memory of `ctas`.
     pub(super) fn start_tensor_operation(
         &mut self,
         thread: u32,
@@ -343,7 +345,7 @@ impl Cta<'_> {
         self.check_budgets()
     }
 
-    /// A product whose values are known.
+    /// Computes the terms of a product of elements `a` and `b`.
     fn evaluate_product(
         &mut self,
         warp: &mut Warp,
@@ -428,7 +430,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// A product whose values are not known (rule S2): what it reads is read, and nothing is said of what it writes.
+    /// Performs the accesses of a product whose elements are not evaluated, and marks its results as unknown (rule S2).
     fn touch_product(&mut self, warp: &mut Warp, started: &Multiplied<'_>) -> Result<(), Stop> {
         let Multiplied { product, shape, ref ctas, adds, lane, pc, .. } = *started;
         self.relied.on_unevaluated(pc);
@@ -492,7 +494,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Writes an element of the result, if its lane is not left out.
+    /// Writes an element of the result, unless its lane is disabled.
     fn write_element(
         &mut self,
         warp: &mut Warp,
@@ -508,7 +510,7 @@ impl Cta<'_> {
         let content = if started.shape.result.bytes() == 4 {
             Cell::of(value)
         } else {
-            // The upper half belongs to nobody.
+            // The upper half is unused.
             let nothing = Value::Undefined(Origin::Unwritten(pc));
             let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
             Cell::from_pieces(&pieces, &mut self.packed)
@@ -516,7 +518,7 @@ impl Cta<'_> {
         self.write_tensor(warp, &[started.lane], started.by(), place, content)
     }
 
-    /// Where so many columns of a row of a left factor in tensor memory are.
+    /// The place of column `at` of a row of a left factor in tensor memory.
     fn left_in_tensor_memory(
         &self,
         warp: &Warp,
@@ -546,7 +548,8 @@ impl Cta<'_> {
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
-    /// Products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others all.
+    /// Checks the first lane: products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others
+    /// use all.
     fn aligned(&self, warp: &Warp, lane: Lane, pc: InstId, shape: &Shape, first: u32) -> Result<(), Stop> {
         if first == 0 || shape.rows == 64 && first == 16 {
             return Ok(());
@@ -560,7 +563,7 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::Misaligned, "Y14", message, sites, None))
     }
 
-    /// How a matrix in shared memory lies, and in which variable.
+    /// The layout of a matrix in shared memory, and the variable that it lies in, if that is known.
     pub(super) fn described(
         &self,
         warp: &Warp,
@@ -591,7 +594,7 @@ mod tests {
         shape.unwrap_or_else(|_| panic!("{rows} × {columns}"))
     }
 
-    /// Every element of a result has a place of its own, and together they fill lanes and columns.
+    /// Each element of a result has its own place, and all places together fill lanes and columns.
     #[test]
     fn results_cover_their_places_once() {
         let shapes = [(64, 24, false, 1), (128, 24, false, 1), (128, 48, true, 2), (256, 48, true, 1)];

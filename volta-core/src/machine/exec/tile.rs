@@ -12,13 +12,13 @@ use crate::case::Element;
 use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
 
-/// What a box in shared memory begins at a multiple of, in bytes (ISA, Bounding Box).
+/// Alignment of a box in shared memory, in bytes (ISA, Bounding Box).
 const BOX_ALIGN: u64 = 128;
 
 /// A box of a map.
 pub(super) struct Tile<'l> {
     map: &'l Map,
-    /// Its first element, the innermost dimension first.
+    /// Coordinates of its first element, innermost dimension first.
     first: Vec<i64>,
 }
 
@@ -61,13 +61,13 @@ impl<'l> Cta<'l> {
         Ok(Tile { map, first })
     }
 
-    /// The name of a box's map, and what the elements of its tensor are.
+    /// The name of a box's map, and the element type of its tensor.
     pub(super) fn elements_of<'t>(&self, tile: &Tile<'t>) -> (&'t str, Element) {
         (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
     }
 
-    /// Fills a box in shared memory, with zeros where the tensor has no elements, or (`loads` not) writes one, of which what
-    /// lies outside of the tensor goes nowhere; gives its bytes.
+    /// Loads a box into shared memory, with zeros for elements outside the tensor, or (not `loads`) stores one, without
+    /// the elements outside the tensor; returns its size in bytes.
     pub(super) fn copy_tile(
         &mut self,
         warp: &mut Warp,
@@ -129,7 +129,7 @@ impl<'l> Cta<'l> {
         Ok(map.bytes() as u32)
     }
 
-    /// No two elements of a box that is written lie at one place: which of them is left there, nobody says.
+    /// Checks that no two elements of a stored box have the same address: which of them would remain is not specified.
     fn each_goes_elsewhere(
         &self,
         warp: &Warp,
@@ -171,7 +171,7 @@ impl<'l> Cta<'l> {
         Ok(address)
     }
 
-    /// The whole tensor of a box.
+    /// Access to the whole tensor of a box.
     fn far<'o>(
         &mut self,
         warp: &Warp,
@@ -199,7 +199,7 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// Where elements begin that lie in a row, from a multiple of 4 bytes on.
+/// The first offset of consecutive elements, if it is a multiple of 4.
 fn whole_cells(places: &[Option<u64>], size: u64) -> Option<u64> {
     let first = places.first().copied().flatten().filter(|first| first.is_multiple_of(4))?;
     let in_a_row = |(number, place): (usize, &Option<u64>)| *place == Some(first + number as u64 * size);

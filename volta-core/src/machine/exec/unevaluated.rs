@@ -1,4 +1,4 @@
-//! Instructions that compute in registers what is not supported (rule S2): nothing is said of what they write.
+//! Instructions with unsupported results in registers (rule S2): what they write has no known value.
 
 use super::super::cta::Cta;
 use super::super::value::{Origin, Truth, Value};
@@ -7,8 +7,8 @@ use crate::base::lane::LaneMask;
 use crate::program::{InstId, PredId, PredSrc, RegId, Src};
 
 impl Cta<'_> {
-    /// Whether it uses an operand is not known either: one that is undefined is no fault here, but if it is in doubt, so
-    /// are the results.
+    /// Makes all destinations unevaluated. Whether the instruction uses an operand is not known: an undefined one is no
+    /// fault, but if an operand is in doubt, so are the results.
     pub(super) fn unevaluated(
         &mut self,
         warp: &mut Warp,

@@ -1,8 +1,8 @@
-//! Products of matrices by a warpgroup (`wgmma`, rule Y12): each warp computes its 16 rows, and is an agent of the async
-//! proxy for as long as that takes.
+//! Matrix products of a warpgroup (`wgmma`, rule Y12): each warp computes its 16 rows, and is an agent of the async
+//! proxy while the product is in flight.
 //!
-//! As with copies, results are there at once: whoever touches the registers of a product, or writes what it reads, before
-//! the product is over is at fault.
+//! As with copies, results are written immediately: accessing the registers of a product, or writing its operands,
+//! before the product is over is a fault.
 
 use super::super::agent::Agent;
 use super::super::clock::{AsyncSpace, Joined};
@@ -24,21 +24,21 @@ use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, Warpgr
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 
-/// Warps that compute a product together.
+/// Number of warps that compute a product together.
 const WARPS: usize = 4;
-/// Rows that each of them computes.
+/// Number of rows that each of them computes.
 const ROWS: usize = 16;
-/// What the message calls it.
+/// The descriptor's name in messages.
 pub(super) const DESCRIPTOR: &str = "a matrix descriptor";
 
-/// The other warps of a warp's group.
+/// The other warps of a warp's warpgroup.
 fn others(warp: &Warp) -> impl Iterator<Item = usize> {
     let (first, own) = (warp.index - warp.number % WARPS, warp.index);
     (first..first + WARPS).filter(move |other| *other != own)
 }
 
 impl Cta<'_> {
-    /// Whether a thread touches a register that a product under way has (rule Y12).
+    /// Checks that a thread accesses no register of a product in flight (rule Y12).
     pub(super) fn touches_products(
         &mut self,
         warp: &Warp,
@@ -77,7 +77,7 @@ impl Cta<'_> {
         self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into()))
     }
 
-    /// `wgmma.fence`: what threads did with registers comes before products.
+    /// `wgmma.fence`: orders threads' accesses to registers before products.
     pub(super) fn fence_registers(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
         products.uses.iter_mut().for_each(|used| used.touched = None);
@@ -92,7 +92,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Waits until at most `pending` groups are under way.
+    /// Waits until at most `pending` groups are in flight.
     pub(super) fn wait_for_products(&mut self, warp: &Warp, pc: InstId, pending: u32) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
         let ended = products.groups.len().saturating_sub(pending as usize);
@@ -106,7 +106,7 @@ impl Cta<'_> {
         for product in &over {
             LaneMask::ALL.iter().for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
-        // The parts of the other warps are over as well.
+        // The other warps' parts are over as well.
         let mut past = Joined::default();
         for other in others(warp) {
             for part in &self.products[other].parts[before..before + over.len()] {
@@ -118,8 +118,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether the products that a warp is about to wait for have been started by the others of its group: they are over
-    /// together.
+    /// Whether the other warps of the group have started the products that a warp is about to wait for: the parts
+    /// complete together.
     pub(super) fn are_started(&self, warp: &Warp, pending: u32) -> bool {
         let Some(products) = self.products.get(warp.index) else { return true };
         if self.launch.threads() < 32 * (warp.number / WARPS * WARPS + WARPS) {
@@ -130,7 +130,7 @@ impl Cta<'_> {
         others(warp).all(|other| self.products[other].parts.len() >= over)
     }
 
-    /// The products of a warp, which executes an operation on them.
+    /// The products of a warp that executes an operation on them, which is noted.
     fn products_of(&mut self, warp: &Warp, pc: InstId) -> Result<&mut Products, Stop> {
         match &self.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
@@ -147,7 +147,7 @@ impl Cta<'_> {
         Ok(products)
     }
 
-    /// Nobody can go on: whether a warp waits for a product that the others of its group have not started.
+    /// At a deadlock: reports a warp that waits for a product which the others of its group have not started.
     #[cold]
     pub(in super::super) fn waits_for_parts(&self, warps: &[Warp]) -> Result<(), Stop> {
         let waits = |warp: &Warp| {
@@ -159,10 +159,10 @@ impl Cta<'_> {
         if warps.iter().any(waits) { self.end_products() } else { Ok(()) }
     }
 
-    /// All warps of a group have executed the same operations on products, with the same operands (ISA, `wgmma.mma_async`),
-    /// at the end of the run.
+    /// Checks at the end of the run that all warps of a group have executed the same operations on products, with the
+    /// same operands (ISA, `wgmma.mma_async`).
     pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
-        // Groups do not go across CTAs.
+        // A warpgroup lies inside one CTA.
         let each = self.launch.warps();
         let ctas = self.products.chunks(each).enumerate();
         let groups = ctas.flat_map(|(rank, own)| {
@@ -299,12 +299,12 @@ impl Cta<'_> {
         self.check_budgets()
     }
 
-    /// The registers of a product are free, and what threads did with them comes before it.
+    /// Checks that the registers of a product are free and fenced, and takes them.
     fn take_registers(&mut self, warp: &Warp, pc: InstId, product: &WarpgroupProduct) -> Result<(), Stop> {
         let products = &self.products[warp.index];
         for (register, result) in product.uses() {
             let used = products.uses[register.index()];
-            // Results of one shape are added up in order, and factors may be read again.
+            // Results of one shape accumulate in order, and factors may be read again.
             if used.running > 0 && used.result != result {
                 return Err(self.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
             }
@@ -331,7 +331,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// A predicate that is the same for all lanes.
+    /// The value of a predicate that must be uniform.
     fn known_by_all(
         &self,
         warp: &Warp,
@@ -376,7 +376,7 @@ impl Cta<'_> {
         })
     }
 
-    /// Lanes of a warp, of which what all of them know is known.
+    /// Lanes of a warp that represent it: what they all know, all its lanes know.
     pub(super) fn readers(&self, warp: &Warp) -> Vec<Lane> {
         let Detector::VectorClock(exact) = &self.order else { return vec![Lane::FIRST] };
         let threads: Vec<usize> = Lane::all().map(|lane| warp.thread(lane) as usize).collect();
@@ -393,7 +393,8 @@ impl Cta<'_> {
             }
             let results = self.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
             for lane in mask {
-                // Of a known value, nothing more is asked: in which order sums of such are rounded is open (rule V10).
+                // The negated value is only known to be independent of inputs: the order in which sums are rounded is
+                // open (rule V10).
                 if self.known.contains(chunk[lane]) {
                     self.known.insert_unbounded(TermId::from_raw(results.lane(lane)));
                 }
@@ -463,16 +464,16 @@ impl Cta<'_> {
     }
 }
 
-/// Row, within those of the warp, and column of element `at` of the result in a lane (ISA, Register Fragments): the
+/// Row, among those of the warp, and column of element `at` of the result in a lane (ISA, Register Fragments): the
 /// fragments of C of products of 16 × 8, from left to right.
 fn of_result(lane: Lane, at: usize) -> (usize, usize) {
     let (row, column) = fragment::of_c(lane, at % 4);
     (row, column + 8 * (at / 4))
 }
 
-/// What in-flight checks and reasons are about.
+/// Registers for checks of products in flight, and for messages.
 impl WarpgroupProduct {
-    /// The registers that belong to it until it is waited for, and what their shape is if they hold its result.
+    /// The registers that a product occupies until it is waited for; with its shape those that hold its result.
     fn uses(&self) -> impl Iterator<Item = (RegId, Option<MatrixShape>)> {
         let left = self.left_registers().map(|register| (register, None));
         left.chain(self.d.iter().map(|register| (*register, Some(self.product.shape))))

@@ -1,12 +1,11 @@
-//! `wmma`: matrices whose elements lie in registers nobody knows where.
+//! `wmma`: matrices whose layout in registers is not specified.
 //!
-//! A register of a fragment holds, in each lane, a handle: which matrix, which register of it, which lane. Moving
-//! handles is fine. Arithmetic is, when all lanes apply it and whatever is not a fragment is the same everywhere:
-//! it gives a handle of another matrix, the same one for all registers. Handles become elements again only when
-//! all registers of all lanes hold the handles of one matrix in their places. So what a kernel computes cannot
-//! depend on where elements lie.
+//! A register of a fragment holds a handle in each lane: matrix, register and lane. Handles may be moved. Arithmetic on
+//! them is allowed when all lanes apply it and every operand that is not a fragment is uniform: it gives a handle of
+//! another matrix, the same one for all registers. Handles become elements again only when all registers of all lanes
+//! hold the handles of one matrix in their places. The results of a kernel therefore cannot depend on the layout.
 //!
-//! Where a case says how they lie (`wmma_layout`), and that is known of a fragment, its registers hold its elements,
+//! Where a case specifies the layout (`wmma_layout`), and it is known for a fragment, its registers hold its elements,
 //! as those of `mma` do.
 
 use super::super::agent::Agent;
@@ -34,7 +33,7 @@ use crate::term::{Store, TermId, TermKind};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
-/// The fragment of which it is known how it lies on sm_80, in [`LAID_OUT_REGISTERS`] registers.
+/// The fragment whose layout on sm_80 is known, in [`LAID_OUT_REGISTERS`] registers.
 const LAID_OUT: Fragment = Fragment {
     role: FragmentRole::Accumulator,
     shape: MatrixShape { m: 16, n: 16, k: 16 },
@@ -81,8 +80,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Elements of two bytes in shared memory, of which each cell has two: read once, under the epoch detector.
-    /// Those that it takes more than a look to tell are left out.
+    /// Loads elements of two bytes from shared memory, two for each cell, which is read once under the epoch detector.
+    /// Elements that need the general path are left out.
     fn load_pairs(
         &mut self,
         warp: &mut Warp,
@@ -139,7 +138,7 @@ impl Cta<'_> {
         while let [(offset, raw), after @ ..] = rest {
             let value = self.element_value(fragment.element, *raw, pc);
             let place = at.offsets[0] + offset;
-            // Cells are written once: two halves together.
+            // Writes two halves of a cell together.
             if let [(next, other), after @ ..] = after
                 && size == 2
                 && place.is_multiple_of(4)
@@ -197,7 +196,7 @@ impl Cta<'_> {
         out
     }
 
-    /// `D = A·B + C` of integers: numbers where all are known, as they may steer the run.
+    /// `D = A·B + C` of integers: as constants where all operands are known, since results may decide control flow.
     fn integer_products(&mut self, pc: InstId, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
         let [left, right, sum] = operands;
         if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.store, terms)) {
@@ -301,8 +300,8 @@ impl Cta<'_> {
         Ok(Some(()))
     }
 
-    /// A conversion between f32 and tf32 of what a fragment's registers hold: the same reals (rule V2), so handles
-    /// move. False where it is something else, and nothing was done.
+    /// A conversion between f32 and tf32 of a fragment's registers: the reals stay the same (rule V2), so handles are
+    /// moved. False for other conversions, where nothing was done.
     pub(super) fn convert_fragment(
         &mut self,
         warp: &mut Warp,
@@ -383,7 +382,7 @@ impl Cta<'_> {
         out
     }
 
-    /// Whether it is known how a fragment lies in its registers.
+    /// Whether the layout of a fragment in its registers is known.
     fn is_laid_out(&self, fragment: Fragment, registers: usize) -> bool {
         match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => false,
@@ -391,7 +390,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Gives a warp's registers the handles of a new matrix, or its elements.
+    /// Writes handles of a new matrix, or its elements, to a warp's registers.
     fn hold(
         &mut self,
         warp: &mut Warp,
@@ -429,7 +428,7 @@ impl Cta<'_> {
         self.fragments.matrices.len() as u32 - 1
     }
 
-    /// A factor must be multiplied in the layout that it was loaded in (PTX ISA, wmma.mma).
+    /// Checks that a factor is multiplied in the layout in which it was loaded (PTX ISA, wmma.mma).
     fn check_layout(&self, warp: &Warp, pc: InstId, a: &[Src], column_major: bool) -> Result<(), Stop> {
         let Some(Src::Reg(id)) = a.first() else { return Ok(()) };
         let Some((matrix, _)) = whole_register(warp.register(*id)) else { return Ok(()) };
@@ -446,7 +445,7 @@ impl Cta<'_> {
         Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
     }
 
-    /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.
+    /// The matrix that registers hold: as elements, as handles, or as one value everywhere.
     fn held(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         if self.is_laid_out(fragment, a.len()) {
             let (rows, columns) = fragment.extent();
@@ -487,7 +486,7 @@ impl Cta<'_> {
             Src::Symbol(..) => None,
         };
         let first = a.first().and_then(value);
-        // Each register has several small elements.
+        // Each register holds several small elements.
         let one = match (first, fragment.element.bytes()) {
             (Some(Value::Bits(bits)), 1) => {
                 let byte = bits & 0xff;
@@ -510,7 +509,7 @@ impl Cta<'_> {
         Ok(Rc::new(terms))
     }
 
-    /// The bytes from the matrix's address to each element, row by row.
+    /// Offset of each element from the matrix's address, row by row.
     fn element_offsets(
         &mut self,
         warp: &Warp,
@@ -563,7 +562,7 @@ impl Cta<'_> {
             .collect())
     }
 
-    /// The address that all lanes give.
+    /// The address, which must be uniform.
     fn common_address(&self, warp: &Warp, pc: InstId, address: Address) -> Result<u64, Stop> {
         let addresses = self.addresses(warp, LaneMask::ALL, address, pc)?;
         if addresses.iter().any(|other| *other != addresses[0]) {
@@ -573,7 +572,7 @@ impl Cta<'_> {
         Ok(addresses[0])
     }
 
-    /// Any of some lanes, in one operation.
+    /// An agent that stands for any one of some lanes, in one operation.
     pub(super) fn any_of(&mut self, lanes: LaneMask) -> Agent {
         let operation = match &mut self.order {
             Detector::Epoch(_) => 0,
@@ -598,7 +597,7 @@ impl Cta<'_> {
     }
 }
 
-/// The integers that terms are, `None` for the undefined, if no other is unknown.
+/// The integers of known terms, with `None` for undefined elements; `None` if some term is unknown.
 fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
     let known = |raw: &u64| {
         if is_undefined(*raw) {
@@ -612,7 +611,7 @@ fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
     terms.raw.iter().map(known).collect()
 }
 
-/// Bytes of an element in memory.
+/// Size of an element in memory.
 fn held_bytes(element: MatrixElement) -> u32 {
     match element {
         MatrixElement::Float(Format::Tf32) => 4,
@@ -622,12 +621,12 @@ fn held_bytes(element: MatrixElement) -> u32 {
     }
 }
 
-/// Bytes that a lane's part of a fragment takes, to which its rows must be aligned (PTX ISA, wmma.load).
+/// Size of a lane's part of a fragment, to which its rows must be aligned (PTX ISA, wmma.load).
 fn fragment_bytes(fragment: Fragment, registers: usize) -> u64 {
     registers as u64 * u64::from(fragment.element.bytes().max(4))
 }
 
-/// Bytes from the first to behind the last element, and the alignment of the address.
+/// Size from the first to the last element, and the alignment of the address.
 fn extent(fragment: Fragment, offsets: &[u64], registers: usize) -> (u32, u32) {
     let last = offsets.iter().copied().max().unwrap_or(0);
     let bytes = last + u64::from(held_bytes(fragment.element));
@@ -640,7 +639,7 @@ fn set_handles(register: &mut Register, matrix: u32, place: u8) {
     }
 }
 
-/// The matrix and the place that a lane's handle names, if it holds one.
+/// The matrix, register and lane of a lane's handle, if it holds one.
 fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
     let Value::Sym(sym) = register.get(lane) else { return None };
     match sym.kind() {
@@ -655,7 +654,7 @@ fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
     }
 }
 
-/// The matrix and the place that all lanes' handles name, each lane its own.
+/// The matrix and register of which all lanes hold their own handle.
 fn whole_register(register: &Register) -> Option<(u32, u8)> {
     let (matrix, place, _) = handle(register, Lane::FIRST)?;
     Lane::all().all(|lane| handle(register, lane) == Some((matrix, place, lane))).then_some((matrix, place))

@@ -1,5 +1,5 @@
-//! Products of matrices, of all warps at once: where fragments are affine from thread to thread, so are the factors that
-//! the lanes multiply.
+//! Matrix products of all warps at once: where fragments are affine from thread to thread, so are the factors that the
+//! lanes multiply.
 
 use super::super::cta::Cta;
 use super::super::exec::float::raw_reals;
@@ -19,11 +19,11 @@ use std::rc::Rc;
 /// Where a factor lies that each lane multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Factor {
-    /// Its number over the registers of the lane that has it.
+    /// Index of the element among those in the registers of the lane that holds it.
     at: usize,
-    /// The lane that has that of lane 0.
+    /// The lane that holds the factor of lane 0.
     lane: Lane,
-    /// For each bit of a lane's number, the bit of the number of the lane that has its factor, if there is a difference.
+    /// For each bit of a lane's number, the bit by which the number of the holding lane differs, if it differs.
     bits: [Option<u8>; LANE_BITS],
 }
 
@@ -31,15 +31,15 @@ struct Factor {
 #[derive(Debug)]
 pub(super) struct Plan {
     product: MatrixProduct,
-    /// Of A and of B, each once.
+    /// Distinct factors of A and of B.
     left: Vec<Factor>,
     right: Vec<Factor>,
-    /// For each element of D that a lane computes, by its number, which factors it multiplies, one after the other.
+    /// For each element of D that a lane computes, which factors it multiplies, in order.
     products: Vec<Vec<(usize, usize)>>,
 }
 
 impl Plan {
-    /// `None` where the lanes' factors lie in no such way.
+    /// `None` where holding lanes do not depend on the bits of the lane's number in this way.
     fn new(product: MatrixProduct) -> Option<Plan> {
         let shape = product.shape;
         let [m, n, k] = [shape.m, shape.n, shape.k].map(usize::from);
@@ -60,7 +60,7 @@ impl Plan {
     }
 }
 
-/// Lanes, and numbers over their registers, by the row and the column of the element that they have there.
+/// By row and column of an element, the lane that holds it and its index in that lane's registers.
 type Holders = FxHashMap<(usize, usize), (Lane, usize)>;
 
 fn holders(elements: usize, place: impl Fn(Lane, usize) -> (usize, usize)) -> Holders {
@@ -68,7 +68,7 @@ fn holders(elements: usize, place: impl Fn(Lane, usize) -> (usize, usize)) -> Ho
     all.map(|(lane, at)| (place(lane, at), (lane, at))).collect()
 }
 
-/// Where the element lies that each lane wants.
+/// Where the element that each lane needs lies.
 fn factor(holders: &Holders, wanted: impl Fn(Lane) -> (usize, usize)) -> Option<Factor> {
     let holder = |lane: Lane| holders.get(&wanted(lane)).copied();
     let (first, at) = holder(Lane::FIRST)?;
@@ -89,7 +89,7 @@ fn factor(holders: &Holders, wanted: impl Fn(Lane) -> (usize, usize)) -> Option<
     Lane::all().all(follows).then_some(Factor { at, lane: first, bits })
 }
 
-/// The position of a factor in a list, to which it is added where it is new.
+/// The index of a factor in a list, to which it is added if it is new.
 fn position(list: &mut Vec<Factor>, factor: Factor) -> usize {
     list.iter().position(|known| *known == factor).unwrap_or_else(|| {
         list.push(factor);
@@ -108,7 +108,7 @@ impl<const B: usize> Lockstep<B> {
         Some(plan)
     }
 
-    /// The terms of the elements of a fragment in all threads, by their numbers, if they are affine.
+    /// The terms of a fragment's elements in all threads, by index, if they are affine.
     fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Affine<B>>> {
         let mut elements = Vec::with_capacity(2 * registers.len());
         for source in registers {
@@ -125,7 +125,7 @@ impl<const B: usize> Lockstep<B> {
 }
 
 impl Cta<'_> {
-    /// Multiplies the matrices of all warps, each element a chain of fused products. False where they have to do it one
+    /// Multiplies the matrices of all warps, each element a chain of fused products. False where warps must do so one
     /// after the other.
     pub(super) fn multiply_lockstep<const B: usize>(
         &mut self,
@@ -164,7 +164,7 @@ impl Cta<'_> {
                 let Some(results) = self.store.push_warps(TermOp::Fma, &operands, warps.len(), pc) else {
                     return false;
                 };
-                // Nodes follow one another, and so do the results of all threads.
+                // Nodes are consecutive, and so are the results of all threads.
                 *sum = Affine::strided(results.lane(Lane::FIRST), 1);
             }
         }
@@ -196,7 +196,7 @@ impl Cta<'_> {
 }
 
 impl Factor {
-    /// The factors of all threads, from the terms of the element of its number.
+    /// The factors of all threads, from the terms of the element at this index.
     fn of<const B: usize>(&self, element: &Affine<B>) -> Affine<B> {
         let mut steps = element.steps;
         for (step, bit) in steps.iter_mut().zip(self.bits) {
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::program::matrix::MatrixShape;
 
-    /// Each lane multiplies the elements of its row and its column, of all shapes that there are.
+    /// Each lane multiplies the elements of its row and its column, for all shapes.
     #[test]
     fn lanes_multiply_rows_with_columns() {
         let float = MatrixElement::Float;

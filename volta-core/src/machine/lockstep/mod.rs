@@ -1,13 +1,13 @@
-//! All threads of a CTA in step (rule Y8: any order of threads is one that may be).
+//! All threads of a CTA in lockstep (rule Y8: any order of threads is a possible one).
 //!
-//! Warps mostly do the same, each some elements further on. While all stand at one instruction, an operation whose
-//! operands are affine from thread to thread is done once for all of them and costs little more than for one warp.
-//! Any other is done by one warp after the other; and where their ways part, each goes on by itself until a barrier
-//! brings them together again. A thread that is the only one of its CTA goes in lockstep as well, of which nothing needs to
-//! be said but one word for each register.
+//! The warps of a CTA mostly execute the same instructions, on elements some distance apart. While all threads stand
+//! at one instruction, an operation whose operands are affine from thread to thread is executed once for all of them,
+//! which costs little more than for one warp. Any other operation is executed warp by warp. Where warps diverge, each
+//! runs alone until a barrier reconverges them. The only thread of a CTA runs in lockstep as well; it needs one word
+//! for each register.
 //!
-//! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
-//! fault is always what warps apart came to.
+//! Which of several faults is met first depends on the order of threads, so the fault reported is always the one that
+//! warps executed one by one meet.
 
 mod matrix;
 
@@ -26,18 +26,18 @@ use crate::program::{
 use crate::term::{BitStrides, Pattern, Store, TermOp, TermOperand};
 use std::rc::Rc;
 
-/// Bits of a thread's number where warps go in lockstep: those of the lane, and up to five of the warp.
+/// Bits of a thread's number where warps run in lockstep: those of the lane, and up to five of the warp.
 const WARPS: usize = 10;
-/// The same of a thread alone.
+/// Bits of a thread's number where the CTA has one thread.
 const ALONE: usize = 0;
 const LANE_BITS: usize = 5;
 
 /// All threads of a CTA in lockstep.
 #[derive(Debug)]
 pub(super) enum InStep {
-    /// Of whole warps.
+    /// Whole warps.
     Warps(Box<Lockstep<WARPS>>),
-    /// Of one thread.
+    /// One thread.
     Alone(Box<Lockstep<ALONE>>),
 }
 
@@ -45,7 +45,7 @@ pub(super) enum InStep {
 #[derive(Clone, Copy, Debug)]
 struct GroupValue<const B: usize> {
     held: Held<B>,
-    /// The warps' own registers hold it too.
+    /// Whether the warps' own registers hold it too.
     written_back: bool,
 }
 
@@ -53,39 +53,39 @@ struct GroupValue<const B: usize> {
 #[derive(Clone, Copy, Debug)]
 struct GroupPredicate {
     holds: bool,
-    /// The warps' own predicates are so too.
+    /// Whether the warps' own predicates hold it too.
     written_back: bool,
 }
 
-/// What is known of the registers of all threads together, while they go in step.
+/// The registers and predicates of all threads, while they run in lockstep.
 #[derive(Debug)]
 pub(super) struct Lockstep<const B: usize> {
     /// Bits of a warp's number.
     bits: u32,
     threads: u64,
-    /// Of each register, where words are affine from thread to thread, as far as somebody asked.
+    /// Values of registers that are affine from thread to thread, as far as they were collected or computed.
     registers: Vec<Option<GroupValue<B>>>,
     predicates: Vec<Option<GroupPredicate>>,
-    /// Words of shared memory that were lately read, by where they lie.
+    /// Words of shared memory that were lately read, by their offsets.
     recent: Recent<B>,
-    /// Of products of matrices met so far, where their factors lie.
+    /// For each matrix product met so far, where its factors lie.
     plans: Vec<Rc<matrix::Plan>>,
-    /// Room for words of shared memory, of each thread.
+    /// Buffer for words of shared memory, one for each thread.
     words: Vec<u64>,
-    /// How many operations were done for all warps at once, and how many by one after the other.
+    /// How many operations were executed for all warps at once, and how many warp by warp.
     together: u64,
     apart: u64,
-    /// Its warps had better go alone.
+    /// Whether warps are to run one by one from now on.
     unprofitable: bool,
 }
 
-/// What was lately read of shared memory. To read it again finds the same and tells no more of races, as long as warps
-/// do nothing but what they do together.
+/// Cache of reads from shared memory. As long as warps only execute operations in lockstep, repeating a read finds the
+/// same words and no further race.
 #[derive(Debug, Default)]
 struct Recent<const B: usize> {
-    /// By a digest of where the words lie.
+    /// By a hash of the offsets.
     entries: Vec<Option<Entry<B>>>,
-    /// What was read at other times counts no more.
+    /// Entries with another time are invalid.
     time: u64,
 }
 
@@ -121,12 +121,12 @@ impl<const B: usize> Recent<B> {
     }
 }
 
-/// Where so many operations more than four times those of all at once were done by one warp after the other, warps had
-/// better go alone.
+/// Lockstep is unprofitable where this many more operations were executed warp by warp than four times the number of
+/// those executed at once.
 const FALLBACK_AFTER: u64 = 1000;
 
 impl InStep {
-    /// The state for a CTA with so many threads, if those can go in lockstep.
+    /// The state for a CTA with so many threads, if they can run in lockstep.
     pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<InStep> {
         if options.plain_terms || options.schedule != Schedule::InOrder {
             return None;
@@ -158,7 +158,7 @@ impl<const B: usize> Lockstep<B> {
         }
     }
 
-    /// What a register holds in all threads, if that is affine.
+    /// What a register holds in all threads, if it is affine.
     #[inline]
     fn held(&mut self, warps: &[Warp], register: RegId) -> Option<Held<B>> {
         let value = &mut self.registers[register.index()];
@@ -190,8 +190,8 @@ impl<const B: usize> Lockstep<B> {
         self.registers[register.index()] = Some(GroupValue { held, written_back: false });
     }
 
-    /// Lets the warps' own registers and predicates hold what they do, of those that an instruction names; what it writes
-    /// is theirs alone from now on.
+    /// Writes back the registers and predicates that an instruction names to the warps, and forgets the group's value
+    /// of those that it writes.
     fn write_back(&mut self, warps: &mut [Warp], inst: &Inst) {
         if !inst.op.only_computes() {
             self.recent.forget();
@@ -215,7 +215,7 @@ impl<const B: usize> Lockstep<B> {
         guard.into_iter().for_each(|guard| predicate(guard, false));
     }
 
-    /// The same of everything: each warp goes on by itself.
+    /// Writes back all registers and predicates and forgets them: each warp runs alone from here on.
     fn flush(&mut self, warps: &mut [Warp]) {
         self.recent.forget();
         for (number, held) in self.registers.iter_mut().enumerate() {
@@ -252,7 +252,7 @@ fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
     Affine { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
 }
 
-/// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
+/// Interns the terms of all threads: those of the first warp, and their strides from warp to warp.
 fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (TermOperand, BitStrides) {
     (store.intern_operand(Pattern::Strides(of_warp(terms, 0))), terms.of_warps())
 }
@@ -283,7 +283,7 @@ fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp]
     }
 }
 
-/// Where all threads of all warps stand, if nobody waits or has returned.
+/// The instruction at which all threads of all warps stand, if no thread waits or has returned.
 fn common_pc(warps: &[Warp]) -> Option<InstId> {
     let pc = warps[0].pc[0];
     let there =
@@ -292,7 +292,7 @@ fn common_pc(warps: &[Warp]) -> Option<InstId> {
 }
 
 impl Cta<'_> {
-    /// Runs all threads in step, from where they stand together to where they part.
+    /// Runs all threads in lockstep, from the instruction at which they all stand to where they diverge.
     pub(super) fn run_lockstep(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
         match self.lockstep.take() {
             None => {}
@@ -308,7 +308,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The same; false where lockstep does not pay and warps go one by one from now on.
+    /// Like [`Cta::run_lockstep`]; false where lockstep is unprofitable and warps run one by one from now on.
     fn lead<const B: usize>(&mut self, lockstep: &mut Lockstep<B>, warps: &mut [Warp]) -> Result<bool, Stop> {
         let Some(pc) = common_pc(warps) else { return Ok(true) };
         let mut threads = AllThreads { lockstep, warps, holds: None };
@@ -322,13 +322,13 @@ impl Cta<'_> {
 struct AllThreads<'s, const B: usize> {
     lockstep: &'s mut Lockstep<B>,
     warps: &'s mut [Warp],
-    /// Whether the guard holds for all of them, or for none.
+    /// Whether the guard holds; `None` where it is not uniform.
     holds: Option<bool>,
 }
 
 impl<const B: usize> AllThreads<'_, B> {
-    /// Executes an operation for all warps at once. False where it has to be done by one after the other, with what their
-    /// own registers hold.
+    /// Executes an operation for all warps at once. False where it must be executed warp by warp; the warps' own
+    /// registers then hold its operands.
     #[inline]
     fn execute_in_lockstep(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<bool, Stop> {
         let done = match &inst.op {
@@ -396,7 +396,7 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
     /// All warps arrive.
     fn arrive(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<Option<InstId>, Stop> {
         if cta.watch.looks_at(cta.counts.barriers + 1) {
-            // All that the threads hold is looked at.
+            // The watch for endless loops reads all that the threads hold.
             self.lockstep.flush(self.warps);
         } else {
             self.lockstep.write_back(self.warps, inst);
@@ -478,11 +478,11 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
             [Some(a), Some(b), Some(c)] => store.push_warps(op, &[a, b, c], self.warps.len(), pc),
             _ => None,
         };
-        // Nodes follow one another, and so do the results of all threads.
+        // Nodes are consecutive, and so are the results of all threads.
         Some(Affine::strided(results?.lane(Lane::FIRST), 1))
     }
 
-    /// Words of the only thread's own memory, or of shared memory, each of which is read once for all.
+    /// Loads from the only thread's local memory, or from shared memory, where each word is read once for all.
     fn load(
         &mut self,
         cta: &mut Cta<'_>,

@@ -91,7 +91,7 @@ fn ftz(x: &mut Operation<'_, '_>, floats: Floats) -> bool {
     (floats.is(Format::F32) || floats.is(Format::F16)) && x.flag("ftz")
 }
 
-/// Of a sum or a product: without a rounding mode it may be fused with another.
+/// Precision of a sum or a product: without a rounding mode it may be fused with another.
 fn contracted(rounding: Option<Rounding>, flush: bool) -> Precision {
     let fusible = rounding.is_none();
     Precision { flush, fusible, ..Precision::of(rounding.unwrap_or(Rounding::Nearest)) }
@@ -158,7 +158,7 @@ fn binary(
     })
 }
 
-/// A narrow second type, as in `add.f32.f16`.
+/// A second, narrow type, as in `add.f32.f16`.
 fn mixed(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered<Option<Format>> {
     match (floats, x.take_type()) {
         (_, None) => Ok(None),
@@ -213,7 +213,7 @@ fn mul(x: &mut Operation<'_, '_>) -> Lowered {
     binary(x, floats, Float2::Mul, contracted(rounding, flush), clamp)
 }
 
-/// On every GPU that is sold, `mad` of floats is `fma`.
+/// On all commercially available GPUs, `mad` of floats is `fma`.
 fn mad(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
     if !floats.single() {
@@ -252,7 +252,7 @@ fn multiply_add(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered {
     })
 }
 
-/// A rounding mode, or `.approx` and its kin: one must be there.
+/// A rounding mode, or `.approx` or similar: one is required.
 fn precision(x: &mut Operation<'_, '_>, floats: Floats, approximations: &[&str]) -> Lowered<Precision> {
     if !floats.single() {
         return Err(x.wrong_type());
@@ -346,7 +346,7 @@ fn sqrt(x: &mut Operation<'_, '_>) -> Lowered {
     unary(x, floats, Float1::Sqrt, precision)
 }
 
-/// An instruction that exists as an approximation only.
+/// An instruction that exists only as an approximation.
 fn approximate(x: &mut Operation<'_, '_>, floats: Floats, op: Float1, flush: bool) -> Lowered {
     x.require(&[("approx", ())])?;
     unary(x, floats, op, Precision { approximate: true, flush, ..Precision::NEAREST })
@@ -408,8 +408,8 @@ fn copysign(x: &mut Operation<'_, '_>) -> Lowered {
     binary(x, floats, Float2::CopySign, Precision::NEAREST, Clamp::None)
 }
 
-/// Over the reals: finite and infinite compare with infinity, and nothing is a NaN. `.normal` and `.subnormal` ask
-/// for what the model does not have (rule V2).
+/// Over the reals: finite and infinite are comparisons with infinity, and nothing is a NaN. `.normal` and `.subnormal`
+/// have no meaning in the model (rule V2).
 fn testp(x: &mut Operation<'_, '_>) -> Lowered {
     #[derive(Clone, Copy)]
     enum Test {

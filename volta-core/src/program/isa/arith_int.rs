@@ -106,7 +106,7 @@ fn binary_pair(x: &mut Operation<'_, '_>, ops: &[Int2], signed: bool) -> Lowered
         let mut sources = (Src::Reg(a), Src::Reg(b));
         for op in ops {
             x.push(Op::Int2 { op: *op, ty, d, a: sources.0, b: sources.1 });
-            // What follows the first clamps its result at zero.
+            // Further operations clamp the result of the first at zero.
             sources = (Src::Reg(d), Src::Imm(0));
         }
         parts.push(Src::Reg(d));
@@ -180,7 +180,7 @@ fn push_carry(
     x.push(Op::Carry { subtract, width, d, a, b, carry_in, carry_out });
 }
 
-/// Which half of a product.
+/// The part of a product that is kept.
 #[derive(Clone, Copy)]
 enum Part {
     Low,
@@ -430,7 +430,7 @@ fn bmsk(x: &mut Operation<'_, '_>) -> Lowered {
 fn dot(x: &mut Operation<'_, '_>, op: fn(bool, bool) -> Int3) -> Lowered {
     let a = int32(x)?;
     let b = int32(x)?;
-    // The result is signed as soon as one factor is; its bits are the same.
+    // The result is signed if either factor is; its bits are the same.
     let ty = Int { width: Width::W32, signed: a.signed || b.signed };
     ternary(x, op(a.signed, b.signed), ty, [Type::Int(a), Type::Int(b), Type::Int(ty)], Width::W32)
 }

@@ -13,7 +13,7 @@ pub(super) const ROWS: &[Row] = &[
     row("slct", Types::Any, "Comparison and Selection Instructions: slct", slct).computing(),
 ];
 
-/// A comparison as PTX names it.
+/// A comparison operator of PTX.
 #[derive(Clone, Copy)]
 enum Named {
     /// `eq ne`: all types.
@@ -54,7 +54,7 @@ const COMBINATIONS: [(&str, Bool2); 3] = [("and", Bool2::And), ("or", Bool2::Or)
 enum Comparison {
     Int(Compare, Int),
     Float(FloatCompare, Format),
-    /// Of each of two floats in a register.
+    /// Applied to each of two floats in a register.
     FloatPair(FloatCompare, Format),
 }
 
@@ -87,7 +87,7 @@ impl Comparison {
         }
     }
 
-    /// Compares two values; for two floats in a register, the low ones.
+    /// Compares two values; for packed floats, the low ones.
     fn push(
         self,
         x: &mut Operation<'_, '_>,
@@ -106,7 +106,7 @@ impl Comparison {
     }
 }
 
-/// Takes `.ftz` where a comparison of the type has it.
+/// Takes `.ftz` where comparisons of the type have it.
 fn ftz(x: &mut Operation<'_, '_>, ty: Type) -> bool {
     matches!(ty, Type::Float(Format::F32 | Format::F16) | Type::FloatPair(Format::F16)) && x.flag("ftz")
 }
@@ -151,7 +151,7 @@ fn setp(x: &mut Operation<'_, '_>) -> Lowered {
         comparison.push(x, p, q, (a, b), combine, flush);
         return Ok(());
     };
-    // `p` is of the low values and `q` of the high ones. The combined predicate may be `p`, so `q` comes first.
+    // `p` is for the low values and `q` for the high ones. The combined predicate may be `p`, so `q` comes first.
     let [low, high] = halves(x, format, [a, b])?;
     let overwritten = |q: PredId| combine.is_some_and(|(_, c)| c.pred == q);
     match q {
@@ -170,7 +170,7 @@ fn setp(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// What `set` writes for *true*, and its width.
+/// The value that `set` writes for *true*, and its width.
 fn truth(ty: Type) -> Option<(Width, u64)> {
     match ty {
         Type::Int(int) if matches!(int.width, Width::W16 | Width::W32) => Some((int.width, int.width.mask())),
@@ -187,7 +187,7 @@ fn truth(ty: Type) -> Option<(Width, u64)> {
     }
 }
 
-/// Whether `set` compares values of a type for a result of another: narrow results come from narrow floats.
+/// Whether `set` has this combination of result and operand type: narrow results need narrow floats.
 fn goes_with(to: Type, from: Type) -> bool {
     let narrow = |ty| matches!(ty, Type::Float(Format::F16 | Format::Bf16));
     match to {
@@ -248,7 +248,7 @@ fn select(x: &mut Operation<'_, '_>, d: crate::program::op::RegId, width: Width,
     x.push(Op::Select { width, d, a: Src::Imm(truth), b: Src::Imm(0), p });
 }
 
-/// A type whose values `selp` and `slct` choose between.
+/// The type of the values that `selp` and `slct` select from.
 fn chosen(x: &mut Operation<'_, '_>) -> Lowered<(Type, Width)> {
     let ty = x.ty()?;
     match (ty, ty.width()) {

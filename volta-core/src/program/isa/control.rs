@@ -73,7 +73,7 @@ fn exit(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// A breakpoint without a debugger ends the program with a fault, as `trap` does.
+/// A breakpoint without a debugger ends the program with a fault, like `trap`.
 fn trap(x: &mut Operation<'_, '_>) -> Lowered {
     x.done(0)?;
     x.push(Op::Trap);

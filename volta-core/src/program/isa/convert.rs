@@ -1,7 +1,7 @@
 //! Conversions between numbers.
 //!
-//! Sources are read from the low bits of wider registers; results narrower than the destination register are
-//! extended to it, by sign for signed types.
+//! Sources are read from the low bits of wider registers; results narrower than the destination register are extended,
+//! with sign for signed types.
 
 use super::{Row, Types, row};
 use crate::number::format::{Format, Rounding};
@@ -27,7 +27,7 @@ const INTEGRAL: [(&str, ToIntegral); 4] = [
     ("rpi", ToIntegral::Up),
 ];
 
-/// The modifiers of a conversion, all optional at first.
+/// The modifiers of a conversion, all optional.
 struct Options {
     rounding: Option<Rounding>,
     away: bool,
@@ -69,7 +69,7 @@ fn cvt(x: &mut Operation<'_, '_>) -> Lowered {
     }
 }
 
-/// No modifier of those that `allowed` is false for.
+/// Rejects modifiers unless `allowed`.
 fn only(x: &Operation<'_, '_>, allowed: bool) -> Lowered {
     if allowed { Ok(()) } else { Err(x.unsupported("these modifiers do not go together")) }
 }
@@ -92,7 +92,7 @@ fn int_to_int(x: &mut Operation<'_, '_>, options: &Options, to: Int, from: Int) 
     let a = x.converted(1, Type::Int(from))?;
     let (d, bits) = x.wide_destination(0, to.width)?;
     if !saturate && to.signed && bits != to.width {
-        // The low bits that survive, extended by the sign of the narrower type.
+        // The remaining low bits, sign-extended from the narrower type.
         let from = if from.width < to.width { from } else { to };
         x.push(Op::CvtInt { d, a, from, to: Int { width: bits, signed: true }, saturate });
         return Ok(());
@@ -100,7 +100,7 @@ fn int_to_int(x: &mut Operation<'_, '_>, options: &Options, to: Int, from: Int) 
     int_result(x, to, |d| Op::CvtInt { d, a, from, to, saturate })
 }
 
-/// A format that arithmetic knows.
+/// Checks that arithmetic supports a format.
 fn arithmetic(x: &Operation<'_, '_>, format: Format) -> Lowered {
     match format {
         Format::F16 | Format::Bf16 | Format::F32 | Format::F64 => Ok(()),
@@ -132,7 +132,7 @@ fn int_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: 
     Ok(())
 }
 
-/// Saturation is what the conversion does anyway.
+/// These conversions always saturate.
 fn float_to_int(x: &mut Operation<'_, '_>, options: &Options, to: Int, from: Format) -> Lowered {
     let Options { rounding, integral, ftz, relu, finite, saturate, away: _ } = *options;
     only(x, rounding.is_none() && !relu && !finite)?;
@@ -153,7 +153,7 @@ fn clamp(x: &Operation<'_, '_>, options: &Options) -> Lowered<Clamp> {
     }
 }
 
-/// `.satfinite` clips what is too large for the format; over the reals nothing is (rule V2).
+/// `.satfinite` clamps what is too large for the format; over the reals nothing is (rule V2).
 fn float_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: Format) -> Lowered {
     let clamp = clamp(x, options)?;
     let Options { rounding, integral, finite, away, .. } = *options;
@@ -178,7 +178,7 @@ fn float_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from
     };
     let narrowing = rank(to) < rank(from) || (rank(to) == rank(from) && to != from);
     only(x, integral.is_none() || to == from)?;
-    // `ptxas` wants no rounding mode between the narrow formats, and minds none when it widens bf16.
+    // `ptxas` requires no rounding mode between the narrow formats, and accepts one when it widens bf16.
     if narrowing && rounding.is_none() && !(narrow(to) && narrow(from)) {
         return Err(x.unsupported("it needs a rounding mode"));
     }
@@ -200,7 +200,7 @@ fn floats_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format) -> L
     let tiny = matches!(to, Format::E4m3 | Format::E5m2);
     only(x, to != Format::F32 && (finite || !tiny))?;
     let rounding = rounding.ok_or_else(|| x.unsupported("it needs a rounding mode"))?;
-    // With a third source, `.rs` rounds by its random bits; the modifier is refused.
+    // With a third source, `.rs` rounds by its random bits; the modifier is rejected.
     x.done(3)?;
     let part = float_width(to).ok_or_else(|| x.wrong_type())?;
     let width = Type::FloatPair(to).width().ok_or_else(|| x.wrong_type())?;
@@ -218,7 +218,7 @@ fn floats_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format) -> L
     Ok(())
 }
 
-/// Between two 16-bit and two 8-bit floats.
+/// Conversions between two 16-bit and two 8-bit floats.
 fn pair_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: Format) -> Lowered {
     let clamp = clamp(x, options)?;
     let Options { rounding, integral, ftz, saturate, finite, away, .. } = *options;
@@ -250,7 +250,7 @@ fn pair_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: 
     Ok(())
 }
 
-/// `cvt.pack.sat.u8.s32.b32 d, a, b, c`: `b` lowest, then `a`, then what the low half of `c` holds.
+/// `cvt.pack.sat.u8.s32.b32 d, a, b, c`: `b` lowest, then `a`, then the low half of `c`.
 fn cvt_pack(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("sat", ())])?;
     let (to, from) = match (x.ty()?, x.ty()?) {

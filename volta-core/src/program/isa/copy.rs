@@ -62,7 +62,7 @@ fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// The dimensions of a tile, if that is what a bulk copy is of.
+/// The number of dimensions of a tile, if a bulk copy transfers one.
 fn tile(x: &mut Operation<'_, '_>) -> Lowered<Option<usize>> {
     let modes =
         ["im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"];
@@ -99,7 +99,7 @@ fn prefetch(x: &mut Operation<'_, '_>) -> Lowered {
 /// `cp.async.bulk.dst.src.completion{.multicast}{.L2::cache_hint}{.cp_mask} [to], [from], bytes{, [barrier]}{, ctas}{,
 /// policy}{, mask}`,
 /// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.multicast}{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{,
-/// ctas}{, policy}`, and with `cp.reduce` what reduces (`.op.type`, of tensors `.op`)
+/// ctas}{, policy}`, and for `cp.reduce` those that reduce (`.op.type`, for tensors `.op`)
 fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
     let dimensions = tile(x)?;
     let mut group = None;
@@ -127,7 +127,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
         }
         update = Some(super::atomic::bulk_update(x, op, ty, target == Space::Cluster)?);
     }
-    // The size is an operand of its own.
+    // The size is a separate operand.
     let operands = if dimensions.is_some() { 2 } else { 3 };
     match (target, source) {
         (Space::Shared | Space::Cluster, Space::Global) if !reduces => {
@@ -177,7 +177,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
 
 const DIMENSIONS: [(&str, usize); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
 
-/// What lies in global memory: bytes, counted by an operand, or a tile of so many dimensions.
+/// The source in global memory: bytes, counted by an operand, or a tile with this many dimensions.
 fn far(x: &mut Operation<'_, '_>, (at, count): (usize, usize), dimensions: Option<usize>) -> Lowered<Far> {
     let Some(dimensions) = dimensions else {
         return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(count, U32)? });
@@ -191,7 +191,7 @@ pub(super) fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lower
     Ok(MemoryPlace { space, address })
 }
 
-/// A literal that is a small number.
+/// A literal, as a small number.
 pub(super) fn constant(x: &Operation<'_, '_>, at: usize) -> Lowered<u32> {
     let operand = x.operand(at)?;
     let Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) = operand else {

@@ -1,4 +1,4 @@
-//! Instructions without an effect that the model has, and instructions that Volta does not do.
+//! Instructions without an effect in the model, and instructions that Volta does not support.
 
 use super::{Row, Types, row, unsupported};
 use crate::program::op::{Int, Op, Space, Special, Width};
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         "Data Movement and Conversion Instructions: applypriority",
         applypriority,
     ),
-    // It is no hint: what it names holds indeterminate values afterwards, and it races like a write.
+    // Not a hint: the memory is indeterminate afterwards, and it races like a write.
     unsupported("discard", "Data Movement and Conversion Instructions: discard", "it makes memory undefined"),
     row("createpolicy", Types::Any, "Data Movement and Conversion Instructions: createpolicy", createpolicy),
     row(
@@ -74,7 +74,7 @@ fn nop(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Brings memory into a cache: advice.
+/// Prefetches memory into a cache: a hint.
 fn prefetch(x: &mut Operation<'_, '_>) -> Lowered {
     let spaces = [
         ("global", Space::Global),
@@ -91,7 +91,7 @@ fn prefetch(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Brings memory into the cache for uniform accesses: advice.
+/// Prefetches memory into the cache for uniform accesses: a hint.
 fn prefetchu(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("L1", ())])?;
     x.done(1)?;
@@ -99,7 +99,7 @@ fn prefetchu(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Changes when caches evict memory: advice.
+/// Changes the eviction priority of memory: a hint.
 fn applypriority(x: &mut Operation<'_, '_>) -> Lowered {
     let space = x.choose(&[("global", Space::Global)]).unwrap_or(Space::Generic);
     x.require(&[("L2::evict_normal", ())])?;
@@ -108,7 +108,7 @@ fn applypriority(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Makes a cache policy, which only accesses read, as advice; its bits mean nothing to a program.
+/// Creates a cache policy, which is used as a hint only; its bits have no meaning for a program.
 fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
     for modifier in [
         "fractional",
@@ -123,7 +123,7 @@ fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
     ] {
         x.flag(modifier);
     }
-    // The second priority of the `.range` form may be the same as the first.
+    // The second priority of the `.range` form may equal the first.
     for modifier in ["L2::evict_first", "L2::evict_unchanged"] {
         x.flag(modifier);
     }
@@ -136,14 +136,14 @@ fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Orders launches; launches run in order anyway (rule Y2).
+/// Orders launches, which run in order anyway (rule Y2).
 fn griddepcontrol(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("wait", ()), ("launch_dependents", ())])?;
     x.done(0)?;
     nop(x)
 }
 
-/// Waits for a time that is not specified.
+/// Waits for an unspecified time.
 fn nanosleep(x: &mut Operation<'_, '_>) -> Lowered {
     if x.ty()? != U32 {
         return Err(x.wrong_type());
@@ -161,7 +161,7 @@ fn pmevent(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Moves registers between warps, which all have as many as they name.
+/// Moves registers between warps; in the model all warps have the registers that they name.
 fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("inc", ()), ("dec", ())])?;
     x.require(&[("sync", ())])?;

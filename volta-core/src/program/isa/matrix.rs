@@ -1,4 +1,4 @@
-//! Tensor cores: matrices that a warp holds together.
+//! Tensor cores: matrices that a warp holds collectively.
 
 use super::memory::space;
 use super::tensor_memory::tcgen05;
@@ -48,7 +48,7 @@ const fn shape(m: u16, n: u16, k: u16) -> MatrixShape {
     MatrixShape { m, n, k }
 }
 
-/// Shapes of `mma.sync` and `wmma` by their names.
+/// Shapes of `mma.sync` and `wmma`, by name.
 const SHAPES: [(&str, MatrixShape); 12] = [
     ("m16n8k4", shape(16, 8, 4)),
     ("m16n8k8", shape(16, 8, 8)),
@@ -64,7 +64,7 @@ const SHAPES: [(&str, MatrixShape); 12] = [
     ("m8n8k128", shape(8, 8, 128)),
 ];
 
-/// Which shapes `mma.sync` has for elements of A, with the fragments of `machine::fragment`.
+/// Shapes of `mma.sync`, by element of A, with the fragments of `machine::fragment`.
 const MMA: [(MatrixElement, &[MatrixShape]); 6] = [
     (F16, &[shape(16, 8, 8), shape(16, 8, 16)]),
     (BF16, &[shape(16, 8, 8), shape(16, 8, 16)]),
@@ -74,7 +74,7 @@ const MMA: [(MatrixElement, &[MatrixShape]); 6] = [
     (U8, &[shape(8, 8, 16), shape(16, 8, 16), shape(16, 8, 32)]),
 ];
 
-/// Which shapes `wmma` has.
+/// Shapes of `wmma`, by element.
 const WMMA: [(MatrixElement, &[MatrixShape]); 6] = [
     (F16, &[shape(16, 16, 16), shape(32, 8, 16), shape(8, 32, 16)]),
     (BF16, &[shape(16, 16, 16), shape(32, 8, 16), shape(8, 32, 16)]),
@@ -94,12 +94,12 @@ pub(super) fn whole_warp(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("aligned", ())])
 }
 
-/// The registers of a matrix are as wide as its elements, and 32 bits at least.
+/// The width of a matrix's registers: that of its elements, and at least 32 bits.
 pub(super) fn register_width(element: MatrixElement) -> Width {
     if element.bytes() == 8 { Width::W64 } else { Width::W32 }
 }
 
-/// Registers that are written, `count` of them.
+/// `count` destination registers.
 pub(super) fn destinations(
     x: &mut Operation<'_, '_>,
     at: usize,
@@ -120,7 +120,7 @@ pub(super) fn destinations(
     Ok(out)
 }
 
-/// Registers or literals that are read, `count` of them.
+/// `count` source registers or literals.
 pub(super) fn sources(
     x: &mut Operation<'_, '_>,
     at: usize,
@@ -184,7 +184,7 @@ fn movmatrix(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// How many registers of a lane hold `rows × columns` elements.
+/// Number of registers in a lane that hold `rows × columns` elements.
 pub(super) fn registers(element: MatrixElement, rows: u16, columns: u16) -> usize {
     let bytes = usize::from(rows) * usize::from(columns) * element.bytes() as usize;
     bytes / (32 * register_width(element).bytes() as usize)
@@ -290,7 +290,7 @@ fn wmma_mma(x: &mut Operation<'_, '_>) -> Lowered {
     let shape = x.require(&SHAPES)?;
     let first = x.require(&ELEMENTS)?;
     let second = x.require(&ELEMENTS)?;
-    // `.d.c` when the factors are f16, else `.d.a.b.c`.
+    // `.d.c` for factors in f16, else `.d.a.b.c`.
     let (d, a, b, c) = match x.choose(&ELEMENTS) {
         None => (first, F16, F16, second),
         Some(b) => (first, second, b, x.require(&ELEMENTS)?),

@@ -81,7 +81,7 @@ fn act(x: &mut Operation<'_, '_>, place: MemoryPlace, action: BarrierAction) -> 
     Ok(())
 }
 
-/// Takes the modifiers of a barrier's type and state space; whether it may be one of another CTA.
+/// Takes the modifiers for a barrier's type and state space; `is_far` allows barriers of other CTAs.
 pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<Space> {
     if x.ty()? != B64 {
         return Err(x.wrong_type());
@@ -99,7 +99,7 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<
     }
 }
 
-/// Takes `.sem.scope`, which is `strong` and `.cta` without; gives the scope unless it is relaxed.
+/// Takes `.sem.scope`, by default `strong` and `.cta`; returns the scope unless the semantics is relaxed.
 fn scope(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<Option<Scope>> {
     let Some(is_strong) = x.choose(&[(strong, true), ("relaxed", false)]) else {
         return Ok(Some(Scope::Cta));

@@ -1,9 +1,9 @@
-//! The instruction table: one row for each PTX opcode (and sort of type, where that decides), with the function
-//! that lowers it and the section of the PTX ISA manual that defines it.
+//! The instruction table: one row for each PTX opcode (and class of types, where it matters), with the function that
+//! lowers it and the section of the PTX ISA manual that defines it.
 //!
-//! The table is the only list of instructions: it drives lookup and every message about what is not supported.
-//! A lowering function accepts exactly the modifiers that the manual gives the instruction, in any order, as
-//! `ptxas` does. To add an instruction, write a row and its function.
+//! The table is the only list of instructions: lookup and all messages about unsupported instructions use it. A
+//! lowering function accepts exactly the modifiers that the manual gives the instruction, in any order, as `ptxas`
+//! does. To add an instruction, write a row and its function.
 
 mod arith_float;
 mod arith_int;
@@ -44,36 +44,36 @@ pub(super) struct Row {
     types: Types,
     /// The title of its section in the PTX ISA manual.
     section: &'static str,
-    /// What becomes of it.
+    /// How it is lowered.
     pub(super) handler: Handler,
-    /// Whether it does nothing but compute in registers, whatever it is supported for.
+    /// Whether it only computes in registers, including its unsupported forms.
     pub(super) computes: Option<Computes>,
 }
 
-/// Who computes in registers.
+/// How an instruction computes in registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Computes {
-    /// Each lane for itself.
+    /// Each lane by itself.
     Alone,
     /// The lanes of a warp together.
     Together,
 }
 
-/// What becomes of an instruction.
+/// How an instruction is lowered.
 #[derive(Clone, Copy)]
 pub(super) enum Handler {
-    /// Operations.
+    /// To operations.
     Lower(fn(&mut Operation<'_, '_>) -> Lowered),
-    /// The body of the function called.
+    /// To the body of the function called.
     Call,
-    /// A fault for the thread that gets there, and why.
+    /// To a fault for any thread that reaches it, with a reason.
     Unsupported(&'static str),
 }
 
-/// Which types a row is for.
+/// The types that a row covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Types {
-    /// All, or none named.
+    /// All types, or none.
     Any,
     /// Integers and plain bits, one or two in a register.
     Int,
@@ -97,12 +97,12 @@ const fn unsupported(opcode: &'static str, section: &'static str, why: &'static 
 }
 
 impl Row {
-    /// It does nothing but compute in registers.
+    /// Marks that it only computes in registers, each lane by itself.
     const fn computing(self) -> Row {
         Row { computes: Some(Computes::Alone), ..self }
     }
 
-    /// The same, of all lanes of a warp together.
+    /// Marks that it only computes in registers, the lanes of a warp together.
     const fn computing_together(self) -> Row {
         Row { computes: Some(Computes::Together), ..self }
     }
@@ -134,7 +134,7 @@ static BY_OPCODE: LazyLock<FxHashMap<&'static str, Vec<&'static Row>>> = LazyLoc
     rows
 });
 
-/// An instruction that Volta knows.
+/// An instruction of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
     /// The word before the first dot.
@@ -147,7 +147,7 @@ pub struct InstructionInfo {
     pub unsupported: Option<&'static str>,
 }
 
-/// The instruction table, in order, for people.
+/// The instruction table, in order, for documentation.
 pub fn instructions() -> impl Iterator<Item = InstructionInfo> {
     TABLE.iter().copied().flatten().map(|row| InstructionInfo {
         opcode: row.opcode,
@@ -178,7 +178,7 @@ pub(super) fn find(instruction: &Instruction) -> Option<&'static Row> {
     rows.iter().find(|row| row.types == types || row.types == Types::Any).copied()
 }
 
-/// What to say of an instruction without a row.
+/// The message about an instruction without a row.
 pub(super) fn unknown(instruction: &Instruction) -> String {
     let name = full_name(instruction);
     let opcode = instruction.opcode.text.as_str();

@@ -94,7 +94,7 @@ fn pack(x: &mut Operation<'_, '_>, ty: Type, width: Width) -> Lowered {
     Ok(())
 }
 
-/// `mov.v2`, `mov.v4`: element by element, all read before any is written.
+/// `mov.v2`, `mov.v4`: element by element; all are read before any is written.
 fn mov_vector(x: &mut Operation<'_, '_>, count: usize, ty: Type) -> Lowered {
     let Some(width) = ty.width() else { return Err(x.wrong_type()) };
     let to = x.elements(0)?;

@@ -16,7 +16,7 @@ const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 const B32: Type = Type::Bits(Width::W32);
 const B64: Type = Type::Bits(Width::W64);
 
-/// What is named and not done.
+/// Variants that are named but not supported.
 const NOT_YET: [(&str, &str); 4] = [
     ("shift", "shifts of tensor memory are not done yet"),
     ("sp", "sparse factors are not done yet"),
@@ -98,7 +98,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Whether it is of two CTAs.
+/// Whether it is for two CTAs.
 fn is_of_pair(x: &mut Operation<'_, '_>) -> Lowered<bool> {
     x.require(&[("cta_group::1", false), ("cta_group::2", true)])
 }
@@ -177,7 +177,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         }
         ProductKind::ScaledFour => Some(blocks(x, &[("scale_vec::2X", 2), ("block32", 2)], Some(2))?),
     };
-    // What may be kept of A between products does not change what they are of: A must not change until they are over.
+    // Hints for reusing A between products: A must not change until they are over.
     x.choose(&[
         ("collector::a::fill", ()),
         ("collector::a::use", ()),
@@ -215,7 +215,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     Ok(TensorMemoryOp::Multiply(Box::new(product)))
 }
 
-/// `.block_scale{.scale_vectorsize}`: how many scales a row has.
+/// `.block_scale{.scale_vectorsize}`: the number of scales of a row.
 fn blocks(x: &mut Operation<'_, '_>, sizes: &[(&'static str, u32)], default: Option<u32>) -> Lowered<u32> {
     x.require(&[("block_scale", ())])?;
     match (x.choose(sizes), default) {

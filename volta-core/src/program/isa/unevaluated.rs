@@ -1,5 +1,5 @@
-//! Instructions that compute in registers what is not supported: which they read and write is plain from the operands,
-//! of which the first is the destination.
+//! Unsupported instructions that only compute in registers: their operands show what they read and write, the first one
+//! being the destination.
 
 use super::{Computes, special};
 use crate::program::names::Binding;
@@ -7,8 +7,8 @@ use crate::program::op::{Op, PredId, PredSrc, RegId, Src};
 use crate::program::operand::{Lowered, Operation};
 use crate::ptx::tree::{Name, Operand};
 
-/// Modifiers that decide about values, and about nothing else, beside types and shapes (ISA 9.7.1 to 9.7.9, 9.7.14 and
-/// 9.7.18). Not among them: `.cc`, by which a carry is written beside the destination.
+/// Modifiers that affect only values, besides types and shapes (ISA 9.7.1 to 9.7.9, 9.7.14 and 9.7.18). Not among them:
+/// `.cc`, which writes a carry besides the destination.
 const OF_VALUES: [&str; 61] = [
     "rn",
     "rz",
@@ -72,10 +72,10 @@ const OF_VALUES: [&str; 61] = [
     "block_scale",
     "noftz",
 ];
-/// What modifiers begin with that are types, shapes of matrices, kinds of products and of scales.
+/// Prefixes of modifiers for types, shapes of matrices, kinds of products and of scales.
 const TYPES: [&str; 11] = ["s", "u", "b", "f", "bf", "tf", "e", "ue", "m", "kind::", "scale_vec::"];
 
-/// Whether a modifier decides about values only.
+/// Whether a modifier affects only values.
 fn is_of_values(modifier: &str) -> bool {
     let is_type = |start: &&str| {
         let rest = modifier.strip_prefix(*start);
@@ -86,15 +86,14 @@ fn is_of_values(modifier: &str) -> bool {
     OF_VALUES.contains(&modifier) || TYPES.iter().any(is_type)
 }
 
-/// What operands name.
+/// The registers and predicates that operands name.
 #[derive(Default)]
 struct Named {
     registers: Vec<RegId>,
     predicates: Vec<PredSrc>,
 }
 
-/// The operation that an instruction is of whose results are not known, for a reason; `None` if it may do more than
-/// compute.
+/// The unevaluated operation for an instruction, with a reason; `None` if the instruction may do more than compute.
 pub(in crate::program) fn unevaluated(
     x: &mut Operation<'_, '_>,
     computes: Computes,
@@ -122,7 +121,7 @@ pub(in crate::program) fn unevaluated(
     }))
 }
 
-/// Adds what an operand names; `false` if it is no value.
+/// Adds what an operand names; `false` if it is not a value.
 fn name<'m>(x: &mut Operation<'_, 'm>, operand: &'m Operand, into: &mut Named) -> Lowered<bool> {
     match operand {
         Operand::Name(known) => bound(x, known, false, into),

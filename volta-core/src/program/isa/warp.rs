@@ -1,4 +1,4 @@
-//! What the lanes of a warp do together.
+//! Collective operations of the lanes of a warp.
 
 use super::{Row, Types, row};
 use crate::number::format::Format;
@@ -25,12 +25,12 @@ pub(super) const ROWS: &[Row] = &[
 
 const B32: Type = Type::Bits(Width::W32);
 
-/// Takes `.sync`; the forms without it are not in the ISA of any GPU that is sold.
+/// Takes `.sync`; commercially available GPUs do not support the forms without it.
 fn sync(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("sync") { Ok(()) } else { Err(x.unsupported("only the form with `.sync` is")) }
 }
 
-/// `d|p`, each of which may be `_`.
+/// `d|p`, either of which may be `_`.
 fn value_and_predicate(
     x: &mut Operation<'_, '_>,
     at: usize,

@@ -1,4 +1,4 @@
-//! Products of matrices by a warpgroup, four warps in a row (rule Y12).
+//! Matrix products by a warpgroup, four consecutive warps (rule Y12).
 
 use super::copy::constant;
 use super::matrix::{
@@ -14,13 +14,13 @@ use crate::ptx::tree::{Literal, LiteralValue, Operand};
 /// Rows of a product: 16 for each warp.
 const ROWS: u16 = 64;
 
-/// Elements that go together.
+/// A combination of element types.
 struct Kind {
     /// Of A and of B.
     factors: &'static [MatrixElement],
     /// Of the result.
     results: &'static [MatrixElement],
-    /// Neighbours in memory may be neighbours in m or n.
+    /// Whether neighbours in memory may be neighbours in m or n.
     transposes: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn wgmma(x: &mut Operation<'_, '_>) -> Lowered {
     product(x)
 }
 
-/// `wgmma.mma_async.sync.aligned.shape.d.a.b d, a, b, scale-d{, scale-a, scale-b{, {trans-a, }trans-b}}`; of integers,
+/// `wgmma.mma_async.sync.aligned.shape.d.a.b d, a, b, scale-d{, scale-a, scale-b{, {trans-a, }trans-b}}`; for integers,
 /// `wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.a.b d, a, b, scale-d`
 fn product(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("sp") {

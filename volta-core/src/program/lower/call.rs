@@ -1,4 +1,4 @@
-//! Calls, laid out inline.
+//! Calls, inlined.
 
 use super::{Activation, DEEPEST, Lowering};
 use crate::program::error::LowerError;
@@ -9,7 +9,7 @@ use crate::program::operand::{Fail, Lowered, Operation, span_of};
 use crate::program::types::{Type, width_of_bytes};
 use crate::ptx::tree;
 
-/// What a call names.
+/// The parts of a call instruction.
 struct Call<'m> {
     function: &'m tree::FunctionDefinition,
     returns: &'m [tree::Operand],
@@ -17,7 +17,7 @@ struct Call<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    /// Lays out the body of the function that a call names, or says why it cannot be.
+    /// Inlines the body of the function called, or fails with the reason why it cannot.
     pub(super) fn call(
         &mut self,
         instruction: &'m tree::Instruction,
@@ -122,7 +122,7 @@ impl<'m> Lowering<'m> {
         Ok(Call { function, returns, arguments })
     }
 
-    /// `printf` writes nothing that is compared; what it returns is not known.
+    /// `printf` has no output that is compared; its result is unpredictable.
     fn print_call(&mut self, instruction: &'m tree::Instruction, call: &Call<'m>) -> Lowered {
         for (operand, formal) in call.returns.iter().zip(&call.function.returns) {
             let (register, passed) = self.returned(instruction, operand, formal)?;
@@ -160,7 +160,7 @@ impl<'m> Lowering<'m> {
         self.block(function.body.as_deref().unwrap_or_default(), instruction.span)?;
         self.activations.pop();
         self.names.leave_function();
-        // The condition code is not kept across calls, neither on the way in nor on the way out.
+        // The condition code is undefined after entering a function and after returning from it.
         let carry = Binding::Predicate(self.carry());
         self.declares(entered, results.iter().map(|(binding, _)| *binding).chain([carry]));
         self.place(end);
@@ -192,7 +192,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Parameters are values: a variable that stands for two of them would let one change the other.
+    /// Parameters are passed by value: one variable for two of them would let a write to one change the other.
     fn check_sharing(&mut self, call: &Call<'m>) -> Lowered {
         let mut seen = Vec::new();
         let formals = call.function.parameters.iter().chain(&call.function.returns);
@@ -211,7 +211,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// What a parameter is bound to inside the function, having been given its value.
+    /// Binds a parameter inside the function, initialised with the argument.
     fn argument(
         &mut self,
         instruction: &'m tree::Instruction,
@@ -251,7 +251,7 @@ impl<'m> Lowering<'m> {
         Ok(Binding::Variable(variable))
     }
 
-    /// What a return parameter is bound to inside the function, and where its value goes afterwards.
+    /// Binds a return parameter inside the function; returns the binding with the destination of its value.
     fn result(
         &mut self,
         instruction: &'m tree::Instruction,
@@ -272,7 +272,7 @@ impl<'m> Lowering<'m> {
         Ok((Binding::Variable(variable), Some(passed)))
     }
 
-    /// A register for a return value, and where it goes.
+    /// A register for a return value, with its destination.
     fn returned(
         &mut self,
         instruction: &'m tree::Instruction,
@@ -294,7 +294,7 @@ impl<'m> Lowering<'m> {
         Ok((self.names.fresh_register(), Passed { to, width }))
     }
 
-    /// Writes a return value to where it goes.
+    /// Moves a return value to its destination.
     fn deliver(
         &mut self,
         instruction: &tree::Instruction,
@@ -318,7 +318,7 @@ impl<'m> Lowering<'m> {
         Ok((self.names.fresh_register(), width))
     }
 
-    /// The `.param` variable that a call names.
+    /// The `.param` variable that a call operand names.
     fn argument_variable(&mut self, operand: &'m tree::Operand) -> Lowered<Option<VariableId>> {
         let tree::Operand::Name(name) = operand else { return Ok(None) };
         match self.names.resolve(name)? {
@@ -349,7 +349,7 @@ impl<'m> Lowering<'m> {
     }
 }
 
-/// Where a return value goes.
+/// The destination of a return value.
 #[derive(Clone, Copy)]
 struct Passed {
     to: Receiver,

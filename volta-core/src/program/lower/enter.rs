@@ -1,9 +1,9 @@
 //! Entering blocks and functions.
 //!
-//! Each time that a block or a function is entered, what it declares is new: registers, local memory, parameters of its
-//! calls and what it returns. Since code is laid out once for each call in the text, the same registers and variables
-//! serve all times, and [`Op::Enter`] makes them undefined. It is left out where nobody can tell: where it is executed
-//! once, or where everything is written before anything could read it.
+//! Each time a block or a function is entered, what it declares is undefined: registers, local memory, parameters of
+//! its calls and its return values. Since code is inlined once for each call in the text, the same registers and
+//! variables are used every time, and [`Op::Enter`] makes them undefined. It is omitted where it has no effect: where
+//! it is executed once, or where everything is written before it can be read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +16,7 @@ use crate::program::names::Binding;
 use crate::program::op::{Declared, InstId, Op, PredId, RegId, Space, Src, VariableId};
 use crate::program::visit::Named;
 
-/// Something that an [`Op::Enter`] makes undefined.
+/// An item that an [`Op::Enter`] makes undefined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Item {
     Register(RegId),
@@ -25,14 +25,14 @@ enum Item {
 }
 
 impl<'m> Lowering<'m> {
-    /// The place at which a block or a function is entered; [`Self::declares`] says later what it declares.
+    /// Marks the entry of a block or a function; [`Self::declares`] fills in its declarations later.
     pub(super) fn enter(&mut self, span: Span) -> Result<InstId, LowerError> {
         let at = InstId::from_index(self.insts.len());
         self.push(None, Op::Enter { declared: Declared::default() }, span)?;
         Ok(at)
     }
 
-    /// What is declared by the block or function that was entered at `at`.
+    /// Sets the declarations of the block or function that was entered at `at`.
     pub(super) fn declares(&mut self, at: InstId, bindings: impl IntoIterator<Item = Binding<'m>>) {
         let mut declared = Declared::default();
         for binding in bindings {
@@ -46,14 +46,14 @@ impl<'m> Lowering<'m> {
                 Binding::Register128 | Binding::Static(_) => {}
             }
         }
-        // Names come out of a hash table.
+        // A hash table yields names in arbitrary order.
         declared.registers.sort_unstable();
         declared.predicates.sort_unstable();
         declared.variables.sort_unstable();
         self.insts[at.index()].replace(Op::Enter { declared });
     }
 
-    /// Leaves out the [`Op::Enter`]s that change nothing, before labels become places.
+    /// Removes the [`Op::Enter`]s without effect, before labels are resolved.
     pub(super) fn keep_entries(&mut self) {
         let entered = |inst: &Inst| matches!(inst.op, Op::Enter { .. });
         if !self.insts.iter().any(entered) {
@@ -84,13 +84,12 @@ impl<'m> Lowering<'m> {
         self.insts.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// Which operations may be executed more than once: a loop has an edge back from behind an operation of its to one
-    /// before, or to itself.
+    /// Which operations may be executed more than once: those spanned by a backward branch.
     fn repeated(&self) -> Vec<bool> {
         let mut begins = vec![0i64; self.insts.len() + 1];
         for (at, inst) in self.insts.iter().enumerate() {
             let targets = inst.op.control().map_or(&[][..], Control::targets);
-            // Targets are labels still.
+            // Targets are still labels.
             let places = targets.iter().filter_map(|target| self.labels.get(&target.0));
             for to in places.filter(|to| to.index() <= at) {
                 begins[to.index()] += 1;
@@ -105,10 +104,10 @@ impl<'m> Lowering<'m> {
         around.collect()
     }
 
-    /// What of `declared` may be read before it is written, as far as a look at the operations up to the next branch
-    /// tells.
+    /// The items of `declared` that may be read before they are written, judged by the operations up to the next
+    /// branch.
     fn exposed(&self, at: usize, declared: &Declared, labelled: &FxHashSet<InstId>) -> Declared {
-        // Whether it is written first, once that is known.
+        // Whether an item's first access is a write, once that is known.
         let mut written: FxHashMap<Item, bool> = FxHashMap::default();
         for (place, inst) in self.insts.iter().enumerate().skip(at + 1) {
             if labelled.contains(&InstId::from_index(place)) {
@@ -146,12 +145,12 @@ impl<'m> Lowering<'m> {
         declared.filtered(open)
     }
 
-    /// The condition code, which is there before any call.
+    /// The condition code, which exists before any call.
     fn is_carry(&self, item: Item) -> bool {
         matches!(item, Item::Predicate(predicate) if Some(predicate) == self.carry)
     }
 
-    /// What any operation reads.
+    /// The items that any operation reads.
     fn read(&self) -> FxHashSet<Item> {
         let mut read = FxHashSet::default();
         for inst in &self.insts {
@@ -189,8 +188,8 @@ impl Declared {
     }
 }
 
-/// Whether an operation makes a whole variable new without looking at it: a store of all of it, or the entry of a block
-/// within.
+/// Whether an operation overwrites a whole variable without reading it: a store of all of it, or the entry of a nested
+/// block.
 fn overwrites(op: &Op, variable: VariableId, variables: &[Variable]) -> bool {
     if let Op::Store { space: Space::Param, address, width, a, access: _ } = op {
         let bytes = u64::from(width.bytes()) * a.len() as u64;

@@ -1,4 +1,4 @@
-//! Calls laid out inline.
+//! Inlined calls.
 
 use super::{lower, lower_within, shown};
 use crate::base::budget::{Budgets, Limit};

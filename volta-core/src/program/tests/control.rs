@@ -1,4 +1,4 @@
-//! Where the sides of a branch meet, and what they leave behind.
+//! Joins of the sides of branches, and what the sides write.
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn a_loop_may_hang_on_another_branch() {
     assert_eq!(hammock(&format!("{body} {STORE}")).map(|found| found.1), Ok(1));
     let body = "around: add.f32 %f0, %f0, %f1; @%p0 bra around;";
     assert_eq!(hammock(&format!("{body} {STORE}")), Err(NoHammock::Loop));
-    // A branch inside a loop whose sides meet before the next turn.
+    // A branch inside a loop whose sides join before the next iteration.
     let body = "around: @%p0 bra next; add.f32 %f0, %f0, %f1; next: @%p1 bra around;";
     assert_eq!(hammock(&format!("{body} {STORE}")).map(|found| found.1), Ok(1));
 }

@@ -1,11 +1,11 @@
-//! Every kernel of the PTX corpus and of the fixtures lowers; and damaged versions of them do, or are errors.
+//! Every kernel of the PTX corpus and of the fixtures lowers; damaged versions of them lower or are errors.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::*;
 
-/// What the corpus needs that is not done; the number of operations is of no interest.
+/// What the corpus needs and is not supported; the number of operations does not matter.
 const NOT_DONE: [&str; 26] = [
     "alloca",
     "atom",
@@ -93,7 +93,7 @@ fn every_kernel_of_the_corpus_lowers() {
     assert_eq!(reasons, BTreeMap::new());
 }
 
-/// A small generator, so that a failure can be repeated.
+/// A small random generator, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Scopes, and what is said of names that mean nothing.
+//! Scopes, and errors about undeclared names.
 
 use super::{ops, shown};
 

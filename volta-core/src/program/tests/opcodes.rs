@@ -7,7 +7,7 @@ use super::super::{instructions, lower};
 fn every_opcode_met_in_practice_is_known() {
     let mut unknown = Vec::new();
     for opcode in include_str!("opcodes.txt").lines() {
-        // Without operands, an instruction is refused for want of them, after all its modifiers were understood.
+        // An instruction without operands is rejected for that reason only after all its modifiers were accepted.
         let text = format!(".entry k() {{ {opcode}; }}");
         let module = crate::ptx::parse(&text).expect("PTX");
         let program = lower(&module, &text, None).expect("a program");

@@ -1,4 +1,4 @@
-//! What a program says besides its code.
+//! Facts of a program besides its code.
 
 use crate::program::{Location, LowerError, Program, lower};
 

@@ -1,8 +1,8 @@
-//! Which loops are one step, and what tells them apart.
+//! Loops that count as one step, and how they are identified.
 
 use super::*;
 
-/// The program of a body that loops, and its only loop that is one step, if any.
+/// The program of a body that loops, and its only loop that counts as one step, if any.
 fn only_loop(body: &str) -> (Program, Option<std::sync::Arc<Loop>>) {
     let text = format!(
         ".visible .entry k(.param .u64 a)
@@ -82,9 +82,9 @@ fn a_loop_that_does_more_than_compute_registers_is_none() {
         format!("again: mov.u32 %r3, %tid.x; {DOWN}"),
         // Entered in the middle.
         format!("setp.eq.s32 %p4, %r1, 7; @%p4 bra middle; again: mul.f32 %f0, %f0, %f1; middle: {DOWN}"),
-        // Left for two places.
+        // Two exits.
         format!("again: setp.gt.f32 %p4, %f0, %f1; @%p4 bra other; {DOWN} other:"),
-        // A predicate from before, and one for later.
+        // A predicate that is live on entry, and one that is live after the loop.
         format!("setp.gt.f32 %p4, %f0, %f1; again: @%p4 mul.f32 %f0, %f0, %f1; {DOWN}"),
         format!("again: setp.gt.f32 %p4, %f0, %f1; {DOWN} @%p4 mov.f32 %f0, %f1;"),
     ];
@@ -130,7 +130,7 @@ fn a_constant_is_the_same_wherever_it_is_written_down() {
     assert_eq!(known.text, code(&format!("{inside}{DOWN}"), NOTHING).text);
     assert_eq!(known.text, code(&format!("{there}{DOWN}"), NOTHING).text);
     assert_ne!(known.text, program.loop_code(&own, NOTHING).text);
-    // A counter is no constant, though it is known where the loop is entered.
+    // A counter is not a constant, though its value on entry is known.
     let counted = program.loop_code(&own, &|_| Some(0x4049_0FDB));
     assert_eq!(counted.text, known.text);
 }

@@ -1,4 +1,4 @@
-//! What declarations say about memory.
+//! Declarations of memory.
 
 use super::shown;
 use crate::program::lower;
@@ -113,7 +113,7 @@ fn declarations_that_make_no_sense_are_errors() {
 
 #[test]
 fn variables_may_be_defined_elsewhere_and_textures_cannot_be_used() {
-    // What it holds is for the case to say.
+    // Its contents are for the case to give.
     assert_eq!(variables(".extern .global .u32 x;"), "global v0 x, 4 bytes, align 4\n");
     assert_eq!(
         variables(".extern .global .u32 x; .global .u32 x = 1;"),
