@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};
 
-use volta_core::program::{InstructionInfo, Op, instructions, lower};
+use volta_core::program::{InstructionInfo, instructions, lower};
 use volta_core::ptx;
 
 const HEAD: &str = "\
@@ -75,13 +75,7 @@ fn unsupported(instruction: &str) -> Option<String> {
     );
     let module = ptx::parse(&text).unwrap_or_else(|error| panic!("{instruction}: {error:?}"));
     let program = lower(&module, &text, None).unwrap_or_else(|error| panic!("{instruction}: {error:?}"));
-    program.insts.iter().find_map(|inst| {
-        if let Op::Unsupported { reason } | Op::Unevaluated { reason, .. } = &inst.op {
-            Some(reason.clone())
-        } else {
-            None
-        }
-    })
+    program.insts.iter().find_map(|inst| inst.op.not_supported().map(str::to_owned))
 }
 
 /// The list: groups in their order, each with how many forms of it are supported, and those that are not.

@@ -135,11 +135,11 @@ fn of(program: &Program, text: &str) -> Inspected {
             asks[0][usize::from(*dimension).min(2)] = true;
         } else if let Op::Special { special: Special::Ctaid(dimension), .. } = &inst.op {
             asks[1][usize::from(*dimension).min(2)] = true;
-        } else if let Op::Unsupported { reason } | Op::Unevaluated { reason, .. } = &inst.op
+        } else if let Some(reason) = inst.op.not_supported()
             && let Some(place) = place_in(program, text, InstId::from_index(at))
             && !unsupported.iter().any(|(known, _)| known.line == place.line)
         {
-            unsupported.push((place, reason.clone()));
+            unsupported.push((place, reason.to_owned()));
         }
     }
     let mentioned = program.mentioned();

@@ -9,7 +9,7 @@ use super::bind::Launch;
 use super::value::Origin;
 use crate::case::{Argument, Element, Param, ParamKind, ScalarValue};
 use crate::number::format::Format;
-use crate::program::{Async, Float1, Float2, InstId, Op, Parameter};
+use crate::program::{Float1, Float2, InstId, Op, Parameter};
 use crate::term::{Store, TermId, TermKind, View};
 use crate::verdict::{FaultKind, Site};
 
@@ -30,14 +30,12 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
 
 /// Why an instruction's results are not known, as text.
 pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
-    match launch.program.insts.get(inst.index()).map(|inst| &inst.op) {
-        Some(Op::Unevaluated { reason, .. }) => reason.clone(),
-        Some(Op::Async(Async::Tensor(_))) => {
-            "products of factors of 6 or 4 bits, or that are scaled by blocks, are not evaluated yet"
-                .to_owned()
-        }
-        _ => "what this computes is not supported".to_owned(),
-    }
+    let op = launch.program.insts.get(inst.index()).map(|inst| &inst.op);
+    let reason = op.and_then(Op::unevaluated).unwrap_or(match op {
+        Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not evaluated yet",
+        _ => "what this computes is not supported",
+    });
+    reason.to_owned()
 }
 
 /// When an operation has no value (rule V3), as text.

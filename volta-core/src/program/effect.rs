@@ -1,6 +1,8 @@
 //! What an operation does beside computing: the one table that everybody who treats operations alike reads.
 
+use super::asynchronous::Async;
 use super::op::{InstId, Op, Space, Src};
+use super::tensor_memory::TensorMemoryOp;
 use crate::number::format::{Format, Rounding};
 
 /// What an operation does.
@@ -178,6 +180,22 @@ impl Op {
     /// What it decides of what is executed next, if it decides that.
     pub fn control(&self) -> Option<Control<'_>> {
         if let Effect::Control(control) = self.effect() { Some(control) } else { None }
+    }
+
+    /// Why it is not supported, or not evaluated.
+    pub fn not_supported(&self) -> Option<&str> {
+        if let Op::Unsupported { reason } = self { Some(reason) } else { self.unevaluated() }
+    }
+
+    /// Why nothing is known of what it computes, if that is so.
+    pub fn unevaluated(&self) -> Option<&str> {
+        if let Op::Unevaluated { reason, .. } = self {
+            Some(reason)
+        } else if let Op::Async(Async::Tensor(TensorMemoryOp::Multiply(product))) = self {
+            product.scales.map(|_| "products of factors that are scaled by blocks are not evaluated yet")
+        } else {
+            None
+        }
     }
 
     /// Whether nothing of a thread is executed after it.
