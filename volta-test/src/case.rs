@@ -75,7 +75,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// A path as messages show it: relative to the current directory, or to `root` for a case that is in no file.
+    /// A path as messages show it: as from the current directory, or relative to `root` for a case that is in no file.
     pub fn shown(&self, path: &Path) -> PathBuf {
         match (&self.document, path.strip_prefix(&self.root)) {
             (None, _) => shown(path),
