@@ -1,8 +1,8 @@
 //! A small language for terms: `max(a, b) + 1/2`, `if(x < 0, -x, x)`, `exp(x[0] - m)`.
 //!
-//! Names are inputs, `x[3]` an element of one. Numbers are exact, `0x3f800000` is the f32 literal with these bits. `exp`
-//! and `ln` are expressed as compilers do, by `ex2` and `lg2` with the literals of rule V9. `let f(x) = …` defines a
-//! function for the statements after it. `mod(n, 8)` is a remainder, `and(n, m)` the bitwise and.
+//! Names are inputs, `x[3]` an element of one. Numbers are exact, `0x3f800000` is the f32 literal with these bits.
+//! `exp` and `ln` are expressed as compilers do, by `ex2` and `lg2` with the literals of rule V9. `let f(x) = …`
+//! defines a function for the statements after it. `mod(n, 8)` is a remainder, `and(n, m)` the bitwise and.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -79,8 +79,8 @@ pub fn drawn(name: &str) -> usize {
     name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
 
-/// Whether a test of a fixture of this size runs every time: all small ones do, one in four large ones, drawn by the test's
-/// name, and no huge ones. With `VOLTA_SLOW=1` all do.
+/// Whether a test of a fixture of this size runs every time: all small ones do, one in four large ones, drawn by the
+/// test's name, and no huge ones. With `VOLTA_SLOW=1` all do.
 pub fn runs_every_time(size: Size, test: &str) -> bool {
     std::env::var_os("VOLTA_SLOW").is_some()
         || match size {

@@ -65,8 +65,8 @@ pub fn manifest(data: &[u8]) {
     }
 }
 
-/// Verification of the kernel that bytes encode, alone and against itself, in both layouts and with both race detectors:
-/// the verdict is the same, and no kernel differs from itself.
+/// Verification of the kernel that bytes encode, alone and against itself, in both layouts and with both race
+/// detectors: the verdict is the same, and no kernel differs from itself.
 ///
 /// # Panics
 /// When this does not hold.
@@ -196,8 +196,8 @@ const STATEMENTS: [&str; 56] = [
     "@P ret;",
 ];
 
-/// The kernel that bytes encode: a byte for each statement, and one for each placeholder in it; missing bytes are zeros.
-/// Any bytes give a kernel that parses.
+/// The kernel that bytes encode: a byte for each statement, and one for each placeholder in it; missing bytes are
+/// zeros. Any bytes give a kernel that parses.
 pub fn kernel(data: &[u8]) -> String {
     let mut bytes = data.iter().copied();
     let count = 1 + bytes.next().unwrap_or(0) as usize % 48;

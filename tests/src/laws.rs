@@ -1,7 +1,7 @@
 //! Random instances of the laws of the algebra.
 //!
-//! For each variable of a law, two terms are drawn that are equal by another law, or one term twice. An instance is nested
-//! in larger terms, so that laws interact as they do in kernels.
+//! For each variable of a law, two terms are drawn that are equal by another law, or one term twice. An instance is
+//! nested in larger terms, so that laws interact as they do in kernels.
 
 use std::collections::HashMap;
 

@@ -65,8 +65,8 @@ impl Scratch {
         fs::read_to_string(self.0.join(path)).expect("the file can be read")
     }
 
-    /// A program that runs in this folder, without the variables of the environment that configure the suites, without a
-    /// compiler or a solver, and with a build folder of its own.
+    /// A program that runs in this folder, without the variables of the environment that configure the suites, without
+    /// a compiler or a solver, and with a build folder of its own.
     pub fn command(&self, program: &str) -> Command {
         self.within(Command::new(program))
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
-/// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends:
-/// they import none of the modules between.
+/// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
+/// ends: they import none of the modules between.
 pub const IMPORTS: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("number", &["base"]),

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::{env, fs};
 
 /// Compares parts of a document with generated texts: `(name, text)` is the part between `<!-- name: begin -->` and
-/// `<!-- name: end -->`. The path is relative to the root of the repository. With `VOLTA_WRITE_DOCS=1`, writes the parts.
+/// `<!-- name: end -->`. The path is relative to the root of the repository. With `VOLTA_WRITE_DOCS=1`, writes the
+/// parts.
 ///
 /// # Errors
 /// A part that is missing or different.

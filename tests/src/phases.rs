@@ -1,10 +1,10 @@
 //! Small pipelines over barriers in memory (rules Y9 to Y11), and every schedule of them.
 //!
-//! A [`Program`] is up to four threads, each alone in a warp of its own, that arrive at barriers, expect bytes, start bulk
-//! copies, wait for phases by parity, and read and write rows of shared memory. [`explore`] takes steps of threads and
-//! completions of copies in every order. It models time only: writes are visible immediately, whatever proxies and relaxed
-//! orders hide. So it checks one direction of the rules: a program that the verifier calls *clean* has one outcome under
-//! every schedule.
+//! A [`Program`] is up to four threads, each alone in a warp of its own, that arrive at barriers, expect bytes, start
+//! bulk copies, wait for phases by parity, and read and write rows of shared memory. [`explore`] takes steps of threads
+//! and completions of copies in every order. It models time only: writes are visible immediately, whatever proxies and
+//! relaxed orders hide. So it checks one direction of the rules: a program that the verifier calls *clean* has one
+//! outcome under every schedule.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

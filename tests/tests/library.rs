@@ -1,5 +1,5 @@
-//! The test that admits a template: the code of a function, run on numbers in the interpreter, computes the real function
-//! of its row in the table, within the error of that row.
+//! The test that admits a template: the code of a function, run on numbers in the interpreter, computes the real
+//! function of its row in the table, within the error of that row.
 //!
 //! `VOLTA_SAMPLES=4294967296` runs functions of one f32 on all floats.
 

@@ -55,7 +55,8 @@ pub fn choose<W: Word>(word: &str, message: impl FnOnce() -> String) -> Result<W
     found.map(|(_, meant)| *meant).ok_or_else(|| Wrong::unknown(message(), word, &spellings::<W>()))
 }
 
-/// Defines an enumeration with one or more words for each variant: `Opt = "opt" | "kernel"`. The `unnamed` variant has none.
+/// Defines an enumeration with one or more words for each variant: `Opt = "opt" | "kernel"`. The `unnamed` variant has
+/// none.
 macro_rules! words {
     (
         $(#[$meta:meta])*

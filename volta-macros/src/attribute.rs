@@ -241,8 +241,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The keys of a section, each with `prefix` if it is given with it. Literal values are also set in `known`, to check
-    /// them.
+    /// The keys of a section, each with `prefix` if it is given with it. Literal values are also set in `known`, to
+    /// check them.
     fn section<S: Section>(&mut self, known: &mut S, prefix: &str) -> Vec<Set> {
         let mut all = Vec::new();
         for key in S::keys() {

@@ -82,8 +82,8 @@ fn without_lines(text: &str, lines: &[usize]) -> String {
     kept.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// A barrier between the two accesses of a race that makes the kernel clean. The barrier of a warp is tried before that of
-/// a block, each before the later access and then after the earlier one. `verify` returns the verdict of each edit.
+/// A barrier between the two accesses of a race that makes the kernel clean. The barrier of a warp is tried before that
+/// of a block, each before the later access and then after the earlier one. `verify` returns the verdict of each edit.
 pub fn fix_of_race(
     case: &Case,
     texts: &Texts,
@@ -132,8 +132,8 @@ pub struct Synchronisation {
 const ORDERING: [&str; 6] =
     ["bar.sync", "barrier.sync", "bar.warp.sync", "membar", "fence.acq_rel", "fence.sc"];
 
-/// The barriers and fences that can be removed one at a time and leave the kernel clean; `None` if the unedited kernel is
-/// not clean.
+/// The barriers and fences that can be removed one at a time and leave the kernel clean; `None` if the unedited kernel
+/// is not clean.
 pub fn redundant(
     case: &Case,
     texts: &Texts,

@@ -175,8 +175,8 @@ pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The source and every file that it includes, except the toolkit's: searched beside the including file and in the folders
-/// given by `-I`. Conditionals are not evaluated, so the list may have files that the compiler does not read.
+/// The source and every file that it includes, except the toolkit's: searched beside the including file and in the
+/// folders given by `-I`. Conditionals are not evaluated, so the list may have files that the compiler does not read.
 pub fn inputs(source: &Path, flags: &[String]) -> io::Result<Vec<Input>> {
     let dir = source.parent().unwrap_or(Path::new(""));
     let mut include_dirs = Vec::new();

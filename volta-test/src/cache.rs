@@ -1,5 +1,5 @@
-//! A cache of verdicts. The key of an entry is a hash of all inputs of the verifier (texts, parameters, launches, rules,
-//! limits) and of the program itself, so that a hit returns what the same program would compute again.
+//! A cache of verdicts. The key of an entry is a hash of all inputs of the verifier (texts, parameters, launches,
+//! rules, limits) and of the program itself, so that a hit returns what the same program would compute again.
 //!
 //! An entry is a file. It begins with a hash of the rest: a truncated or altered entry is ignored.
 

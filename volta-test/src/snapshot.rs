@@ -133,7 +133,8 @@ fn accepted_path(case: &Case) -> PathBuf {
     case.home.snapshot_dir.join(format!("{}.snap", case.home.snapshot_name))
 }
 
-/// Compares `text` with the case's snapshot. If it differs, `policy`, `INSTA_UPDATE` and `CI` decide whether it is written.
+/// Compares `text` with the case's snapshot. If it differs, `policy`, `INSTA_UPDATE` and `CI` decide whether it is
+/// written.
 ///
 /// # Errors
 /// When a file cannot be read or written, or leads out of the case's root.

@@ -1,8 +1,8 @@
 //! Differential testing: random programs whose answers are known independently of the verifier.
 //!
 //! Each family draws kernels from a seed: [`known`] computes integers from constants, which a plain interpreter of PTX
-//! computes as well; [`moves`] moves elements and tracks where they go; [`small`] computes with unknown integers, of which
-//! it tries all values; [`real`] computes with unknown reals, and evaluates its formulas with a hundred digits;
+//! computes as well; [`moves`] moves elements and tracks where they go; [`small`] computes with unknown integers, of
+//! which it tries all values; [`real`] computes with unknown reals, and evaluates its formulas with a hundred digits;
 //! [`rounding`] derives integers, branches and addresses from known floats; [`tiles`] moves elements through boxes of
 //! tensor maps and factors of products. [`headline`] compares any verdict with the behaviour of the interpreter.
 

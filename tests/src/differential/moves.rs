@@ -1,5 +1,5 @@
-//! Moves of elements: packed, shuffled, stored and loaded, in words of several widths; the test tracks where each element
-//! goes.
+//! Moves of elements: packed, shuffled, stored and loaded, in words of several widths; the test tracks where each
+//! element goes.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Known floats that decide integers, branches or addresses (rule V10): a value derived from them is proved only if float
-//! arithmetic gives it, for all permitted errors of approximations.
+//! Known floats that decide integers, branches or addresses (rule V10): a value derived from them is proved only if
+//! float arithmetic gives it, for all permitted errors of approximations.
 
 use std::fmt::Write as _;
 

@@ -24,8 +24,8 @@ pub const FAMILY: Family = Family {
 /// The number of registers that statements use.
 const WORDS: usize = 4;
 
-/// Equal ways to compute a value, and near misses. `$d` is the result, `$a` and `$b` are operands, `$n` is 0 to 31, `$N`
-/// is 2ⁿ, `$M` one less, `$o` is 32 − n, `$k` a divisor, `$c` any number.
+/// Equal ways to compute a value, and near misses. `$d` is the result, `$a` and `$b` are operands, `$n` is 0 to 31,
+/// `$N` is 2ⁿ, `$M` one less, `$o` is 32 − n, `$k` a divisor, `$c` any number.
 struct Ways {
     same: &'static [&'static str],
     near: &'static [&'static str],

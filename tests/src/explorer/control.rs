@@ -176,8 +176,8 @@ impl Cta<'_> {
         next
     }
 
-    /// Lets the warp arrive at a barrier, if all of its threads that have not returned are at one: the next states, or the
-    /// rules that this breaks.
+    /// Lets the warp arrive at a barrier, if all of its threads that have not returned are at one: the next states, or
+    /// the rules that this breaks.
     fn arrive(&self, state: &Control, warp: usize, findings: &mut Findings) -> Vec<Result<Control, Broken>> {
         let live = self.live(state, warp);
         let mut uses = Vec::new();

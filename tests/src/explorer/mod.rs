@@ -18,19 +18,20 @@
 //!
 //! The relaxed system of rule Y8, in two layers, because no statement's effect on control depends on memory:
 //!
-//! * *Control* ([`control`]): which warps meet at which barriers, and when threads return. Memory accesses and operations
-//!   on copies are passed without waiting. All interleavings of barrier arrivals, warp-level meetings and returns are
-//!   enumerated, with the whole history of meetings as part of the state. A run ends with all threads returned, stuck, or
-//!   with a broken rule. If the runs do not all end in the same state, participants depend on the schedule (Y3).
-//! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and
-//!   performs its accesses. It waits only where rule Y2 orders memory: after a barrier or a warp barrier, until the agents
-//!   of all participants have reached their arrivals. Shuffles, `arrive` and returning make no agent wait. All
-//!   interleavings of the agents are enumerated. A race is a state in which the next steps of two agents are conflicting
-//!   accesses. Atomics of the same bytes do not race (Y7), but if they are different operations, the order *matters*. Nor
-//!   do writes of one constant by one line race, if their threads are of one warp and have taken the same branches since
-//!   they last met; the [`Style`] of emission decides which guards are branches. This layer also finds arrivals that do
-//!   not happen after a release of the previous generation (Y3), as a state in which such an arrival has been reached and
-//!   no release has been passed.
+//! * *Control* ([`control`]): which warps meet at which barriers, and when threads return. Memory accesses and
+//!   operations on copies are passed without waiting. All interleavings of barrier arrivals, warp-level meetings and
+//!   returns are enumerated, with the whole history of meetings as part of the state. A run ends with all threads
+//!   returned, stuck, or with a broken rule. If the runs do not all end in the same state, participants depend on the
+//!   schedule (Y3).
+//! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and performs
+//!   its accesses. It waits only where rule Y2 orders memory: after a barrier or a warp barrier, until the agents of
+//!   all participants have reached their arrivals. Shuffles, `arrive` and returning make no agent wait. All
+//!   interleavings of the agents are enumerated. A race is a state in which the next steps of two agents are
+//!   conflicting accesses. Atomics of the same bytes do not race (Y7), but if they are different operations, the order
+//!   *matters*. Nor do writes of one constant by one line race, if their threads are of one warp and have taken the
+//!   same branches since they last met; the [`Style`] of emission decides which guards are branches. This layer also
+//!   finds arrivals that do not happen after a release of the previous generation (Y3), as a state in which such an
+//!   arrival has been reached and no release has been passed.
 //!
 //! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
 //! They are tracked only if there is no fault; then all runs must leave the same memory and registers.

@@ -108,7 +108,8 @@ fn element(name: &str) -> Result<Element, String> {
     Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
 }
 
-/// Reads parameters: structs such as `x = in {d:f16,qs:u8[16]}[4]`, with a parameter for each field; or as [`param`] does.
+/// Reads parameters: structs such as `x = in {d:f16,qs:u8[16]}[4]`, with a parameter for each field; or as [`param`]
+/// does.
 fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
     let structs = text.split_once('=').and_then(|(name, rest)| {
         let (role, rest) = rest.trim().split_once(' ')?;

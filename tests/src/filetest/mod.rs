@@ -1,7 +1,8 @@
 //! File tests: one PTX file a case, with its launch and the expected result in its header.
 //!
-//! `tests/files/README.md` describes the format. [`load`] reads a file, [`check`] runs it with all options that must not
-//! change the report (memory layout, race detector, term patterns, threads) and compares the report with the header.
+//! `tests/files/README.md` describes the format. [`load`] reads a file, [`check`] runs it with all options that must
+//! not change the report (memory layout, race detector, term patterns, threads) and compares the report with the
+//! header.
 
 mod annotation;
 mod check;

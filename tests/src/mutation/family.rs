@@ -164,9 +164,9 @@ pub fn subjects(family: &str) -> Vec<Subject> {
     found
 }
 
-/// All mutants of a family, in the order in which a sample takes them: the kinds in turn, so that rare ones are drawn as
-/// well. The mutants drawn for a function of PTX, and the case of each, depend only on that function and on the names of its
-/// cases: adding kernels and cases does not change the mutants of others.
+/// All mutants of a family, in the order in which a sample takes them: the kinds in turn, so that rare ones are drawn
+/// as well. The mutants drawn for a function of PTX, and the case of each, depend only on that function and on the
+/// names of its cases: adding kernels and cases does not change the mutants of others.
 pub fn mutants(subjects: &[Subject]) -> Vec<Mutant> {
     // The key identifies an edit independently of the others; equal edits of several cases are merged into one.
     let mut by_edit: BTreeMap<(Kind, u64, String), Mutant> = BTreeMap::new();

@@ -100,8 +100,8 @@ fn declared(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The text in which the result of the instruction is undefined instead, if the edit changes nothing but that result. An
-/// undefined value must not reach an output, a branch or an address (rule V6).
+/// The text in which the result of the instruction is undefined instead, if the edit changes nothing but that result.
+/// An undefined value must not reach an output, a branch or an address (rule V6).
 fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
     let instruction = &subject.sites[mutant.site].instruction;
     let elsewhere = [

@@ -1,5 +1,5 @@
-//! A benchmark of proofs: pairs of terms in several sizes, whose equality no normal form shows directly. Each family has
-//! near misses, which must be refuted.
+//! A benchmark of proofs: pairs of terms in several sizes, whose equality no normal form shows directly. Each family
+//! has near misses, which must be refuted.
 
 mod builder;
 mod epilogue;

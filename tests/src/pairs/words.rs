@@ -63,7 +63,8 @@ pub(super) fn codes(terms: &mut Terms, n: u64) -> TermId {
     terms.in_order(&products, TermOp::Add)
 }
 
-/// Four bytes at a time: the subtraction from each byte of a word causes no borrow, since its highest bit is set before.
+/// Four bytes at a time: the subtraction from each byte of a word causes no borrow, since its highest bit is set
+/// before.
 fn packed(terms: &mut Terms, n: u64, middle: i64) -> TermId {
     const HIGH: i64 = 0x8080_8080;
     let mut sums = Vec::new();

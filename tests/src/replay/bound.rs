@@ -1,10 +1,10 @@
 //! Evaluates the verifier's terms at a point, with bounds on the rounding errors of a computation in floats.
 //!
-//! [`Tape`] holds the terms of some outputs, operands first. [`Tape::evaluate`] computes in one pass, for each term, its
-//! value `v` in real arithmetic (in f64; the error of that is far below the bound, and counted for f64 kernels by a
-//! doubled unit) and a bound `e`: executed in floats, the operation that made the term gives a number within `e` of `v`.
-//! This is running error analysis (Wilkinson; Higham, *Accuracy and Stability of Numerical Algorithms*, §3.3), with these
-//! rules, where `u` is a unit roundoff and `η` the smallest normal number:
+//! [`Tape`] holds the terms of some outputs, operands first. [`Tape::evaluate`] computes in one pass, for each term,
+//! its value `v` in real arithmetic (in f64; the error of that is far below the bound, and counted for f64 kernels by a
+//! doubled unit) and a bound `e`: executed in floats, the operation that made the term gives a number within `e` of
+//! `v`. This is running error analysis (Wilkinson; Higham, *Accuracy and Stability of Numerical Algorithms*, §3.3),
+//! with these rules, where `u` is a unit roundoff and `η` the smallest normal number:
 //!
 //! - An input is exact. So is a constant, except a literal that is no integer and has many bits: it stands for a real
 //!   that was rounded (rule V9), and the sides may have different such literals; `e = 2u·|v|`.
@@ -16,9 +16,9 @@
 //! - A value that may overflow is unknown.
 //! - Integer computations are exact: remainders, bits, shifts, and outputs that are integers.
 //! - A comparison is certain if its sides are further apart than their errors; otherwise a choice by it may be either
-//!   operand. A floor is taken to be that of `v`, and exact. A float may be rounded down to the next smaller integer, but
-//!   that must not matter: kernels use floors to split the exponent of `exp`, whose two parts compensate for it. Where it
-//!   does matter the numbers disagree, so this rule excuses no error.
+//!   operand. A floor is taken to be that of `v`, and exact. A float may be rounded down to the next smaller integer,
+//!   but that must not matter: kernels use floors to split the exponent of `exp`, whose two parts compensate for it.
+//!   Where it does matter the numbers disagree, so this rule excuses no error.
 //! - The products of a matrix may be summed in another order. This is covered since the unit is twice that of rounding
 //!   to nearest, and applied to magnitudes.
 //! - So may sums in a kernel that adds floats atomically, however they are nested: each of their additions may round

@@ -90,7 +90,8 @@ impl<'s> Plan<'s> {
             elements: Vec::new(),
             conditional: false,
         };
-        // The golden ratio spreads elements evenly, neighbours late; an odd step visits all if the count is a power of two.
+        // The golden ratio spreads elements evenly, neighbours late; an odd step visits all if the count is a power of
+        // two.
         let count = conditions.len();
         let step = (count as f64 * 0.618) as usize | 1;
         let step = (step..).find(|step| greatest_divisor(*step, count) == 1).unwrap_or(1);
@@ -200,7 +201,8 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
         let name = &case.params[reference.param].name;
         let is_integer = values::format(reference.element).is_none();
         let [first, second] = [reference.written(), opt.written()];
-        // An element that only one side writes must get its old contents; this is compared by value, if these are known.
+        // An element that only one side writes must get its old contents; this is compared by value, if these are
+        // known.
         if !inputs[reference.param].are_known() && first != second {
             return Err(format!("other elements of {name} are written by one side than by the other"));
         }
@@ -311,8 +313,8 @@ pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Sho
     Ok((shown, tried))
 }
 
-/// The largest difference of an element that rounding alone may cause, after checking each side against its term; `None`
-/// if the term's value is no number.
+/// The largest difference of an element that rounding alone may cause, after checking each side against its term;
+/// `None` if the term's value is no number.
 fn bound_at(
     case: &Case,
     difference: &Difference,

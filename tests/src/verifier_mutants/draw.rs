@@ -1,5 +1,5 @@
-//! Drawing sites. Each file has a share proportional to its lines, taken from the kinds of mistakes in turn. The order is
-//! that of a hash of seed and place, so that changing one function does not change the mutants drawn in others.
+//! Drawing sites. Each file has a share proportional to its lines, taken from the kinds of mistakes in turn. The order
+//! is that of a hash of seed and place, so that changing one function does not change the mutants drawn in others.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! Mutation testing of the verifier: small edits of its code by a list of [kinds](sites::Kind), drawn by a seed, each of
 //! which the fast suites must detect.
 //!
-//! All mutants of a run are in one build: each is behind a switch with its number, and [`ACTIVE`] tells
-//! a test process which of them is active. A mutant that no suite detects is a survivor. Survivors need a record with an
-//! argument why no verdict can change ([`record`]), or a test.
+//! All mutants of a run are in one build: each is behind a switch with its number, and [`ACTIVE`] tells a test process
+//! which of them is active. A mutant that no suite detects is a survivor. Survivors need a record with an argument why
+//! no verdict can change ([`record`]), or a test.
 //!
 //! `cargo run -p volta-suite --bin verifier-mutants` ([`run`]).
 

@@ -1,9 +1,9 @@
 //! Builds all mutants at once in a folder of their own, and runs the suites for each.
 //!
-//! Each test is first run without a mutant, in a process of its own, to measure its time and which mutants it reaches. A
-//! mutant is then tried on the tests that reach it, first on those that caught another one of its file, then on the
-//! quickest, until one fails. A test that takes many times its normal time counts as failed. A mutant that is not caught
-//! soon waits until all others have been tried; recorded survivors come last.
+//! Each test is first run without a mutant, in a process of its own, to measure its time and which mutants it reaches.
+//! A mutant is then tried on the tests that reach it, first on those that caught another one of its file, then on the
+//! quickest, until one fails. A test that takes many times its normal time counts as failed. A mutant that is not
+//! caught soon waits until all others have been tried; recorded survivors come last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
@@ -435,8 +435,8 @@ impl Trial<'_> {
     }
 }
 
-/// Draws, builds and runs mutants. Each mutant's fate is printed and written to `target/verifier-mutants/fates.txt` when
-/// it is known. Returns the survivors.
+/// Draws, builds and runs mutants. Each mutant's fate is printed and written to `target/verifier-mutants/fates.txt`
+/// when it is known. Returns the survivors.
 pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>, String> {
     let folder = root().join("target/verifier-mutants");
     // Not the folder in which this program was built: there, cargo would confuse crates of the same name and profile,

@@ -134,8 +134,8 @@ pub enum Layout {
     Reverse,
 }
 
-/// The order in which warps and lanes of a CTA are executed (rule Y8). A kernel is clean under all schedules or under none;
-/// which of several faults is reported, and how much was executed, may differ.
+/// The order in which warps and lanes of a CTA are executed (rule Y8). A kernel is clean under all schedules or under
+/// none; which of several faults is reported, and how much was executed, may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// Warps in order, each until it can take no step; of diverged lanes those at the lowest instruction.
@@ -176,8 +176,8 @@ pub struct Options {
     pub plain_terms: bool,
     /// Always detects races with vector clocks. Results do not depend on it.
     pub exact_clocks: bool,
-    /// Proves each element separately, even if it is a proved one with its inputs translated. Results do not depend on it,
-    /// except for the number of steps.
+    /// Proves each element separately, even if it is a proved one with its inputs translated. Results do not depend on
+    /// it, except for the number of steps.
     pub every_element: bool,
     /// The number of additional points at which a proof is compared with evaluation. A contradiction is a defect of the
     /// verifier.

@@ -21,8 +21,8 @@ pub(crate) fn number_bits(element: Element, value: &Rational) -> u64 {
     }
 }
 
-/// The bits of a number in an element type. A float is rounded to nearest. An error if the number does not fit the type: an
-/// integer out of range, a float that would become 0 or overflow.
+/// The bits of a number in an element type. A float is rounded to nearest. An error if the number does not fit the
+/// type: an integer out of range, a float that would become 0 or overflow.
 pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
     if let Element::Float(format) = element {
         return float_bits(format, value)

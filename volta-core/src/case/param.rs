@@ -65,8 +65,8 @@ pub enum Binding {
     Argument,
     /// As a `.const` or `.global` variable of the module, by its name (rule M5).
     Variable,
-    /// As a field of a tensor of structs, whose name is that of the parameter up to its first period: `x.scale` is a field
-    /// of `x`. Its elements are in the order of the structs.
+    /// As a field of a tensor of structs, whose name is that of the parameter up to its first period: `x.scale` is a
+    /// field of `x`. Its elements are in the order of the structs.
     Field(FieldPlace),
 }
 

@@ -49,9 +49,9 @@ pub struct FieldPlace {
     pub stride: u64,
 }
 
-/// The parameters that represent a tensor of structs: one for each field, called `tensor.field`, with its elements in the
-/// order of the structs. A field begins at the next multiple of its element's size; the size of a struct is a multiple of
-/// the largest element's.
+/// The parameters that represent a tensor of structs: one for each field, called `tensor.field`, with its elements in
+/// the order of the structs. A field begins at the next multiple of its element's size; the size of a struct is a
+/// multiple of the largest element's.
 ///
 /// # Errors
 /// What is wrong with the fields.

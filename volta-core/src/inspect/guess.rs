@@ -46,8 +46,8 @@ pub struct LaunchGuess {
     pub known: KnownContents,
     /// The guessed kinds of its values: a tensor that it stores to before it loads from it is an output.
     pub kinds: Vec<ValueKind>,
-    /// For each value that is a tensor, the number of elements up to the last one accessed; or the verdict of the run, if it
-    /// failed.
+    /// For each value that is a tensor, the number of elements up to the last one accessed; or the verdict of the run,
+    /// if it failed.
     pub extents: Result<Vec<Option<u64>>, Box<Verdict>>,
 }
 
@@ -161,8 +161,8 @@ fn arguments(kernel: &Inspected) -> Vec<Argument> {
     kernel.parameters.iter().enumerate().filter_map(argument).collect()
 }
 
-/// Guesses a launch for a kernel, with the extents of its tensors: the first of several launches that runs to the end, or
-/// the first of all if none does. Integer parameters have the given value, or one that fits the launch.
+/// Guesses a launch for a kernel, with the extents of its tensors: the first of several launches that runs to the end,
+/// or the first of all if none does. Integer parameters have the given value, or one that fits the launch.
 ///
 /// # Errors
 /// When the kernel cannot be read.

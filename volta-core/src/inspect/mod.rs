@@ -47,7 +47,8 @@ pub struct InspectedParameter {
     pub is_struct: bool,
 }
 
-/// A number, a pointer or a tensor map that is passed to a kernel: a parameter, or a member that it loads from a struct.
+/// A number, a pointer or a tensor map that is passed to a kernel: a parameter, or a member that it loads from a
+/// struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InspectedValue {
     /// The number of the parameter.

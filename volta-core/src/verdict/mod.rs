@@ -188,8 +188,8 @@ impl Unknown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CasePart {
-    /// The value of a key of a kernel, such as `block`. A missing `args` stands for the parameters, and `source` names the
-    /// kernel.
+    /// The value of a key of a kernel, such as `block`. A missing `args` stands for the parameters, and `source` names
+    /// the kernel.
     Key(String),
     /// An argument of a kernel, from 0.
     Argument(usize),
@@ -230,8 +230,8 @@ impl InputError {
 pub struct InputScope {
     /// Whether the case restricts inputs, so that the claim is about every input that the case allows.
     pub restricted: bool,
-    /// The domain of the reference, or of the only kernel, if it is not known to be everything: the conjunction of these
-    /// conditions.
+    /// The domain of the reference, or of the only kernel, if it is not known to be everything: the conjunction of
+    /// these conditions.
     pub domain: Vec<String>,
     /// The number of further conditions that are not listed.
     pub more: usize,
@@ -295,18 +295,19 @@ pub struct Report {
     pub opt: SideStats,
     /// Seconds spent deciding.
     pub solve_seconds: f64,
-    /// The number of pairs of elements that were brought to canonical form to decide them; `None` if nothing was decided.
-    /// A difference that evaluation at a point shows needs no canonical form. Forms for `formulas` are not counted.
+    /// The number of pairs of elements that were brought to canonical form to decide them; `None` if nothing was
+    /// decided. A difference that evaluation at a point shows needs no canonical form. Forms for `formulas` are not
+    /// counted.
     pub canonical_elements: Option<u64>,
     /// The number of points at which the proof was compared with evaluation, if requested.
     pub rechecked: Option<u32>,
     /// If the kernels differ, and on request: the differing elements of each output.
     pub maps: Vec<ElementMap>,
-    /// Formulas of all elements, for snapshots: the common one, or that of the reference or of the only kernel, followed
-    /// by that of the other side unless both are proved equal.
-    pub formulas: Vec<FormulaText>,
-    /// Digests of the canonical forms of all compared elements, for snapshots: the common one, or that of the reference,
+    /// Formulas of all elements, for snapshots: the common one, or that of the reference or of the only kernel,
     /// followed by that of the other side unless both are proved equal.
+    pub formulas: Vec<FormulaText>,
+    /// Digests of the canonical forms of all compared elements, for snapshots: the common one, or that of the
+    /// reference, followed by that of the other side unless both are proved equal.
     pub form_digests: Vec<FormsDigest>,
 }
 

@@ -32,7 +32,8 @@ const MAX_DOCUMENT: u64 = 256 << 20;
 /// Progress is shown only after this time.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Runs the selected cases one after the other, each on all threads, so that time and memory are measured for each case.
+/// Runs the selected cases one after the other, each on all threads, so that time and memory are measured for each
+/// case.
 pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Exit> {
     let selected = if arguments.stdin { Vec::new() } else { select(&arguments.selection) };
     check_selected(arguments, &selected, out)

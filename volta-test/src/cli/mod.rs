@@ -312,7 +312,8 @@ pub struct Answer {
     pub message: String,
 }
 
-/// Runs the case in a document as `cargo volta check --stdin --format json` does, for programs that use Volta as a library.
+/// Runs the case in a document as `cargo volta check --stdin --format json` does, for programs that use Volta as a
+/// library.
 ///
 /// No verdict is cached: a key has a hash of the program's file, and a library cannot tell its own.
 ///

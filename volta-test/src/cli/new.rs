@@ -301,8 +301,8 @@ fn map_name(looks: &[Look], own: &str) -> String {
     if looks.iter().any(is_other) { format!("{own}_map") } else { own.to_owned() }
 }
 
-/// The tensor that a map of a kernel may describe: among the other kernel's tensors of the same role, the one in the same
-/// position; otherwise a new one.
+/// The tensor that a map of a kernel may describe: among the other kernel's tensors of the same role, the one in the
+/// same position; otherwise a new one.
 fn mapped(looks: &[Look], side: usize, at: usize, role: Role) -> (String, ValueKind) {
     let like = |kinds: &[ValueKind]| {
         let same = kinds.iter().enumerate().filter(|(_, kind)| match kind {

@@ -138,8 +138,8 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     selected.collect()
 }
 
-/// `family::case`: the folders below `top`, or the last two without it. The name depends neither on the current directory
-/// nor on the other selected cases.
+/// `family::case`: the folders below `top`, or the last two without it. The name depends neither on the current
+/// directory nor on the other selected cases.
 fn name_of(dir: &Path, top: Option<&Path>) -> String {
     let part = |part: Component<'_>| {
         if let Component::Normal(name) = part { Some(name.to_string_lossy().into_owned()) } else { None }

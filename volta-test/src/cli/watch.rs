@@ -19,8 +19,8 @@ use crate::nvcc;
 use crate::prepare::shown;
 use crate::render;
 
-/// The interval at which files are polled. Cases run only once two consecutive polls agree, so that an editor has finished
-/// writing.
+/// The interval at which files are polled. Cases run only once two consecutive polls agree, so that an editor has
+/// finished writing.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Arguments of `cargo volta watch`.

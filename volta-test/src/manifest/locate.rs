@@ -9,8 +9,8 @@ use volta_core::verdict::CasePart;
 
 use super::document;
 
-/// The span of a part, in the section of the kernel of `side` if the part belongs to a kernel. The span of a missing key is
-/// that of the section in which it would be.
+/// The span of a part, in the section of the kernel of `side` if the part belongs to a kernel. The span of a missing
+/// key is that of the section in which it would be.
 pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<usize>> {
     let top = &document::parse(text).ok()?;
     let kernel = || {

@@ -55,8 +55,8 @@ impl Problems {
         self.all.borrow_mut().push(Problem { span, kind, message: message.into(), help });
     }
 
-    /// Adds a problem of a value that can be read but is inconsistent. A case that expects `input-error` ignores it, and
-    /// passes the value on to the verifier.
+    /// Adds a problem of a value that can be read but is inconsistent. A case that expects `input-error` ignores it,
+    /// and passes the value on to the verifier.
     pub(super) fn add_senseless(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
         let kind = InputProblem::WrongValue;
         self.senseless.borrow_mut().push(Problem { span, kind, message: message.into(), help });

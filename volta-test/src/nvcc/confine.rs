@@ -1,5 +1,5 @@
-//! Restrictions on what a case may pass to the compiler, since a case may be untrusted: no flag that runs a program, writes
-//! a file or reads one outside of the root, and no text that a shell started by the compiler could execute.
+//! Restrictions on what a case may pass to the compiler, since a case may be untrusted: no flag that runs a program,
+//! writes a file or reads one outside of the root, and no text that a shell started by the compiler could execute.
 
 use std::path::Path;
 

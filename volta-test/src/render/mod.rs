@@ -126,8 +126,8 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
-/// A text with harmful characters replaced by others of the same length in bytes, so that spans stay valid. Those of one
-/// byte are left to the renderer.
+/// A text with harmful characters replaced by others of the same length in bytes, so that spans stay valid. Those of
+/// one byte are left to the renderer.
 fn in_place(text: &str) -> String {
     let harmless = |c: char| match c.len_utf8() {
         2 if is_harmful(c) => '¿',

@@ -54,8 +54,8 @@ impl Excerpt {
     }
 }
 
-/// The source line of a place: in the CUDA source; for code inlined from a file that cannot be read (a header of the toolkit,
-/// say), that of the call. A place without a CUDA source has a line of PTX.
+/// The source line of a place: in the CUDA source; for code inlined from a file that cannot be read (a header of the
+/// toolkit, say), that of the call. A place without a CUDA source has a line of PTX.
 pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Excerpt> {
     let cuda = chain(place).find_map(|cuda| cuda_line(home, kernel, cuda));
     // If the source cannot be read, messages name it; a line of PTX would not replace it.
@@ -120,8 +120,8 @@ fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(Str
     Some((text, span))
 }
 
-/// The location of a place: in the CUDA source, or that of the call by which it was inlined; otherwise in the PTX, if that
-/// is a file.
+/// The location of a place: in the CUDA source, or that of the call by which it was inlined; otherwise in the PTX, if
+/// that is a file.
 pub fn locate(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Location> {
     let in_cuda = chain(place).find_map(|cuda| {
         let (near, _) = cuda_path(home, kernel, cuda)?;

@@ -1,5 +1,5 @@
-//! Self-contained programs that reproduce a difference: straight-line code for one element of both kernels at the inputs of
-//! its witness (numpy, Rust), and launches of both kernels on a GPU (CUDA).
+//! Self-contained programs that reproduce a difference: straight-line code for one element of both kernels at the
+//! inputs of its witness (numpy, Rust), and launches of both kernels on a GPU (CUDA).
 
 mod cuda;
 
