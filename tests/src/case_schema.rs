@@ -1,4 +1,4 @@
-//! The JSON schema of a case that brings its sources along, made of the tables from which cases are read.
+//! The JSON schema of a case with the texts of its sources, generated from the tables by which cases are read.
 
 use serde_json::{Map, Value, json};
 use volta_case::{
@@ -68,7 +68,8 @@ pub fn case_schema() -> Value {
     schema
 }
 
-/// An object of these keys and no others; `own` is what those take that each form of a case reads in its own way.
+/// An object with these keys and no others; `own` gives the types of keys for which each form of a case has its own
+/// reader.
 fn object<'k>(
     keys: impl IntoIterator<Item = &'k Key>,
     required: &[&str],
@@ -92,7 +93,7 @@ fn object<'k>(
     object_of(keys.into_iter().map(property), required)
 }
 
-/// What the documents say of a key, without the marks that they replace.
+/// The description of a key in the documents, with placeholders replaced.
 fn described(key: &Key) -> String {
     let doc = key.doc.trim().replace("{default}", &(key.default)());
     let doc = doc.replace("{roles}", &spellings::<Role>().join(", "));
@@ -146,7 +147,7 @@ fn contents() -> Value {
     json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
 }
 
-/// An element type, and behind it the extents of a field.
+/// An element type, optionally followed by the extents of a field.
 fn field_type() -> Value {
     let elements = spellings::<Element>().join("|");
     json!({ "type": "string", "pattern": format!("^({elements})(\\[[0-9]+(x[0-9]+)*\\])?$") })

@@ -1,4 +1,4 @@
-//! Kernels that others wrote, each by itself: what of it is understood, and the verdict of a launch that is guessed.
+//! Kernels from elsewhere, each alone: its unsupported instructions, and the verdict of a guessed launch.
 
 use std::time::{Duration, Instant};
 
@@ -9,23 +9,23 @@ use volta_core::ptx::tree::{Item, Module};
 use volta_core::verdict::{InputError, Verdict};
 use volta_core::{program, ptx, verify};
 
-/// Warp instructions of a guessed launch.
+/// The limit on warp instructions of a guessed launch.
 const MOST_INSTRUCTIONS: u64 = 1 << 22;
 
-/// A kernel, and how far it comes.
+/// The result for a kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tried {
     /// The name of its file.
     pub file: String,
     /// Its name in the source.
     pub kernel: String,
-    /// Why instructions of it are not supported, each reason once.
+    /// The reasons why instructions of it are not supported, each once.
     pub unsupported: Vec<String>,
     /// The name of the verdict.
     pub verdict: String,
-    /// Why, in a form that is the same for many kernels.
+    /// The reason of the verdict, without numbers, so that kernels can be grouped by it.
     pub reason: String,
-    /// What it took.
+    /// The time that it took.
     pub seconds: f64,
 }
 
@@ -50,7 +50,7 @@ pub fn try_all(file: &str, text: &str, timeout: Duration) -> Vec<Tried> {
     }
 }
 
-/// The text without the other kernels, of which a file may have hundreds.
+/// The text of a module without its other kernels; a file may have hundreds.
 fn alone(module: &Module, text: &str, name: &str) -> String {
     let (mut own, mut at) = (String::new(), 0);
     for item in &module.items {
@@ -78,7 +78,7 @@ fn tried(file: &str, text: &str, name: &str, source_name: String, timeout: Durat
     }
 }
 
-/// Why instructions are not supported, and the verdict.
+/// The reasons why instructions are not supported, and the verdict of the guessed launch.
 fn launched(file: &str, text: &str, name: &str, timeout: Duration) -> (Vec<String>, Verdict) {
     let wrong = |error: InputError| (vec![error.message.clone()], Verdict::InputError(error));
     let kernel = match inspect(file, text, Some(name)) {
@@ -103,7 +103,7 @@ fn launched(file: &str, text: &str, name: &str, timeout: Duration) -> (Vec<Strin
     (unsupported, verdict)
 }
 
-/// What the reason of a verdict has in common with others: its words, without numbers.
+/// The reason of a verdict without its numbers, so that it is the same for many kernels.
 fn reason(verdict: &Verdict, unsupported: &[String]) -> String {
     let said = match verdict {
         Verdict::Fault(fault) => &fault.message,

@@ -1,4 +1,4 @@
-//! Formulas expanded: the term of each element, one addend after the other. Written apart from what finds formulas.
+//! Expands formulas: the term of each element, one addend after the other. Independent of the code that finds formulas.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use volta_core::number::format::{Format, decode};
 use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 
-/// An element of an output, as a formula says.
+/// The value of an output element according to a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// A number that is known.
+    /// A concrete number.
     Bits(u64),
     /// A term of the store.
     Term(TermId),
-    /// There is no form.
+    /// The formula has no form for it.
     Nothing,
 }
 
 /// The elements of all pieces of a formula, by output and row-major number; terms are appended to a store.
 ///
 /// # Panics
-/// When two pieces speak of one element, or of one that its output does not have.
+/// When two pieces contain the same element, or one that its output does not have.
 pub fn expand(formula: &Formula, inputs: &[InputInfo], store: &mut Store) -> BTreeMap<(InputId, u64), Said> {
     let mut expander = Expander { formula, inputs, store };
     let mut elements = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn expand(formula: &Formula, inputs: &[InputInfo], store: &mut Store) -> BTr
     elements
 }
 
-/// All values of the variables of ranges, behind those of variables around them.
+/// All values of the variables of nested ranges, appended to the values of the enclosing variables.
 fn points(ranges: &[IndexRange], around: Vec<i64>) -> Vec<Vec<i64>> {
     let mut points = vec![around];
     for range in ranges {
@@ -110,7 +110,7 @@ impl Expander<'_> {
         terms.into_iter().reduce(|a, b| self.apply(op, &[a, b]))
     }
 
-    /// The term of an expression; `None` where it says that there is no form.
+    /// The term of an expression; `None` if it has no form.
     fn term(&mut self, expression: &Expression, values: &[i64]) -> Option<TermId> {
         let mut list = |parts: &mut dyn Iterator<Item = &Expression>| -> Option<Vec<TermId>> {
             parts.map(|part| self.term(part, values)).collect()

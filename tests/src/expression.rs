@@ -1,8 +1,8 @@
 //! A small language for terms: `max(a, b) + 1/2`, `if(x < 0, -x, x)`, `exp(x[0] - m)`.
 //!
-//! Names are inputs, `x[3]` an element of one. Numbers are exact, `0x3f800000` is the f32 literal of these bits. `exp`
-//! and `ln` are what compilers make of them: `ex2` and `lg2` with the literals of rule V9. `let f(x) = …` defines a
-//! function for the statements behind it. `mod(n, 8)` is a remainder, `and(n, m)` has the binary digits that both have.
+//! Names are inputs, `x[3]` an element of one. Numbers are exact, `0x3f800000` is the f32 literal with these bits.
+//! `exp` and `ln` are expressed as compilers do, by `ex2` and `lg2` with the literals of rule V9. `let f(x) = …`
+//! defines a function for the statements after it. `mod(n, 8)` is a remainder, `and(n, m)` the bitwise and.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use volta_core::term::{Constant, InputId, Integers, Sign, Store, TermId, TermOp}
 pub enum Expression {
     /// A number.
     Number(Extended),
-    /// The f32 literal of these bits.
+    /// The f32 literal with these bits.
     Literal(u64),
     /// An element of an input.
     Input(String, u64),
@@ -24,23 +24,23 @@ pub enum Expression {
     Apply(TermOp, Vec<Expression>),
 }
 
-/// Inputs in the order of their names, with what is assumed of each.
+/// The inputs, numbered by their order, with the assumptions on each.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs(pub Vec<Input>);
 
-/// What is said about an input.
+/// An input, and the assumptions on it.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Its name.
     pub name: String,
     /// The sign of its elements.
     pub sign: Sign,
-    /// The integers that they are; `None` for reals.
+    /// The range of its elements if they are integers; `None` for reals.
     pub integers: Option<Integers>,
 }
 
 impl Expression {
-    /// Whether elements of an input beyond the first occur.
+    /// Whether an element of the input other than the first occurs.
     pub fn has_elements_of(&self, name: &str) -> bool {
         match self {
             Expression::Input(other, element) => other == name && *element > 0,
@@ -68,13 +68,13 @@ impl Inputs {
         InputId(at as u32)
     }
 
-    /// The integers that elements of each are.
+    /// For each input, the range of its elements if they are integers.
     pub fn integers(&self) -> Vec<Option<Integers>> {
         self.0.iter().map(|input| input.integers).collect()
     }
 }
 
-/// How two terms are said to relate.
+/// The expected relation of two terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `==`: proved equal, wherever the left one is defined.
@@ -83,7 +83,7 @@ pub enum Relation {
     EqualWhere(String),
     /// `!=`: a witness is found.
     Different,
-    /// `=?`: neither.
+    /// `=?`: neither a proof nor a witness is found.
     Open,
 }
 
@@ -92,15 +92,15 @@ pub enum Relation {
 pub struct Statement {
     /// The line's number, from 1.
     pub line: usize,
-    /// As it is written.
+    /// The text as written.
     pub text: String,
-    /// What is assumed of inputs.
+    /// The assumptions on inputs.
     pub inputs: Inputs,
-    /// The reference.
+    /// The term of the reference.
     pub left: Expression,
-    /// What is compared with it.
+    /// The term that is compared with it.
     pub right: Expression,
-    /// How they relate.
+    /// Their expected relation.
     pub relation: Relation,
 }
 
@@ -110,7 +110,7 @@ type Definitions = HashMap<String, (Vec<String>, Expression)>;
 /// Reads a file of statements: one a line; `#` begins a comment, a line that begins with spaces continues the last.
 ///
 /// # Errors
-/// The first line that cannot be read, with its number and why.
+/// The number of the first line that cannot be read, and the reason.
 pub fn statements(text: &str) -> Result<Vec<Statement>, String> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for (at, line) in text.lines().enumerate() {
@@ -169,7 +169,7 @@ fn statement(line: usize, text: &str, definitions: &Definitions) -> Result<State
     Ok(Statement { line, text: text.to_string(), inputs, left: left?, right: right?, relation })
 }
 
-/// `x > 0`, or `n is u8`
+/// Reads an assumption: `x > 0`, or `n is u8`.
 fn assumed(text: &str) -> Result<Input, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     if let [name, "is", ty] = words[..] {
@@ -420,7 +420,7 @@ impl Reader<'_> {
     }
 }
 
-/// A term with inputs replaced, by their names.
+/// A term with the named inputs replaced by `values`.
 pub fn replaced(body: &Expression, values: &HashMap<String, Expression>) -> Expression {
     match body {
         Expression::Input(name, 0) if values.contains_key(name) => values[name].clone(),
@@ -431,7 +431,7 @@ pub fn replaced(body: &Expression, values: &HashMap<String, Expression>) -> Expr
     }
 }
 
-/// Puts a term into a store; parts that are the same are one.
+/// Appends a term to a store; equal subterms are shared.
 pub fn build(expression: &Expression, store: &mut Store, inputs: &mut Inputs) -> TermId {
     match expression {
         Expression::Number(value) => {

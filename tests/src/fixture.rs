@@ -1,4 +1,4 @@
-//! Fixtures with their checked-in PTX, as the verifier is given them.
+//! Fixtures with their checked-in PTX, as input of the verifier.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +13,18 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// How much there is to do for a fixture.
+/// The time that verifying a fixture takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Next to nothing.
+    /// Much less than a second.
     Small,
-    /// A second.
+    /// About a second.
     Large,
     /// Several seconds.
     Huge,
 }
 
-/// Beginnings of the names of fixtures that run for a second or more: of those that fit a name, the longest says its size.
+/// Prefixes of the names of fixtures that take a second or more; the longest matching prefix gives the size.
 const SIZES: [(&str, Size); 40] = [
     ("attention::", Size::Huge),
     ("attention::small", Size::Large),
@@ -74,13 +74,13 @@ pub fn size(name: &str) -> Size {
     fit.max_by_key(|(start, _)| start.len()).map_or(Size::Small, |(_, size)| *size)
 }
 
-/// A number that depends on a name.
+/// A hash of a name, to draw samples by.
 pub fn drawn(name: &str) -> usize {
     name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
 
-/// Whether a test of a fixture of this size runs every time: a small one does, of large ones one in four, drawn by the
-/// test's name, and of huge ones none. With `VOLTA_SLOW=1` all do.
+/// Whether a test of a fixture of this size runs every time: all small ones do, one in four large ones, drawn by the
+/// test's name, and no huge ones. With `VOLTA_SLOW=1` all do.
 pub fn runs_every_time(size: Size, test: &str) -> bool {
     std::env::var_os("VOLTA_SLOW").is_some()
         || match size {
@@ -101,7 +101,7 @@ pub fn all() -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// What the verifier is given for a fixture, from its checked-in PTX; `None` where a case is wrong on purpose.
+/// The verifier's input for a fixture, with its checked-in PTX; `None` if the case is invalid on purpose.
 pub fn load(name: &str, dir: &Path) -> Option<Case> {
     let case = manifest::load(name, dir, &root()).ok()?;
     ready(&case, &Toolchain::none()).ok()

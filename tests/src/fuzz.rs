@@ -1,5 +1,5 @@
-//! What fuzzers and replays do with bytes. Each function panics where something is wrong, and has tiny budgets: what
-//! takes long is wrong too.
+//! The fuzz targets, as functions of bytes. Each panics if a property is violated, and has tiny budgets, so that slow
+//! inputs are found as well.
 
 use std::fmt::Write as _;
 
@@ -14,17 +14,17 @@ use volta_test::case::Home;
 use volta_test::manifest::{self, Unreadable};
 use volta_test::render::{self, Paint};
 
-/// Longer inputs find nothing that shorter ones do not.
+/// Longer inputs are truncated: they find nothing that shorter ones do not.
 const MAX_BYTES: usize = 1 << 14;
 
 fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(&data[..data.len().min(MAX_BYTES)]).into_owned()
 }
 
-/// The parser: what parses is printed as a text that parses to the same, and what does not has a short message.
+/// The parser: a text that parses is printed as one that parses to the same tree, any other has a short message.
 ///
 /// # Panics
-/// When it is not so.
+/// When this does not hold.
 pub fn parser(data: &[u8]) {
     match ptx::parse(&text(data)) {
         Err(error) => assert!(error.to_string().len() < 2000, "a message is short"),
@@ -36,10 +36,10 @@ pub fn parser(data: &[u8]) {
     }
 }
 
-/// Lowering: every kernel of a text becomes a program that keeps its promises, or an error.
+/// Lowering: every kernel of a text becomes a program that keeps its invariants, or an error.
 ///
 /// # Panics
-/// When it does not.
+/// When this does not hold.
 pub fn lowering(data: &[u8]) {
     let text = text(data);
     let Ok(module) = ptx::parse(&text) else { return };
@@ -51,10 +51,10 @@ pub fn lowering(data: &[u8]) {
     }
 }
 
-/// `volta.toml`: a case, or problems that can be shown at their places without harm.
+/// `volta.toml`: a case, or problems that can be rendered with their spans.
 ///
 /// # Panics
-/// When showing them is not harmless.
+/// When a problem cannot be rendered, or the result is harmful to a terminal.
 pub fn manifest(data: &[u8]) {
     let text = text(data);
     if let Err(problems) = manifest::parse("fuzz", Home::default(), &text) {
@@ -65,11 +65,11 @@ pub fn manifest(data: &[u8]) {
     }
 }
 
-/// Whole verification of the kernel that bytes spell, alone and against itself, in both layouts and with both race
+/// Verification of the kernel that bytes encode, alone and against itself, in both layouts and with both race
 /// detectors: the verdict is the same, and no kernel differs from itself.
 ///
 /// # Panics
-/// When it is not so.
+/// When this does not hold.
 pub fn verification(data: &[u8]) {
     let ptx = kernel(data);
     let verify = |pair: bool, layout: Layout, exact_clocks: bool| {
@@ -92,7 +92,7 @@ pub fn verification(data: &[u8]) {
     }
 }
 
-/// The verdict on the kernel that bytes spell.
+/// The verdict on the kernel that bytes encode.
 pub fn name_of_verdict(data: &[u8]) -> String {
     volta_core::verify(&case(&kernel(data), false, options())).verdict.name()
 }
@@ -135,8 +135,8 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
     }
 }
 
-/// Statements with places for registers: `R` 32 bits, `D` 64 bits, `F` a float, `P` a predicate, `N` a small number,
-/// `L` a label.
+/// Statements with placeholders: `R` a 32-bit register, `D` a 64-bit one, `F` a float, `P` a predicate, `N` a small
+/// number, `L` a label.
 const STATEMENTS: [&str; 56] = [
     "add.f32 F, F, F;",
     "sub.f32 F, F, F;",
@@ -196,8 +196,8 @@ const STATEMENTS: [&str; 56] = [
     "@P ret;",
 ];
 
-/// The kernel that bytes spell: one for each statement, one for each place in it; the rest is zeros. Any bytes are a
-/// kernel that parses.
+/// The kernel that bytes encode: a byte for each statement, and one for each placeholder in it; missing bytes are
+/// zeros. Any bytes give a kernel that parses.
 pub fn kernel(data: &[u8]) -> String {
     let mut bytes = data.iter().copied();
     let count = 1 + bytes.next().unwrap_or(0) as usize % 48;
@@ -226,7 +226,7 @@ pub fn kernel(data: &[u8]) -> String {
                 'H' if stands_alone => write!(text, "%h{}", byte() % 5),
                 'P' if stands_alone => write!(text, "%p{}", byte() % 5),
                 'N' if stands_alone => write!(text, "{}", [0, 1, 2, 3, 4, 8, 16, 31][byte() as usize % 8]),
-                // Backwards one time in eight, so that most kernels end.
+                // One branch in eight is backwards, so that most kernels end.
                 'L' if stands_alone => {
                     let byte = byte() as usize;
                     let target =

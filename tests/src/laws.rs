@@ -1,7 +1,7 @@
 //! Random instances of the laws of the algebra.
 //!
-//! What a letter of a law stands for is drawn: two terms that are equal by another law, or one term twice. An instance is
-//! put into terms around it, so that laws meet one another as they do in kernels.
+//! For each variable of a law, two terms are drawn that are equal by another law, or one term twice. An instance is
+//! nested in larger terms, so that laws interact as they do in kernels.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::interpreter::random::Random;
 use volta_core::number::{Extended, Rational};
 use volta_core::term::TermOp;
 
-/// Letters stand for terms in which so many others are nested.
+/// The nesting depth of the terms that replace variables.
 const DEPTH: u32 = 2;
 
 /// Draws instances of some laws, which are statements that two terms are equal.
 pub struct Instances<'l> {
     laws: &'l [Statement],
     random: Random,
-    /// Letters of which something is assumed, under names of their own.
+    /// Variables with assumptions, renamed apart.
     inputs: Inputs,
 }
 
@@ -25,7 +25,7 @@ pub struct Instances<'l> {
 type Pair = [Expression; 2];
 
 impl<'l> Instances<'l> {
-    /// Instances that hang on nothing but the seed.
+    /// Instances that depend only on the seed.
     pub fn new(laws: &'l [Statement], seed: u64) -> Instances<'l> {
         Instances { laws, random: Random::new(seed), inputs: Inputs::default() }
     }
@@ -84,7 +84,7 @@ impl<'l> Instances<'l> {
         }
     }
 
-    /// Puts a pair into an operation.
+    /// Makes a pair the operands of an operation.
     fn around(&mut self, pair: Pair, depth: u32) -> Pair {
         let op = [TermOp::Add, TermOp::Sub, TermOp::Mul, TermOp::Max][self.random.below(4)];
         let other = self.pair(depth);

@@ -26,7 +26,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder of a test's own, empty at first.
+/// A temporary folder of a test, initially empty.
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
 
@@ -65,13 +65,13 @@ impl Scratch {
         fs::read_to_string(self.0.join(path)).expect("the file can be read")
     }
 
-    /// A program that runs here, in an environment that says nothing to it: without a compiler or a solver, and with
-    /// a build folder of its own.
+    /// A program that runs in this folder, without the variables of the environment that configure the suites, without
+    /// a compiler or a solver, and with a build folder of its own.
     pub fn command(&self, program: &str) -> Command {
         self.within(Command::new(program))
     }
 
-    /// The same of a command that is there already.
+    /// Makes a command run like [`Scratch::command`].
     pub fn within(&self, mut command: Command) -> Command {
         for variable in VARIABLES {
             command.env_remove(variable);
@@ -82,7 +82,7 @@ impl Scratch {
     }
 }
 
-/// What a program said, and how it ended.
+/// The output and the exit code of a program.
 #[derive(Debug)]
 pub struct Said {
     /// Its exit code; -1 when it was killed.
@@ -94,12 +94,12 @@ pub struct Said {
 }
 
 impl Said {
-    /// What it said, on either stream.
+    /// The output on both streams.
     pub fn all(&self) -> String {
         format!("{}{}", self.out, self.err)
     }
 
-    /// The same on one line, so that it does not matter where lines are broken.
+    /// The output on both streams as one line, so that line breaks do not matter.
     pub fn on_one_line(&self) -> String {
         self.all().split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -120,7 +120,7 @@ impl Said {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().expect("the program starts");
         let mut to = child.stdin.take().expect("it has a standard input");
-        // Whoever does not read it says why.
+        // A program that does not read its input reports why, so a failed write is no error.
         let _ = to.write_all(input.as_bytes());
         drop(to);
         Said::of(child.wait_with_output().expect("the program ends"))
@@ -140,7 +140,7 @@ impl Said {
 pub fn commands_in(help: &str) -> Vec<String> {
     let (_, list) = help.split_once("Commands:\n").expect("it lists its commands");
     let lines = list.lines().map_while(|line| line.strip_prefix("  "));
-    // A text that goes on in the next line is indented further.
+    // A continuation line is indented further.
     lines
         .filter(|line| !line.starts_with(' '))
         .filter_map(|line| line.split(' ').next())
@@ -148,7 +148,7 @@ pub fn commands_in(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// The variables that decide what a suite does; tests start programs without them.
+/// The variables of the environment that configure the suites; tests start programs without them.
 const VARIABLES: [&str; 12] = [
     "VOLTA_NVCC",
     "VOLTA_Z3",
@@ -164,10 +164,10 @@ const VARIABLES: [&str; 12] = [
     "CARGO_TARGET_DIR",
 ];
 
-/// PTX with two kernels that store what they load: `copy`, and `copy_late` by another way.
+/// PTX with two kernels that copy a tensor in different ways: `copy` and `copy_late`.
 pub const COPY_PTX: &str = include_str!("copy.ptx");
 
-/// A case about [`COPY_PTX`]; `extra` stands at the top.
+/// A case about [`COPY_PTX`]; `extra` is text at the top.
 pub fn copy_case(extra: &str, opt: &str) -> String {
     format!(
         r#"{extra}
@@ -186,8 +186,8 @@ block = 32
     )
 }
 
-/// A command under limits on its address space and its processor time: what needs more is ended by the system, and so
-/// does not pass for a program that ends by itself.
+/// A command under limits on its address space and its processor time; a program that exceeds them is killed by the
+/// system, which tests can tell from an exit.
 pub fn limited(program: &str, mebibytes: u32, seconds: u32) -> Command {
     let mut command = Command::new("sh");
     let script =

@@ -1,11 +1,11 @@
-//! The modules of `volta-core`: which may import which, and the picture of that.
+//! The modules of `volta-core`: which imports are permitted, and a picture of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What each module of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
-/// `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends: they know
-/// none of what lies between.
+/// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
+/// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
+/// ends: they import none of the modules between.
 pub const IMPORTS: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("number", &["base"]),
@@ -28,17 +28,17 @@ const MARGIN: i32 = 16;
 
 type Imports = BTreeMap<&'static str, &'static [&'static str]>;
 
-/// How many modules lie below one, at most, one upon the other.
+/// The length of the longest chain of imports below a module.
 fn height(imports: &Imports, module: &str) -> usize {
     imports[module].iter().map(|below| 1 + height(imports, below)).max().unwrap_or(0)
 }
 
-/// Whether one module imports another by way of a third.
+/// Whether one module imports another through a third.
 fn indirectly(imports: &Imports, from: &str, to: &str) -> bool {
     imports[from].iter().any(|via| *via != to && (imports[via].contains(&to) || indirectly(imports, via, to)))
 }
 
-/// The picture, as SVG: a module stands above all that it imports. Arrows that follow from others are left out.
+/// The picture as SVG: a module is above all that it imports. Arrows implied by transitivity are left out.
 pub fn picture() -> String {
     let imports: Imports = IMPORTS.into_iter().collect();
     let mut rows: Vec<Vec<&str>> = Vec::new();

@@ -1,13 +1,14 @@
-//! Parts of documents that are written from tables in the code.
+//! Parts of documents that are generated from tables in the code.
 
 use std::path::Path;
 use std::{env, fs};
 
-/// Compares parts of a document with what the code says: `(name, text)` stands between `<!-- name: begin -->` and
-/// `<!-- name: end -->`. The path starts at the root of the repository. With `VOLTA_WRITE_DOCS=1`, writes them.
+/// Compares parts of a document with generated texts: `(name, text)` is the part between `<!-- name: begin -->` and
+/// `<!-- name: end -->`. The path is relative to the root of the repository. With `VOLTA_WRITE_DOCS=1`, writes the
+/// parts.
 ///
 /// # Errors
-/// What is missing, or says something else.
+/// A part that is missing or different.
 pub fn hold(page: &str, parts: &[(&str, String)]) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
     let found = fs::read_to_string(&path).map_err(|error| format!("{page}: {error}"))?;

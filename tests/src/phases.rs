@@ -1,34 +1,35 @@
 //! Small pipelines over barriers in memory (rules Y9 to Y11), and every schedule of them.
 //!
-//! A [`Program`] is up to four threads, each alone in a warp of its own, that arrive at barriers, expect bytes, start bulk
-//! copies, wait for phases by parity, and read and write rows of shared memory. [`explore`] takes steps of threads and
-//! completions of copies in every order. It knows time only: what a proxy or a relaxed order hides, it sees. So it holds one
-//! half of the rules against what can happen: what the verifier calls *clean* ends in one way, whatever the schedule.
+//! A [`Program`] is up to four threads, each alone in a warp of its own, that arrive at barriers, expect bytes, start
+//! bulk copies, wait for phases by parity, and read and write rows of shared memory. [`explore`] takes steps of threads
+//! and completions of copies in every order. It models time only: writes are visible immediately, whatever proxies and
+//! relaxed orders hide. So it checks one direction of the rules: a program that the verifier calls *clean* has one
+//! outcome under every schedule.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Barriers of a program.
+/// The number of barriers of a program.
 pub const BARRIERS: usize = 4;
-/// Rows of shared memory.
+/// The number of rows of shared memory.
 pub const ROWS: usize = 2;
-/// Rows that copies read.
+/// The number of rows that copies read.
 pub const SOURCES: usize = 4;
-/// Bytes of a row.
+/// The size of a row in bytes.
 const ROW: u32 = 16;
 
-/// What a thread does.
+/// A step of a thread. The first number is the barrier, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Arrives so many times at a barrier.
+    /// Arrives this many times at a barrier.
     Arrive(u8, u8),
-    /// Expects so many rows and arrives.
+    /// Expects this many rows and arrives.
     ArriveExpecting(u8, u8),
-    /// Expects so many rows.
+    /// Expects this many rows.
     Expect(u8, u8),
     /// Copies a source to a row; completes on the barrier.
     Copy {
-        /// Whose phase waits for it.
+        /// The barrier whose phase waits for it.
         barrier: u8,
         /// The row.
         to: u8,
@@ -37,7 +38,7 @@ pub enum Act {
     },
     /// Waits for the end of a phase of that parity.
     Wait(u8, u8),
-    /// Takes a row into its sum.
+    /// Adds a row to the thread's sum.
     Read(u8),
     /// Writes a row.
     Write(u8, u8),
@@ -45,16 +46,16 @@ pub enum Act {
     Fence,
 }
 
-/// Threads, and how many arrivals each barrier's phases wait for.
+/// A program: threads, and the number of arrivals for which the phases of each barrier wait.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What the threads do.
+    /// The steps of each thread.
     pub threads: Vec<Vec<Act>>,
-    /// The counts of the barriers.
+    /// The expected arrivals of each barrier.
     pub counts: [u8; BARRIERS],
 }
 
-/// What a row or a source holds at first.
+/// The initial contents of a row.
 fn initial(row: usize) -> u32 {
     3 + 2 * row as u32
 }
@@ -80,22 +81,22 @@ struct State {
     sums: Vec<u32>,
     rows: [u32; ROWS],
     barriers: [Barrier; BARRIERS],
-    /// Barrier, row and source of copies under way.
+    /// Barrier, row and source of the copies in flight.
     copies: Vec<(u8, u8, u8)>,
 }
 
-/// What can happen.
+/// The possible outcomes of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// What the threads have summed up, at the ends.
+    /// The possible final sums of the threads.
     pub ends: BTreeSet<Vec<u32>>,
-    /// No thread can go on, and not all have ended.
+    /// Whether a state is reached in which no thread can take a step, and not all have ended.
     pub stuck: bool,
-    /// A thread arrives more often than its phase waits for.
+    /// Whether a thread can arrive more often than its phase expects.
     pub broken: bool,
 }
 
-/// Every schedule of a program; nothing, if there are more states than that.
+/// Explores every schedule of a program; `None` if there are more than `most` states.
 pub fn explore(program: &Program, most: usize) -> Option<Findings> {
     let barriers = program.counts.map(|count| Barrier { pending: count, rows: 0, phase: 0 });
     let start = State {
@@ -183,7 +184,7 @@ fn end_phase(program: &Program, state: &mut State, barrier: u8) {
     }
 }
 
-/// The program as a kernel `k` with the tensors `x`, of the sources, and `y`, of the sums.
+/// The program as a kernel `k` with the tensors `x` (sources) and `y` (sums).
 pub fn kernel(program: &Program) -> String {
     let mut out = String::from(
         ".version 8.6\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n\
@@ -258,12 +259,12 @@ pub fn kernel(program: &Program) -> String {
     out
 }
 
-/// What the sources hold, word by word.
+/// The contents of the sources, word by word.
 pub fn sources() -> Vec<u32> {
     (0..SOURCES).flat_map(|row| [source(row); ROW as usize / 4]).collect()
 }
 
-/// A kernel `k` of one thread that leaves these sums.
+/// A kernel `k` of one thread that stores these sums.
 pub fn outcome(sums: &[u32]) -> String {
     let mut out = String::from(
         ".version 8.6\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n\

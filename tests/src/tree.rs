@@ -12,7 +12,7 @@ pub fn root() -> PathBuf {
     root.into()
 }
 
-/// Files below `dir` with the extension (any for ""), by path; no build products, and nothing hidden.
+/// The files below `dir` with the extension (any for ""), sorted by path, without build products and hidden files.
 pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![dir.to_owned()];

@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
+//! The example of ARCHITECTURE.md, one kernel through every stage, is compared with the output of the stages.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `cargo volta bench`: its figures, and how it ends.
+//! `cargo volta bench`: its figures, and its exit status.
 
 use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 

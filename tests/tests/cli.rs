@@ -1,4 +1,4 @@
-//! `cargo volta`: what it prints, and how it ends.
+//! `cargo volta`: its output, and its exit status.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The examples in `contrib`: the hook in a repository, the commands of the workflow, and what the container file names.
+//! The examples in `contrib`: the hook in a repository, the commands of the workflow, and the names in the container
+//! file.
 #![cfg(unix)]
 
 use std::fs;

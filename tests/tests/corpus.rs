@@ -1,4 +1,4 @@
-//! The program that tries kernels that others wrote, on kernels of ours: `scripts/corpus.sh` gives it those.
+//! The program that `scripts/corpus.sh` runs on kernels from elsewhere, tested on our own kernels.
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! Random programs whose answer is known by construction, and verdicts compared with the interpreter.
 //!
-//! `VOLTA_DIFFERENTIAL=20000` takes so many programs of each family, `VOLTA_DIFFERENTIAL_FROM` is the first seed.
+//! `VOLTA_DIFFERENTIAL=20000` sets the number of programs of each family, `VOLTA_DIFFERENTIAL_FROM` the first seed.
 
 use std::panic;
 use std::path::Path;

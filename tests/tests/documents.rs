@@ -1,5 +1,5 @@
-//! That documents are true, as far as a machine can tell: links, named files and items, commands, variables, figures that
-//! can be counted, and examples.
+//! Checks of documents: links, files and items that they name, commands, variables, figures that can be counted, and
+//! examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Commands that `--help` and documents show, run as they stand there.
+//! Commands that `--help` and documents show, run as written.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a case expects of a fault's sites.
+//! The expectations of a case on the sites of a fault.
 
 use volta_suite::fixture;
 use volta_test::manifest;

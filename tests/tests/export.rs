@@ -1,4 +1,4 @@
-//! `cargo volta export`: what it writes, and what it says when it cannot.
+//! `cargo volta export`: its scripts, and its errors.
 
 use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 

@@ -1,5 +1,5 @@
-//! What goes wrong around a run: it is killed, the disk is full, a folder cannot be written, the compiler is broken,
-//! another run is under way. Errors are clear, and nothing is lost or left half.
+//! Failures around a run: it is killed, the disk is full, a folder cannot be written, the compiler is broken, another
+//! run is in progress. Errors are clear, and no file is lost or left incomplete.
 
 #![cfg(unix)]
 

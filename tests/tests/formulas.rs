@@ -1,4 +1,4 @@
-//! Formulas are exact: expanded, each element has the form that it had.
+//! Formulas are exact: expanded, each element has its original normal form.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What the fuzzers do (`scripts/fuzz.sh`), without coverage to guide them: on their corpora, and on random inputs.
+//! The fuzz targets (`scripts/fuzz.sh`) without coverage guidance: on their corpora, and on random inputs.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Kernels and cases that mean no good: each ends soon, within its memory, with a message and a documented exit code.
+//! Malicious kernels and cases: each run ends soon, within its memory, with a message and a documented exit code.
 
 #![cfg(unix)]
 

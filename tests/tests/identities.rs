@@ -1,5 +1,5 @@
-//! The statements of `identities/`, one test a line: two terms, and what is to be found out about them. And the laws of
-//! the algebra, each proved, evaluated, and held against what is almost the same.
+//! The statements of `identities/`, one test a line: two terms, and the expected result of comparing them. And the laws
+//! of the algebra: each is proved and evaluated, and its near misses are refuted.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `cargo volta inspect` and `cargo volta new`: what is told of kernels before there is a case, and a case made of that.
+//! `cargo volta inspect` and `cargo volta new`: reports on kernels without a case, and cases generated from them.
 
 use std::process::Command;
 

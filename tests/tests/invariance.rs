@@ -1,6 +1,6 @@
-//! A report does not depend on the number of threads, on where objects lie in memory, on whether lane patterns are
-//! detected, or on which race detector ran: for every fixture, the same bytes but for the seconds. Who goes first
-//! changes how much is executed and which of several faults is found, and nothing else.
+//! A report does not depend on the number of threads, on the layout of memory, on whether lane patterns are detected,
+//! or on the race detector: for every fixture, it has the same bytes except for times. The schedule changes how much is
+//! executed and which of several faults is found, and nothing else.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Cases and kernels come from strangers: what they name stays in their folder, and what they say stays text.
+//! Untrusted cases and kernels: they access no file outside of their folder, and their texts are only displayed.
 
 #![cfg(unix)]
 

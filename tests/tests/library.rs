@@ -1,7 +1,7 @@
-//! What admits a template: the code of a function, run on numbers in the interpreter, is the real function that the table
-//! says, within the error that it says.
+//! The test that admits a template: the code of a function, run on numbers in the interpreter, computes the real
+//! function of its row in the table, within the error of that row.
 //!
-//! `VOLTA_SAMPLES=4294967296` runs functions of one f32 on all of them.
+//! `VOLTA_SAMPLES=4294967296` runs functions of one f32 on all floats.
 
 #[path = "library/decided.rs"]
 mod decided;

@@ -1,4 +1,4 @@
-//! `cargo volta lint`: barriers that nothing needs, each found by trying; what accesses cost; precision given away.
+//! `cargo volta lint`: redundant barriers, each found by trial; the cost of accesses; losses of precision.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Wrong attributes: the message, and that it stands under the token it is about.
+//! Wrong attributes: the message, and its span.
 
 #[test]
 fn wrong_uses_are_compile_errors_at_their_place() {

@@ -1,7 +1,7 @@
-//! Mistakes that a user makes, each with all that `cargo volta check` prints about it: `mistakes/<mistake>`.
+//! Mistakes of users, each with the complete output of `cargo volta check`: `mistakes/<mistake>`.
 //!
-//! A mistake is a folder as users have them, with a snapshot of the message beside it. Messages are read before they are
-//! accepted: does one say what is wrong, where, and what to do?
+//! A mistake is a folder with a case, and a snapshot of the output. Messages are reviewed before they are accepted:
+//! does each say what is wrong, where, and what to do?
 
 use std::fs;
 use std::path::Path;

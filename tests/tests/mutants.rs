@@ -1,5 +1,5 @@
-//! Small edits of the PTX of equivalent pairs (`fixtures/mutants*.toml`): each must get the verdict that a person
-//! wrote down for it, and none may pass for equivalent by accident.
+//! Small edits of the PTX of equivalent pairs (`fixtures/mutants*.toml`): each must have its recorded verdict, and none
+//! may be proved equivalent by accident.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;

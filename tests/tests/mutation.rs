@@ -1,6 +1,6 @@
-//! Generated edits of kernels (`tests/src/mutation`): what survives must have an argument in
-//! `tests/mutation/survivors.toml`. A short share of the sample, and with `VOLTA_SLOW=1` all of it. What became of each
-//! mutant is written to `mutation/<family>.txt` in the folder for temporary files of tests.
+//! Generated edits of kernels (`tests/src/mutation`): each survivor must have an argument in
+//! `tests/mutation/survivors.toml`. Runs a small part of the sample, and with `VOLTA_SLOW=1` all of it. The fate of
+//! each mutant is written to `mutation/<family>.txt` in the folder for temporary files of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

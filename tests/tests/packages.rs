@@ -1,4 +1,4 @@
-//! What would be published: packages that are whole, licences that are stated, a version of Rust that is true.
+//! The packages to publish: they are complete, licences are stated, and the minimal version of Rust is right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The small ones of the pairs by which proofs are measured: what is found out about them is what `pairs.tsv` says, and
-//! nothing there is wrong. All of them: `cargo run --release -p volta-suite --bin proof-bench`.
+//! The small pairs of the benchmark of proofs: their results are those of `pairs.tsv`, and no recorded result is wrong.
+//! All pairs: `cargo run --release -p volta-suite --bin proof-bench`.
 
 use std::time::Duration;
 

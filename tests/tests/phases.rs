@@ -1,4 +1,4 @@
-//! What the verifier says of small pipelines, run once, against every schedule of them (rules Y8 to Y11).
+//! Verdicts on small pipelines, which the verifier runs once, compared with all of their schedules (rules Y8 to Y11).
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
-//! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares nothing with the verifier but the
-//! parser, and what they compute must be what the verdict says.
+//! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares only the parser with the verifier,
+//! and their results must agree with the verdict.
 //!
-//! Of large fixtures one in four runs, on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs
-//! on fifty;
-//! `VOLTA_INPUTS` is another number for those that are not small.
+//! One in four of the large fixtures runs, on two inputs, and none of those that take minutes. With `VOLTA_SLOW` each
+//! runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `cargo volta report`: the page loads and runs nothing, and what a browser makes of it.
+//! `cargo volta report`: the page is self-contained and has no scripts, and a browser renders it.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `cargo volta replay`: from a counterexample to numbers, and to programs that show it by themselves.
+//! `cargo volta replay`: from a counterexample to numbers, and to self-contained programs that reproduce it.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The runner behind `volta_test::main!`: names, lists, snapshots, and that nothing is silently green.
+//! The runner behind `volta_test::main!`: names, lists, snapshots, and that nothing passes silently.
 
 use std::fs;
 use std::process::Command;

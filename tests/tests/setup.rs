@@ -1,4 +1,4 @@
-//! What `make` does before it builds: it says what it installs and why, and installs nothing where that is forbidden.
+//! The setup by `make` before a build: it prints what it installs and why, and installs nothing if that is forbidden.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;

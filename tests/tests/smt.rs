@@ -1,5 +1,5 @@
-//! Another opinion: what Volta says of each fixture against Z3, on elements that are small and free of functions that
-//! SMT-LIB does not have. Where either makes no claim there is nothing to compare. And what operations mean in a script.
+//! Verdicts on fixtures compared with Z3's, on small elements without functions that SMT-LIB lacks. If either makes no
+//! claim, there is nothing to compare. And the meaning of operations in a script.
 //!
 //! Without a solver the trials are ignored; `VOLTA_Z3=required`, or a path in it, makes its absence a failure.
 

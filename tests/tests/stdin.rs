@@ -1,4 +1,4 @@
-//! `cargo volta check --stdin`: a case that brings its sources along.
+//! `cargo volta check --stdin`: a case with the texts of its sources.
 
 use std::fs;
 use std::path::Path;

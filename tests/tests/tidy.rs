@@ -1,4 +1,4 @@
-//! House rules that a compiler does not know.
+//! House rules that no compiler checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! That the program which changes the verifier's code finds places, makes edits that are Rust, and has records of what
-//! is there. The mutants themselves run by `cargo run -p volta-suite --bin verifier-mutants`.
+//! The program that mutates the verifier's code: it finds sites, its edits are valid Rust, and its records are of
+//! existing code. The mutants themselves are run by `cargo run -p volta-suite --bin verifier-mutants`.
 
 use std::collections::BTreeSet;
 

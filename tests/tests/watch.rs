@@ -1,4 +1,4 @@
-//! `cargo volta watch`: what has changed is run again, and nothing else.
+//! `cargo volta watch`: cases whose files changed run again, and no others.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, Stdio};

@@ -1,4 +1,4 @@
-//! What parameters are made of: element types, roles, contents, signs; and the two kernels.
+//! The words of parameters: element types, roles, contents, signs; of the two kernels; and of layouts.
 
 use crate::word::{Word, words};
 
@@ -24,7 +24,7 @@ words! {
 }
 
 impl Format {
-    /// Bytes that a value of the format occupies.
+    /// The size of a value of the format in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Format::E4m3 | Format::E5m2 => 1,
@@ -42,9 +42,9 @@ pub enum Element {
     Float(Format),
     /// An integer of 8, 16, 32 or 64 bits.
     Int {
-        /// Bytes: 1, 2, 4 or 8.
+        /// Its size in bytes: 1, 2, 4 or 8.
         bytes: u32,
-        /// Two's complement.
+        /// Whether it is signed, in two's complement.
         signed: bool,
     },
     /// A byte that is 0 or 1.
@@ -82,7 +82,7 @@ impl Word for Element {
 }
 
 impl Element {
-    /// The element type of that name.
+    /// The element type with the given name.
     pub fn parse(name: &str) -> Option<Element> {
         Element::WORDS.iter().find(|(known, _)| *known == name).map(|(_, element)| *element)
     }
@@ -92,7 +92,7 @@ impl Element {
         Element::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
-    /// Bytes that one element occupies.
+    /// The size of one element in bytes.
     pub fn bytes(self) -> u32 {
         match self {
             Element::Float(format) => format.bytes(),
@@ -101,7 +101,7 @@ impl Element {
         }
     }
 
-    /// Bytes and sign of an integer as bits spell it; `None` for floats.
+    /// The size in bytes and the signedness of an integer type; `None` for floats.
     pub fn integer(self) -> Option<(u32, bool)> {
         match self {
             Element::Float(_) => None,
@@ -112,7 +112,7 @@ impl Element {
 }
 
 words! {
-    /// What a tensor is for.
+    /// The role of a tensor.
     pub enum Role {
         /// read-only (M4)
         In = "in",
@@ -128,7 +128,7 @@ words! {
 }
 
 words! {
-    /// What is assumed of the sign of every symbolic element.
+    /// The assumption on the sign of every symbolic element.
     #[derive(Default)]
     pub enum Sign {
         /// `> 0`
@@ -150,7 +150,7 @@ words! {
 }
 
 words! {
-    /// What a tensor holds before the launch, where one word says it.
+    /// The contents of a tensor before the launch that have a name.
     pub enum NamedContents {
         /// nothing was written
         Undefined = "undefined",
@@ -180,7 +180,7 @@ words! {
 }
 
 impl Region {
-    /// Whether an element lies in it, by row and column.
+    /// Whether the element at this row and column lies in the region.
     pub fn has(self, row: u64, column: u64) -> bool {
         match self {
             Region::Lower => row >= column,
@@ -193,7 +193,7 @@ impl Region {
 }
 
 words! {
-    /// Which of the two kernels.
+    /// One of the two kernels.
     pub enum Which {
         /// The reference.
         Reference = "reference",
@@ -203,21 +203,21 @@ words! {
 }
 
 words! {
-    /// Where the elements of `wmma` fragments lie, which PTX leaves open.
+    /// The layout of the elements of `wmma` fragments, which PTX leaves unspecified.
     #[derive(Default)]
     pub enum WmmaLayout {
         /// As on sm_80, of those fragments of which that is known.
         Sm80 = "sm_80",
     }
     unnamed {
-        /// Nobody knows.
+        /// The layout is unknown.
         #[default]
         Unspecified
     }
 }
 
 words! {
-    /// In which order the pieces of 16 bytes of a box lie in shared memory.
+    /// The order of the 16-byte pieces of a box in shared memory.
     pub enum Swizzle {
         /// As they are.
         None = "none",
@@ -231,7 +231,7 @@ words! {
 }
 
 impl Swizzle {
-    /// Bytes within which pieces are mixed; 0 for none.
+    /// The number of bytes within which pieces are permuted; 0 without swizzling.
     pub fn span(self) -> u64 {
         match self {
             Swizzle::None => 0,

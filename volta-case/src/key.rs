@@ -1,58 +1,58 @@
-//! Keys: what a case can say, what each takes, and how it is set.
+//! The keys of a case: the type of each value, and how it is set.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::word::{Word, Wrong, choose};
 
-/// How a value is written.
+/// The syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// `true` or `false`.
     Flag,
-    /// A whole number of 64 bits.
+    /// A 64-bit unsigned integer.
     Count,
-    /// A whole number of 32 bits; in an attribute, of any integer type.
+    /// A 32-bit unsigned integer; in an attribute, an expression of any integer type.
     Size,
-    /// One to three whole numbers.
+    /// One to three unsigned integers.
     Extent,
     /// A text.
     Text,
-    /// A whole number, of any sign and perhaps with an exponent: `-1e4`.
+    /// An integer of any sign, optionally with an exponent: `-1e4`.
     Number,
-    /// A list of whole numbers.
+    /// A list of unsigned integers.
     Counts,
     /// A list of texts.
     Texts,
-    /// Something that each form of a case reads in its own way.
+    /// A value for which each form of a case has its own reader.
     Own,
 }
 
 /// A value as any form of a case gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Of [`Takes::Flag`].
+    /// A value of [`Takes::Flag`].
     Flag(bool),
-    /// Of [`Takes::Count`] and [`Takes::Size`].
+    /// A value of [`Takes::Count`] or [`Takes::Size`].
     Count(i128),
-    /// Of [`Takes::Text`].
+    /// A value of [`Takes::Text`].
     Text(String),
-    /// Of [`Takes::Number`], as written.
+    /// A value of [`Takes::Number`], as written.
     Number(String),
-    /// Of [`Takes::Counts`] and [`Takes::Extent`].
+    /// A value of [`Takes::Counts`] or [`Takes::Extent`].
     Counts(Vec<i128>),
-    /// Of [`Takes::Texts`].
+    /// A value of [`Takes::Texts`].
     Texts(Vec<String>),
 }
 
-/// Whether a key changes what is claimed.
+/// The effect of a key on the claim of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It does not.
+    /// None.
     None,
     /// It makes the rules stricter.
     Tightens,
-    /// It relaxes a rule: verdicts list this among what they assume.
+    /// It relaxes a rule: verdicts list this text among their assumptions.
     Relaxes(&'static str),
 }
 
@@ -61,26 +61,26 @@ pub enum Effect {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// How its value is written.
+    /// The syntax of its value.
     pub takes: Takes,
-    /// What it is where it is not given.
+    /// Its default, as the documents spell it.
     pub default: fn() -> String,
-    /// Whether it changes what is claimed.
+    /// Its effect on the claim of a verdict.
     pub effect: Effect,
-    /// What it means, for `docs/cases.md`; `{default}` stands for the default.
+    /// Its meaning, for `docs/cases.md`; `{default}` stands for the default.
     pub doc: &'static str,
 }
 
 impl Key {
-    /// A key that each form reads in its own way.
+    /// A key for which each form of a case has its own reader.
     pub(crate) const fn own(name: &'static str, doc: &'static str) -> Key {
         Key { name, takes: Takes::Own, default: String::new, effect: Effect::None, doc }
     }
 }
 
-/// A type that a key's value can be read as.
+/// A type of the values of keys.
 pub trait Field: Sized {
-    /// How it is written.
+    /// The syntax of its values.
     const TAKES: Takes;
 
     /// Reads the value of `key`.
@@ -89,7 +89,7 @@ pub trait Field: Sized {
     /// What is wrong with it.
     fn read(key: &str, value: Value) -> Result<Self, Wrong>;
 
-    /// How the documents spell it.
+    /// Its spelling in the documents.
     fn show(&self) -> String {
         String::new()
     }
@@ -270,7 +270,7 @@ impl Field for i128 {
     }
 }
 
-/// A whole number as it is written: `-10000`, `-1e4`, `-1.5e9`.
+/// The integer that a text spells: `-10000`, `-1e4`, `-1.5e9`.
 fn whole(text: &str) -> Option<i128> {
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
@@ -300,16 +300,16 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// Reads a word.
+/// Reads one of the words of `W`.
 pub(crate) fn read_word<W: Word>(key: &str, value: Value) -> Result<W, Wrong> {
     let text = String::read(key, value)?;
     choose(&text, || format!("`{key}` is not `{text}`"))
 }
 
-/// `10s`, `500ms`, `2m`.
+/// Reads a duration: `10s`, `500ms`, `2m`.
 ///
 /// # Errors
-/// What is expected.
+/// The expected syntax.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -325,7 +325,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Keys that stand together, and their values.
+/// A section of a case: its keys, and their values.
 pub trait Section {
     /// The keys, in the order of the documents.
     fn keys() -> Vec<&'static Key>;
@@ -337,8 +337,7 @@ pub trait Section {
     fn set(&mut self, key: &str, value: Value) -> Result<(), Wrong>;
 }
 
-/// A section: a field for each key, with its default. The comment on a field is what the documents say of the key.
-/// The name of a field that may be a keyword of Rust.
+/// The name of a field without the `r#` of raw identifiers, which keywords of Rust need.
 pub(crate) const fn plain(field: &str) -> &str {
     match field.as_bytes() {
         [b'r', b'#', ..] => field.split_at(2).1,
@@ -346,6 +345,7 @@ pub(crate) const fn plain(field: &str) -> &str {
     }
 }
 
+/// Defines a section: a field for each key, with its default. The comment on a field is its text in the documents.
 macro_rules! section {
     (
         $(#[$meta:meta])*

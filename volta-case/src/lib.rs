@@ -1,8 +1,9 @@
 //! The schema of a case: the keys, with type, default and meaning.
 //!
-//! `volta.toml`, the attributes, the headers of file tests and the tables of `docs/cases.md` are all read from here or
-//! written from here, and the verifier takes [`Rules`], [`Limits`] and [`Launch`] as they are. Data only: this crate
-//! reads no files and depends on nothing, so that the attributes can check a case while it is compiled.
+//! The readers of `volta.toml`, of attributes and of the headers of file tests use this schema, the tables of
+//! `docs/cases.md` are generated from it, and the verifier takes [`Rules`], [`Limits`] and [`Launch`] unchanged. Data
+//! only: this crate reads no files and depends on nothing, so that the attributes can check a case while it is
+//! compiled.
 
 mod element;
 mod key;

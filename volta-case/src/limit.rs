@@ -5,11 +5,11 @@ use std::ops::{Index, IndexMut};
 use crate::key::{Effect, Field, Key, Section, Takes, Value};
 use crate::word::{Wrong, words};
 
-/// A row for each limit: the option that sets it, what it counts, and how many there may be.
+/// Defines the limits, a row each: the option that sets it, the counted unit for messages, and the default.
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $limit:ident = $option:literal, $counts:literal, $default:expr;)+) => {
         words! {
-            /// What a limit counts.
+            /// A limited resource.
             pub enum Limit {
                 $($(#[doc = $doc])+ $limit = $option,)+
             }
@@ -24,7 +24,7 @@ macro_rules! limits {
         },)+];
 
         impl Limit {
-            /// What it counts, for messages.
+            /// The unit that it counts, for messages.
             pub fn counts(self) -> &'static str {
                 match self {
                     $(Limit::$limit => $counts,)+

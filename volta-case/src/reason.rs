@@ -1,13 +1,13 @@
 //! Reasons: why a case has its verdict, or none, and what to do about it; codes for programs, sentences for people.
 //!
-//! A code that was released keeps its meaning. `docs/reasons.md` is written from here.
+//! A released code keeps its meaning. `docs/reasons.md` is generated from this module.
 
 use crate::limit::Limit;
 use crate::verdict::{FaultKind, UnknownCause, VerdictName};
 use crate::word::words;
 
 words! {
-    /// In what two kernels differ.
+    /// How two kernels differ.
     pub enum DifferenceKind {
         /// Both kernels write an element, and at the inputs of the witness the values are apart.
         Values = "values-differ",
@@ -19,7 +19,7 @@ words! {
 }
 
 words! {
-    /// What ended before there was an answer.
+    /// Why the verifier ended without an answer.
     pub enum UnknownReason {
         /// `max_instructions` was reached: warp instructions of one side.
         Instructions = "instructions-limit",
@@ -162,7 +162,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All there are, in the order of the page.
+    /// All reasons, in the order of `docs/reasons.md`.
     pub fn all() -> Vec<Reason> {
         let mut all = vec![Reason::Equivalent, Reason::EquivalentWhere, Reason::Clean];
         all.extend(DifferenceKind::ALL.iter().map(|(kind, _)| Reason::Different(*kind)));
@@ -172,7 +172,7 @@ impl Reason {
         all
     }
 
-    /// The code that programs know it by: of a fault, its verdict.
+    /// Its code, for programs; that of a fault is the name of the verdict.
     pub fn code(self) -> &'static str {
         match self {
             Reason::Equivalent | Reason::EquivalentWhere | Reason::Clean => self.verdict().name(),
@@ -183,12 +183,12 @@ impl Reason {
         }
     }
 
-    /// What has the code.
+    /// The reason with the given code.
     pub fn parse(code: &str) -> Option<Reason> {
         Reason::all().into_iter().find(|reason| reason.code() == code)
     }
 
-    /// The verdict that it leads to; of what is found before the verifier runs, the one that it comes closest to.
+    /// The verdict that it leads to. Problems that are found before the verifier runs count as `input-error`.
     pub fn verdict(self) -> VerdictName {
         match self {
             Reason::Equivalent => VerdictName::Equivalent,
@@ -201,7 +201,7 @@ impl Reason {
         }
     }
 
-    /// What it means, one sentence: lowercase, no period.
+    /// Its meaning, one sentence: lowercase, no period.
     pub fn meaning(self) -> String {
         match self {
             Reason::Equivalent | Reason::EquivalentWhere | Reason::Clean | Reason::Fault(_) => {
@@ -213,7 +213,7 @@ impl Reason {
         }
     }
 
-    /// What to do, where there is something to do.
+    /// The advice, if there is any.
     pub fn hint(self) -> Option<Hint> {
         Some(match self {
             Reason::Equivalent => Hint::ReadAssumptions,
@@ -230,7 +230,7 @@ impl Reason {
 }
 
 impl UnknownReason {
-    /// That a limit was reached.
+    /// The reason for reaching a limit.
     pub const fn of_limit(limit: Limit) -> UnknownReason {
         match limit {
             Limit::Instructions => UnknownReason::Instructions,
@@ -242,7 +242,7 @@ impl UnknownReason {
         }
     }
 
-    /// What cases expect of it.
+    /// The cause, by which cases expect it.
     pub const fn cause(self) -> UnknownCause {
         match self {
             UnknownReason::Instructions
@@ -319,13 +319,13 @@ impl FaultKind {
 }
 
 impl Hint {
-    /// What to do, in general: lowercase, no period. A message may say more of its case.
+    /// The advice in general: lowercase, no period. A message may be more specific.
     pub fn text(self) -> String {
         clause(self.description())
     }
 }
 
-/// A description, as a message has it: lowercase, no period.
+/// A description in the form of messages: lowercase, no period.
 fn clause(description: &str) -> String {
     let text = description.trim();
     let mut rest = text.strip_suffix('.').unwrap_or(text).chars();
@@ -354,7 +354,7 @@ mod tests {
     fn each_hint_is_given() {
         let given: Vec<Hint> = Reason::all().into_iter().filter_map(Reason::hint).collect();
         for (hint, _) in Hint::ALL {
-            // A barrier that was tried is a matter of the kernel.
+            // No reason has this hint: it depends on a barrier found by trial for the kernel.
             assert!(given.contains(hint) || *hint == Hint::TriedBarrier, "{hint}");
         }
     }

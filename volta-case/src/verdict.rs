@@ -62,7 +62,7 @@ words! {
     }
 }
 
-/// A verdict without what it says (rule R1).
+/// The kind of a verdict, without its details (rule R1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named as in rule R1")]
 pub enum VerdictName {
@@ -102,16 +102,16 @@ impl VerdictName {
     /// `equivalent`, `race`, `unknown(budget)`, ….
     pub fn name(self) -> &'static str {
         let found = VerdictName::WORDS.iter().find(|(_, verdict)| *verdict == self);
-        // All but one can be expected of a case.
+        // The only verdict without a word is the one that no case may expect.
         found.map_or("unknown(internal)", |(name, _)| name)
     }
 
-    /// What it means, one sentence for the end of a message: lowercase, no period.
+    /// Its meaning, one sentence for the end of a message: lowercase, no period.
     pub const fn meaning(self) -> &'static str {
         self.about().0
     }
 
-    /// More, for who asks.
+    /// A longer explanation, as `cargo volta explain` prints it.
     pub const fn more(self) -> &'static str {
         self.about().1
     }
@@ -227,12 +227,12 @@ impl VerdictName {
         }
     }
 
-    /// The verdict that a case has when it passes, if it expects nothing else.
+    /// The verdict that a case expects by default.
     pub const fn passing(is_pair: bool) -> VerdictName {
         if is_pair { VerdictName::Equivalent } else { VerdictName::Clean }
     }
 
-    /// Whether a pair, or one kernel alone, can have it.
+    /// Checks that a pair, or a single kernel, can have this verdict.
     ///
     /// # Errors
     /// Why not.

@@ -1,4 +1,4 @@
-//! Words that stand for one of a few things, and “did you mean …?”.
+//! Enumerations whose variants have names in cases, and “did you mean …?”.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// Nothing is called `word`; one of `candidates` may be meant.
+    /// The error of an unknown word: it suggests a similar one of `candidates`, or lists them all.
     pub fn unknown(message: impl Into<String>, word: &str, candidates: &[&str]) -> Wrong {
         let help = match meant(word, candidates) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -35,27 +35,28 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// One of a few things, each of which a case has a word for.
+/// An enumeration whose variants have names in cases.
 pub trait Word: Copy + PartialEq + 'static {
-    /// The words; of those that mean the same, the first is the name.
+    /// The words with their variants; of several words for one variant, the first is its name.
     const WORDS: &'static [(&'static str, Self)];
 }
 
-/// All words for a `W`.
+/// All words of `W`.
 pub fn spellings<W: Word>() -> Vec<&'static str> {
     W::WORDS.iter().map(|(word, _)| *word).collect()
 }
 
-/// What `word` stands for; `message` says what is wrong where it stands for nothing.
+/// The variant that `word` names; `message` is the error for an unknown word.
 ///
 /// # Errors
-/// The message, with the nearest word.
+/// The message, with the most similar word.
 pub fn choose<W: Word>(word: &str, message: impl FnOnce() -> String) -> Result<W, Wrong> {
     let found = W::WORDS.iter().find(|(known, _)| *known == word);
     found.map(|(_, meant)| *meant).ok_or_else(|| Wrong::unknown(message(), word, &spellings::<W>()))
 }
 
-/// An enumeration with a word for each variant, or several: `Opt = "opt" | "kernel"`. The `unnamed` one has none.
+/// Defines an enumeration with one or more words for each variant: `Opt = "opt" | "kernel"`. The `unnamed` variant has
+/// none.
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -77,11 +78,11 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All that have a word, with what each means.
+            /// The variants that have a word, with their descriptions.
             pub const ALL: &'static [($name, &'static str)] =
                 &[$(($name::$variant, concat!($($doc),+)),)+];
 
-            /// The word that stands for it; of one without, nothing.
+            /// The name of the variant; empty for the unnamed one.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($name::$unnamed => "",)?
@@ -89,7 +90,7 @@ macro_rules! words {
                 }
             }
 
-            /// What it means; of one without a word, nothing.
+            /// The description of the variant; empty for the unnamed one.
             pub const fn description(self) -> &'static str {
                 match self {
                     $($name::$unnamed => "",)?
@@ -97,7 +98,7 @@ macro_rules! words {
                 }
             }
 
-            /// What the word stands for.
+            /// The variant that `word` names.
             pub fn parse(word: &str) -> Option<$name> {
                 <$name as $crate::Word>::WORDS.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant)
             }
@@ -113,7 +114,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// The candidate nearest to `word`, when it is near enough to be a slip; of several, the one that sorts first.
+/// The candidate nearest to `word`, if it is near enough to be a typing error; of several, the one that sorts first.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let length = word.chars().count();
     let limit = (length / 3).max(1).min(length.saturating_sub(1));
@@ -123,8 +124,8 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     near.filter(|(distance, _)| *distance <= limit).min().map(|(_, candidate)| candidate)
 }
 
-/// The candidate that is meant by a word that is none: one that it begins with (`in` by `input`), unless one goes on where
-/// the word ends, or else the nearest.
+/// The candidate that an unknown word probably means: the longest that is a prefix of it (`in` for `input`), unless the
+/// word itself is a prefix of the nearest one; otherwise the nearest.
 fn meant<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let near = nearest(word, candidates.iter().copied());
     let is_cut = near.is_some_and(|near| near.starts_with(word));
@@ -133,7 +134,7 @@ fn meant<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     spelled_out.copied().filter(|_| !is_cut).or(near)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words, of which this much counts.
+/// The edit distance of the first `LONGEST` characters of two words, where a swap of neighbours counts as one edit.
 fn distance(a: &str, b: &str) -> usize {
     const LONGEST: usize = 200;
     let [a, b] = [a, b].map(|word| word.chars().take(LONGEST).collect::<Vec<char>>());

@@ -1,4 +1,4 @@
-//! The attribute: which kernels, how they are launched, what is expected.
+//! Parsing the attribute: kernels, launch, expected verdict.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -13,14 +13,14 @@ use volta_case::{
 
 use crate::signature::{Function, Number, combine, number};
 
-/// Which attribute it is.
+/// Which of the two attributes it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Pair,
     Single,
 }
 
-/// The attribute.
+/// The parsed attribute.
 pub(crate) struct CaseAttribute {
     pub reference: Option<Side>,
     pub opt: Side,
@@ -34,11 +34,11 @@ pub(crate) struct CaseAttribute {
 pub(crate) struct Side {
     pub source: LitStr,
     pub args: Option<Vec<Arg>>,
-    /// Of [`Launch`] and [`Target`].
+    /// The keys of [`Launch`] and [`Target`].
     pub keys: Vec<Set>,
 }
 
-/// A key, and an expression for its [`Value`].
+/// A key that is set, and an expression for its [`Value`].
 pub(crate) struct Set {
     pub key: &'static str,
     pub value: TokenStream,
@@ -54,7 +54,7 @@ pub(crate) enum Arg {
 /// A member of a struct.
 pub(crate) enum Member {
     Arg(Arg),
-    /// A number and its type.
+    /// A type, and a number of it.
     Number(String, Number),
     Offset(u64),
 }
@@ -71,7 +71,7 @@ enum Given {
     List(TokenStream),
 }
 
-/// Keys that take a prefix where the sides differ.
+/// The keys that can have the prefix of a side.
 fn by_side() -> Vec<&'static str> {
     let keys = Launch::keys().into_iter().chain(Target::keys());
     keys.map(|key| key.name).chain(["args"]).collect()
@@ -97,7 +97,7 @@ pub(crate) fn tensor_map(tokens: TokenStream) -> Result<Vec<Set>> {
             let wrong = Wrong::unknown(format!("unknown key `{name}`"), &name, &names);
             return Err(Error::new(entry.key.span(), wrong));
         }
-        // A parameter stands there by its name.
+        // A parameter is referred to by its name.
         if let Given::Value(value) = &mut entry.value
             && let Expr::Path(path) = &*value
             && let Some(tensor) = path.path.get_ident()
@@ -117,7 +117,7 @@ pub(crate) fn tensor_map(tokens: TokenStream) -> Result<Vec<Set>> {
 }
 
 fn parse_entry(input: ParseStream<'_>) -> Result<Entry> {
-    // `box` is a word of the language.
+    // `box` is a keyword of Rust.
     let key = Ident::parse_any(input)?;
     let value = if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
@@ -142,7 +142,7 @@ struct Reader<'f> {
 impl Reader<'_> {
     fn read(mut self) -> Result<CaseAttribute> {
         self.check_keys();
-        // What is missing may be what is misspelt.
+        // With earlier errors, a missing key is not reported: it may be a misspelt one.
         if let Some(errors) = self.errors {
             return Err(errors);
         }
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Complains about unknown and repeated keys.
+    /// Reports unknown and repeated keys.
     fn check_keys(&mut self) {
         let (fixed, prefixes): (&[&str], &[&str]) = match self.form {
             Form::Pair => (&["reference", "opt", "expect"], &["", "ref_", "opt_"]),
@@ -205,7 +205,7 @@ impl Reader<'_> {
         self.entries.iter().find(|entry| entry.key == name)
     }
 
-    /// The expression behind `name =`.
+    /// The expression after `name =`.
     fn value(&mut self, name: &str) -> Option<Expr> {
         let entry = self.entry(name)?;
         let (key, value) = (entry.key.clone(), &entry.value);
@@ -227,7 +227,7 @@ impl Reader<'_> {
         text
     }
 
-    /// `name` or `name = true`.
+    /// The value of a flag: `name`, `name = true` or `name = false`.
     fn flag(&mut self, name: &str) -> Option<bool> {
         let entry = self.entry(name)?;
         let key = entry.key.clone();
@@ -241,7 +241,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The keys of a section, each with `prefix` if it is given so. What can be known now is set in `known`.
+    /// The keys of a section, each with `prefix` if it is given with it. Literal values are also set in `known`, to
+    /// check them.
     fn section<S: Section>(&mut self, known: &mut S, prefix: &str) -> Vec<Set> {
         let mut all = Vec::new();
         for key in S::keys() {
@@ -257,7 +258,7 @@ impl Reader<'_> {
         all
     }
 
-    /// Complains about the value of a key.
+    /// Reports the value of a key as wrong.
     fn refuse(&mut self, name: &str, wrong: &Wrong) {
         let error = match self.entry(name).map(|entry| (&entry.key, &entry.value)) {
             Some((_, Given::Value(value))) => Error::new_spanned(value, wrong),
@@ -267,7 +268,7 @@ impl Reader<'_> {
         self.complain(error);
     }
 
-    /// A value, if it is known already, and an expression for it.
+    /// A value, if it is a literal whose value is known at this stage, and an expression for it.
     fn read_value(&mut self, name: &str, takes: Takes) -> Option<(Option<Value>, TokenStream)> {
         match takes {
             Takes::Flag => {
@@ -326,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `prefix + name` if it is given, otherwise `name`.
+    /// The name under which a key is given: `prefix + name`, otherwise `name`; `None` if it is not given.
     fn by_side(&self, prefix: &str, name: &str) -> Option<String> {
         let own = format!("{prefix}{name}");
         if self.entry(&own).is_some() {
@@ -391,7 +392,7 @@ impl Reader<'_> {
         Some(texts)
     }
 
-    /// `args(x, y, 128)`
+    /// The arguments of a kernel: `args(x, y, 128)`.
     fn args(&mut self, name: &str) -> Option<Vec<Arg>> {
         let entry = self.entry(name)?;
         let key = entry.key.clone();
@@ -413,7 +414,7 @@ impl Reader<'_> {
         Some(expressions.iter().filter_map(|expression| self.arg(expression)).collect())
     }
 
-    /// An argument, or a member of a struct that could be one.
+    /// An argument, or a member of a struct that is written as one.
     fn arg(&mut self, expression: &Expr) -> Option<Arg> {
         if let Expr::Path(path) = expression
             && let Some(name) = path.path.get_ident().filter(|name| *name != "inf")
@@ -529,7 +530,7 @@ fn literal_text(value: &Expr) -> Option<LitStr> {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value { Some(text.clone()) } else { None }
 }
 
-/// A literal integer that is not negative.
+/// The value of a non-negative integer literal.
 fn integer_literal(value: &Expr) -> Option<u64> {
     if let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = value {
         digits.base10_parse().ok()
@@ -538,7 +539,7 @@ fn integer_literal(value: &Expr) -> Option<u64> {
     }
 }
 
-/// The type that is written behind a number: `f32` of `-0.5f32`.
+/// The type suffix of a literal: `f32` of `-0.5f32`.
 fn literal_suffix(value: &Expr) -> String {
     let value = if let Expr::Unary(ExprUnary { expr, .. }) = value { expr } else { value };
     let Expr::Lit(ExprLit { lit, .. }) = value else { return String::new() };

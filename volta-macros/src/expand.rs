@@ -1,4 +1,4 @@
-//! From the parsed case to calls into `volta-test`.
+//! Expanding a parsed case into calls of `volta-test`.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use volta_case::split_source;
 use crate::attribute::{Arg, CaseAttribute, Member, Set, Side};
 use crate::signature::{Contents, Function, Kind, Number, Param, Value};
 
-/// The items that take the function's place.
+/// The items that replace the function.
 pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStream {
     let Function { name, kept, docs, params } = function;
     let text = name.to_string();

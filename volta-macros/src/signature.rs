@@ -1,4 +1,4 @@
-//! The function: its parameters are the tensors and scalars of the case.
+//! Parsing the function, whose parameters are the tensors and scalars of the case.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{Parse, ParseStream};
@@ -15,7 +15,7 @@ use volta_case::{Element, NamedContents, Region, Role, Sign, Wrong, choose};
 /// The function under the attribute.
 pub(crate) struct Function {
     pub name: Ident,
-    /// `#[cfg(…)]` and lint levels, which stay.
+    /// Attributes that are kept: `#[cfg(…)]` and lint levels.
     pub kept: Vec<Attribute>,
     /// Its documentation, a line each.
     pub docs: Vec<LitStr>,
@@ -26,16 +26,16 @@ pub(crate) struct Function {
 pub(crate) struct Param {
     pub name: Ident,
     pub kind: Kind,
-    /// A variable of the module, with its name there if that is another.
+    /// Set if it is a variable of the module, with its name in the module if that differs.
     pub global: Option<Option<LitStr>>,
 }
 
-/// What a parameter is.
+/// The kind of a parameter.
 pub(crate) enum Kind {
     Tensor {
-        /// In the reference and in the optimized kernel.
+        /// The element types in the reference and in the optimized kernel.
         types: [Element; 2],
-        /// Outermost first.
+        /// The dimensions, outermost first.
         shape: Vec<Expr>,
         role: Role,
         contents: Option<Contents>,
@@ -47,16 +47,16 @@ pub(crate) enum Kind {
     },
     /// A tensor of structs.
     Structs {
-        /// Tensors of all structs.
+        /// Each field, as a tensor over all structs.
         fields: Vec<(Ident, Kind)>,
-        /// The first dimensions, which are those of the structs.
+        /// The number of leading dimensions that are those of the tensor of structs.
         rank: usize,
     },
     /// A tensor map.
     Map(Vec<Set>),
 }
 
-/// What a tensor holds before the launch.
+/// The contents of a tensor before the launch.
 pub(crate) enum Contents {
     Named(NamedContents),
     Fill(Number),
@@ -70,7 +70,7 @@ pub(crate) enum Value {
     Symbolic(Sign),
 }
 
-/// A number: read exactly where it is a literal.
+/// A number: a literal, which is read exactly, or a constant expression.
 pub(crate) enum Number {
     Literal(String),
     Real(Box<Expr>),
@@ -208,7 +208,7 @@ fn tensor_type(ty: &Type) -> Result<(Element, Vec<Expr>)> {
     }
 }
 
-/// An element type, which need not exist in Rust.
+/// An element type, by its name in cases; Rust need not have it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "an enum of `syn`, which may grow")]
 fn element_type(ty: &Type) -> Result<Element> {
     let name = match ty {
@@ -331,7 +331,7 @@ impl Marks {
         Ok(marks)
     }
 
-    /// An attribute that tensor maps do not have.
+    /// An attribute that tensor maps cannot have.
     fn other(&self) -> Option<(&'static str, Span)> {
         let marks = [
             self.role.map(|(role, span)| (role.name(), span)),
@@ -345,7 +345,7 @@ impl Marks {
         marks.into_iter().flatten().next()
     }
 
-    /// A tensor of structs: its role is here, all else is at its fields.
+    /// A tensor of structs: its role is that of `self`, the other attributes are those of its fields.
     fn structs(self, fields: Fields, reference: &TypeReference, span: Span) -> Result<Kind> {
         let of_tensor = Marks { role: None, ..self };
         if let Some((mark, span)) = of_tensor.other() {
@@ -433,7 +433,7 @@ impl Marks {
     }
 }
 
-/// What stands in the parentheses of an attribute.
+/// The tokens in the parentheses of an attribute.
 fn arguments(attribute: &Attribute) -> Result<TokenStream> {
     if let Meta::List(list) = &attribute.meta
         && !list.tokens.is_empty()
@@ -445,7 +445,7 @@ fn arguments(attribute: &Attribute) -> Result<TokenStream> {
     }
 }
 
-/// `scale: f16, #[init(0)] codes: [u8; 16]`
+/// The fields of a struct: `scale: f16, #[init(0)] codes: [u8; 16]`.
 struct Fields(Vec<(Vec<Attribute>, Ident, Type)>);
 
 impl Parse for Fields {
@@ -467,7 +467,7 @@ fn sign(tokens: TokenStream) -> Result<Sign> {
         .map_err(|wrong: Wrong| Error::new(name.span(), wrong))
 }
 
-/// `init = …`
+/// The contents in `init = …`.
 struct Init(TokenStream);
 
 impl Parse for Init {
@@ -481,7 +481,7 @@ impl Parse for Init {
     }
 }
 
-/// `0, symbolic = lower`, or contents alone.
+/// Contents, optionally with a symbolic region: `0, symbolic = lower`.
 struct Filled {
     contents: Expr,
     region: Option<Region>,

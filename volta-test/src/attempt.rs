@@ -1,7 +1,7 @@
-//! Edits of a kernel that are tried: whether a barrier mends a race, and which barriers nothing needs.
+//! Trial edits of a kernel: which barrier fixes a race, and which barriers are redundant.
 //!
-//! An edit is made in the PTX, and the kernel is verified alone, as the case launches it. What is told of an edit is what
-//! came of that, never a guess.
+//! An edit is made in the PTX, and the edited kernel is verified alone, as the case launches it. An edit is reported
+//! only with the verdict of that run, never by a guess.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,25 @@ use crate::prepare::{Ptx, Texts};
 /// A barrier, as CUDA and as PTX write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    /// In CUDA.
+    /// Its spelling in CUDA.
     pub cuda: &'static str,
     ptx: &'static str,
 }
 
-/// For threads of one warp, and for all of a block.
+/// The barrier of a warp, then the barrier of a block.
 const BARRIERS: [Barrier; 2] = [
     Barrier { cuda: "__syncwarp()", ptx: "bar.warp.sync 0xffffffff;" },
     Barrier { cuda: "__syncthreads()", ptx: "bar.sync 0;" },
 ];
 
-/// A barrier that makes a kernel clean that races without it.
+/// A barrier without which the kernel has a race, and with which it is clean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// Which.
+    /// The barrier to insert.
     pub barrier: Barrier,
-    /// Before which instruction, or behind it.
+    /// The instruction beside which it is inserted.
     pub place: Place,
-    /// Whether it stands behind the instruction.
+    /// Whether it is inserted after that instruction, rather than before it.
     pub behind: bool,
 }
 
@@ -51,7 +51,7 @@ fn alone(
     let text = edit(&ptx.text)?;
     let mut alone = Case { reference: None, opt: case.side(side).clone(), ..case.clone() };
     if side == Which::Reference && case.reference.is_some() {
-        // One kernel alone is the optimized one, whose types these are then.
+        // A single kernel is the optimized one: its element types are those of the side that is verified.
         for param in &mut alone.params {
             if let ParamKind::Tensor { reference, opt, .. } = &mut param.kind {
                 *opt = *reference;
@@ -61,7 +61,7 @@ fn alone(
     Some((alone, Texts { reference: None, opt: Some(Ptx { text, ..ptx.clone() }) }))
 }
 
-/// The line of a place, if nothing else stands in it.
+/// The line number (from 0) of the instruction at `place`, if the line contains nothing else.
 fn own_line(text: &str, place: &Place) -> Option<usize> {
     let at = (place.line as usize).checked_sub(1)?;
     let line = text.lines().nth(at)?;
@@ -69,21 +69,21 @@ fn own_line(text: &str, place: &Place) -> Option<usize> {
         .then_some(at)
 }
 
-/// The text with another line before line number `at`, from 0.
+/// The text with `line` inserted before line number `at`, counted from 0.
 fn with_line(text: &str, at: usize, line: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.insert(at.min(lines.len()), line);
     lines.join("\n") + "\n"
 }
 
-/// The text with some lines empty, so that the others keep their numbers.
+/// The text with some lines emptied, so that the others keep their numbers.
 fn without_lines(text: &str, lines: &[usize]) -> String {
     let kept = text.lines().enumerate().map(|(at, line)| if lines.contains(&at) { "" } else { line });
     kept.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// A barrier between the two accesses of a race that makes the kernel clean: the narrower one first, before the later
-/// access, or else behind the earlier one. `verify` is asked what each edit comes to.
+/// A barrier between the two accesses of a race that makes the kernel clean. The barrier of a warp is tried before that
+/// of a block, each before the later access and then after the earlier one. `verify` returns the verdict of each edit.
 pub fn fix_of_race(
     case: &Case,
     texts: &Texts,
@@ -95,7 +95,7 @@ pub fn fix_of_race(
     if fault.kind != FaultKind::Race || one.cta != other.cta {
         return None;
     }
-    // Where a block is one warp, both barriers are for all of it.
+    // The barrier of a warp is tried only if both threads are in one warp.
     let barriers = BARRIERS.iter().filter(|barrier| {
         let linear = |thread: [u32; 3]| {
             let [x, y, _] = case.side(fault.side).launch.block;
@@ -119,12 +119,12 @@ pub fn fix_of_race(
     None
 }
 
-/// A barrier or fence of a kernel, with all instructions that one statement became.
+/// A barrier or fence of a kernel: all instructions that one statement of the source compiles to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synchronisation {
-    /// The first of them.
+    /// The first of these instructions.
     pub place: Place,
-    /// How many there are.
+    /// The number of these instructions.
     pub count: usize,
 }
 
@@ -132,8 +132,8 @@ pub struct Synchronisation {
 const ORDERING: [&str; 6] =
     ["bar.sync", "barrier.sync", "bar.warp.sync", "membar", "fence.acq_rel", "fence.sc"];
 
-/// The barriers and fences without which the kernel is clean as well, each taken out by itself; `None` where the kernel is
-/// not clean as it is.
+/// The barriers and fences that can be removed one at a time and leave the kernel clean; `None` if the unedited kernel
+/// is not clean.
 pub fn redundant(
     case: &Case,
     texts: &Texts,
@@ -147,7 +147,7 @@ pub fn redundant(
     let text = &own.opt.as_ref()?.text;
     let module = ptx::parse(text).ok()?;
     let program = program::lower(&module, text, whole.opt.name.as_deref()).ok()?;
-    // By where they come from: copies of a statement in an unrolled loop are one.
+    // Grouped by source statement: copies of a statement in an unrolled loop are removed together.
     let mut statements: BTreeMap<SourceStatement, Vec<Place>> = BTreeMap::new();
     for at in 0..program.insts.len() {
         let Some(place) = place_in(&program, text, InstId::from_index(at)) else { continue };

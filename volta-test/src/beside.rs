@@ -1,7 +1,7 @@
-//! PTX beside sources: `x.cu` has `x.sm_80.ptx` checked in, with a header that says what it was made of.
+//! Checked-in PTX: `x.sm_80.ptx` beside `x.cu`, with a header that lists what it was compiled from.
 //!
 //! The header lists the source and every header it includes that is not the toolkit's, each with its SHA-256, the
-//! target, and the compiler. When a listed file changes, or another one comes in, the PTX is stale.
+//! target, and the compiler. When a listed file changes, or another file is included, the PTX is stale.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,13 +14,13 @@ use thiserror::Error;
 use crate::files;
 use crate::nvcc::Target;
 
-/// More files than this are no kernel's.
+/// A kernel that includes more files than this is refused.
 const MAX_INPUTS: usize = 4096;
 
-/// Longer files are no kernel's either.
+/// A longer file is not read.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
 
-/// A file that PTX is made of.
+/// A source file from which PTX was compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Its path, relative to the source's folder, with `/`.
@@ -29,7 +29,7 @@ pub struct Input {
     pub sha256: String,
 }
 
-/// What PTX was made of, and by whom.
+/// The header of checked-in PTX: what it was compiled from, for which target, and by which compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The source, then the headers it includes.
@@ -101,7 +101,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Why PTX with this header is not what `source` would compile to, if so.
+    /// Why PTX with this header is stale: not what `source` would compile to now; `None` if it is up to date.
     pub fn stale(&self, source: &Path, target: &Target) -> io::Result<Option<String>> {
         if self.target != *target {
             return Ok(Some("it was made for another architecture or with other flags".into()));
@@ -130,8 +130,8 @@ pub fn body(text: &str) -> &str {
     rest
 }
 
-/// The text below the header without what differs between two runs of one compiler: debug strings, and the number that
-/// names of a translation unit's own symbols hold.
+/// The text below the header without the parts that differ between two runs of one compiler: debug strings, and the
+/// hexadecimal numbers in the names of symbols that are local to a translation unit.
 pub fn comparable(text: &str) -> String {
     let mut compared = String::with_capacity(text.len());
     let mut in_strings = false;
@@ -155,7 +155,7 @@ pub fn comparable(text: &str) -> String {
     compared
 }
 
-/// The hash of a text; line ends are `\n` whatever a checkout makes of them.
+/// The hash of a text, with line ends normalised to `\n`.
 pub fn sha256(bytes: &[u8]) -> String {
     let mut hash = Sha256::new();
     for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -170,13 +170,13 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(hash.finalize())
 }
 
-/// Bytes as digits.
+/// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The source and every file that it includes and that is not the toolkit's: found beside the including file or in a
-/// folder given by `-I`. Conditions are not evaluated, so there may be more files than the compiler reads.
+/// The source and every file that it includes, except the toolkit's: searched beside the including file and in the
+/// folders given by `-I`. Conditionals are not evaluated, so the list may have files that the compiler does not read.
 pub fn inputs(source: &Path, flags: &[String]) -> io::Result<Vec<Input>> {
     let dir = source.parent().unwrap_or(Path::new(""));
     let mut include_dirs = Vec::new();
@@ -255,7 +255,7 @@ pub fn normalized(path: &Path) -> PathBuf {
     parts.into_iter().collect()
 }
 
-/// `path` as seen from the folder `from`.
+/// `path` relative to the folder `from`.
 pub fn relative(path: &Path, from: &Path) -> PathBuf {
     let absolute = |path: &Path| normalized(&std::path::absolute(path).unwrap_or_else(|_| path.into()));
     let (path, from) = (absolute(path), absolute(from));
@@ -273,7 +273,7 @@ pub fn slashed(path: &Path) -> String {
 }
 
 /// Rewrites the paths of `.file` directives: inputs relative to the source's folder `dir`, all others as
-/// `toolkit:name`, so that PTX does not depend on where it was made.
+/// `toolkit:name`, so that PTX does not depend on where it was compiled.
 pub fn relative_paths(ptx: &str, dir: &Path, inputs: &[Input]) -> String {
     let rewrite = |line: &str| -> Option<String> {
         let trimmed = line.trim_start();
@@ -292,7 +292,7 @@ pub fn relative_paths(ptx: &str, dir: &Path, inputs: &[Input]) -> String {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let shown = Some(near).filter(is_input).or_else(|| canonical().filter(is_input));
         let shown = shown.unwrap_or_else(|| format!("toolkit:{name}"));
-        // What may follow is the file's time and size.
+        // A `.file` directive may also give the file's time and size, which are dropped.
         let rest = if rest.trim_start().starts_with(',') { "" } else { rest };
         Some(format!("{start}\"{shown}\"{rest}"))
     };

@@ -1,4 +1,4 @@
-//! What the attributes expand to: calls that put a case together.
+//! The calls that the attributes expand to, and that build a case.
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
@@ -10,8 +10,7 @@ use volta_core::number::{Extended, Rational};
 use crate::case::{Case, Expectation, Home, Kernel};
 use crate::{limits, number};
 
-/// Puts a case together. The attribute has checked names and types; what depends on values is checked in
-/// [`Builder::finish`].
+/// Builds a case. The attribute has checked names and types; checks that need values are in [`Builder::finish`].
 #[derive(Debug)]
 pub struct Builder {
     name: String,
@@ -91,7 +90,7 @@ impl Builder {
         self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
     }
 
-    /// The tensors that were added last are the fields of a tensor of structs, which has their first dimensions.
+    /// Makes the last `fields` tensors the fields of a tensor of structs, which has their first `rank` dimensions.
     pub fn structs(&mut self, name: &str, rank: usize, fields: usize) {
         let fields = self.params.split_off(self.params.len().saturating_sub(fields));
         let (mut types, mut outer) = (Vec::new(), None);
@@ -112,14 +111,14 @@ impl Builder {
         }
     }
 
-    /// How a tensor is cut into boxes.
+    /// A tensor map: how a tensor is cut into boxes.
     pub fn tensor_map(&mut self, name: &str, values: Values) {
         let mut map = TensorMap::default();
         set(&mut map, values, &mut self.errors);
         self.maps.push((name.into(), map));
     }
 
-    /// The parameter that was added last is a variable of the module, which kernels take by its name.
+    /// Makes the last parameter a variable of the module, which kernels access by its name.
     pub fn by_name(&mut self) {
         if let Some(param) = self.params.last_mut() {
             param.binding = Binding::Variable;
@@ -159,7 +158,7 @@ impl Builder {
         set(&mut self.expect, values, &mut self.errors);
     }
 
-    /// What stands under `[options]` in a folder.
+    /// The keys of `[options]` in a `volta.toml`.
     pub fn options(&mut self, values: Values) {
         set(&mut self.options, values, &mut self.errors);
     }
@@ -193,7 +192,7 @@ impl Builder {
     }
 }
 
-/// A literal, exactly: `0.1` is 1/10.
+/// The exact value of a literal: `0.1` is 1/10.
 ///
 /// # Panics
 /// When it is no number; the attribute has checked that it is one.
@@ -267,10 +266,10 @@ pub fn size(value: impl IntegerConstant) -> Value {
     Value::Count(value.value())
 }
 
-/// A number or up to three, for `block` and `grid`: `128`, `[16, 16]`, `(16, 16)`.
+/// One to three numbers, for `block` and `grid`: `128`, `[16, 16]`, `(16, 16)`.
 #[diagnostic::on_unimplemented(message = "a size is an integer, or a list of up to three, not `{Self}`")]
 pub trait Extent {
-    /// x, y, z, as far as they are given.
+    /// The sizes given, in the order x, y, z.
     fn sizes(self) -> Vec<i128>;
 }
 
@@ -327,7 +326,7 @@ pub fn named(name: &str) -> Argument {
 
 /// A member of a struct that is a number of a type.
 pub fn typed(element: &str, value: Extended) -> Member {
-    // The attribute knows its name; a number without a type is refused where it is bound.
+    // The attribute has checked the name; binding refuses a number without a type.
     match Element::parse(element) {
         Some(element) => Member::Number(element, value),
         None => Member::Argument(Argument::Literal(value)),

@@ -1,8 +1,7 @@
-//! What the verifier said before. The key of an entry is a hash of all that it was given (texts, parameters, launches,
-//! rules, limits) and of the program that said it, so that an entry is found only by the same program that is given
-//! the same, and says what that program would say again.
+//! A cache of verdicts. The key of an entry is a hash of all inputs of the verifier (texts, parameters, launches,
+//! rules, limits) and of the program itself, so that a hit returns what the same program would compute again.
 //!
-//! An entry is a file. It begins with a hash of what follows: what is cut short or altered is passed over.
+//! An entry is a file. It begins with a hash of the rest: a truncated or altered entry is ignored.
 
 use std::env;
 use std::ffi::OsString;
@@ -21,19 +20,19 @@ use volta_core::verdict::{Report, UnknownReason, Verdict};
 use crate::beside::hex;
 use crate::files;
 
-/// What is longer is not kept.
+/// A longer entry is not written.
 const MAX_ENTRY_BYTES: u64 = 8 << 20;
 
-/// Past so many bytes in all, entries that were not used for longest go.
+/// When the entries exceed this size in all, the least recently used ones are removed.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// So many bytes are written before the size is looked at again.
+/// The folder's size is checked after this many bytes were written.
 const LOOK_AGAIN: u64 = 16 << 20;
 
-/// How often a file is marked as used.
+/// A file is marked as used at most once in this time.
 const MARKED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The folder of what can be made anew: `volta` under the target directory, or in the user's cache when there is none.
+/// The folder of caches: `volta` under the target directory, or under the user's cache folder if there is none.
 pub(crate) fn folder(home: Home) -> PathBuf {
     let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     if let Some(target) = variable("CARGO_TARGET_DIR") {
@@ -56,12 +55,12 @@ pub(crate) fn folder(home: Home) -> PathBuf {
     home.unwrap_or_else(env::temp_dir).join("volta")
 }
 
-/// Where the folder may lie.
+/// Which target directories [`folder`] may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Also in the target directory of the folder that one stands in.
+    /// Also that of the current directory or of one above it.
     Near,
-    /// Not there: what stands in a checkout may come from a stranger.
+    /// Not that one: a checkout may come from a stranger, and so may its cache.
     Own,
 }
 
@@ -71,17 +70,17 @@ pub struct Cache {
     folder: PathBuf,
     /// A hash of this program.
     program: String,
-    /// Bytes written since the folder's size was looked at.
+    /// Bytes written since the folder's size was last checked.
     written: AtomicU64,
     found: AtomicUsize,
     asked: AtomicUsize,
 }
 
 impl Cache {
-    /// The cache, unless `VOLTA_CACHE` is `off`. Where none can be had, there is none.
+    /// The cache; `None` if `VOLTA_CACHE` is `off`, or if its folder cannot be used.
     ///
     /// # Errors
-    /// When the variable says something else.
+    /// When the variable has another value.
     pub fn from_environment() -> Result<Option<Cache>, String> {
         match env::var("VOLTA_CACHE").as_deref() {
             Err(_) | Ok("" | "on") => Ok(Cache::of_this_program(folder(Home::Own).join("verdicts")).ok()),
@@ -90,7 +89,7 @@ impl Cache {
         }
     }
 
-    /// The cache of a process, which is made once.
+    /// The cache of this process, opened once.
     ///
     /// # Errors
     /// As [`Cache::from_environment`].
@@ -112,10 +111,10 @@ impl Cache {
         Ok(cache)
     }
 
-    /// A hash of the program's file. It is computed once for each file, as told by its place, length and times.
+    /// A hash of the program's file. It is cached by the file's path, length, times and inode.
     fn hash_of_program(&self) -> io::Result<String> {
         let name = env::current_exe()?;
-        // The file that runs, whatever stands at its place by now.
+        // The file that is running, even if its path holds another file by now.
         let running = Path::new("/proc/self/exe");
         let mut file = File::open(running).or_else(|_| File::open(&name))?;
         let about = file.metadata()?;
@@ -143,7 +142,7 @@ impl Cache {
         Ok(hash)
     }
 
-    /// A name for all that decides what the verifier says.
+    /// A hash of everything that the verifier's report depends on.
     pub(crate) fn key(&self, case: &Case, timeout: Option<Duration>) -> String {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
@@ -151,7 +150,7 @@ impl Cache {
             hash.update(bytes);
         };
         part(self.program.as_bytes());
-        // What is written for people to debug says all there is.
+        // `Debug` output contains every field. The number of threads is left out: reports do not depend on it.
         let mut case = case.clone();
         case.options.threads = 0;
         for side in case.reference.iter_mut().chain([&mut case.opt]) {
@@ -161,7 +160,7 @@ impl Cache {
         hex(hash.finalize())
     }
 
-    /// What was said before under this key.
+    /// The report of an earlier run under this key.
     pub(crate) fn report(&self, key: &str) -> Option<Report> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let report = self.read(key)?;
@@ -169,7 +168,7 @@ impl Cache {
         Some(report)
     }
 
-    /// Keeps what was said, unless it may be otherwise the next time.
+    /// Stores a report, unless another run may come to another one (a timeout, or a defect).
     pub(crate) fn keep(&self, key: &str, report: &Report) {
         if let Verdict::Unknown(unknown) = &report.verdict
             && matches!(unknown.kind, UnknownReason::Timeout | UnknownReason::Internal)
@@ -179,7 +178,7 @@ impl Cache {
         self.write(key, report);
     }
 
-    /// How many verdicts were found, of how many that were looked for.
+    /// The numbers of hits and of lookups.
     pub fn counts(&self) -> (usize, usize) {
         (self.found.load(Ordering::Relaxed), self.asked.load(Ordering::Relaxed))
     }
@@ -203,7 +202,7 @@ impl Cache {
         Some(entry.value)
     }
 
-    /// Writes an entry. Where that does not work, there is none.
+    /// Writes an entry; failures are ignored.
     fn write<T: Serialize>(&self, key: &str, value: &T) {
         let Ok(body) = serde_json::to_string(&Entry { key: key.to_owned(), value }) else { return };
         if body.len() as u64 > MAX_ENTRY_BYTES / 2 {
@@ -223,12 +222,12 @@ impl Cache {
 
 #[derive(Serialize, Deserialize)]
 struct Entry<T> {
-    /// A file that was renamed is no entry.
+    /// The key, which must match the file's name: a renamed file is ignored.
     key: String,
     value: T,
 }
 
-/// Files that are used go last.
+/// Updates the file's time, by which [`shrink`] removes the least recently used files first.
 fn mark_as_used(path: &Path) {
     let now = SystemTime::now();
     let is_old = |time: SystemTime| now.duration_since(time).is_ok_and(|age| age > MARKED);
@@ -237,7 +236,7 @@ fn mark_as_used(path: &Path) {
     }
 }
 
-/// Removes the oldest files of a folder, so that it is no larger than `most`, and then some more.
+/// If a folder is larger than `most`, removes its oldest files until it has at most three quarters of that.
 fn shrink(folder: &Path, most: u64) {
     let mut found: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -429,7 +428,7 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), 12);
-        // Where the end of one text and the beginning of the next lie.
+        // Moving a byte across the boundary of two texts changes the key.
         let (mut one, mut other) = (case(), case());
         (one.opt.ptx, other.opt.ptx) = ("bc".into(), "c".into());
         other.reference.as_mut().expect("it is a pair").ptx = "ab".into();

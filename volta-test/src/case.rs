@@ -20,7 +20,7 @@ pub struct Case {
     pub home: Home,
     /// What it is about.
     pub description: Option<String>,
-    /// What else is said about it.
+    /// Further texts about it: the keys of [`About`].
     pub about: About,
     /// Tensors and scalars, in declaration order.
     pub params: Vec<Param>,
@@ -30,11 +30,11 @@ pub struct Case {
     pub opt: Kernel,
     /// The verdict that makes the case pass.
     pub expect: Expectation,
-    /// Rules, limits, and how it is run.
+    /// Rules, limits, and options of the run.
     pub options: Options,
-    /// At how many points a proof is held against evaluation; 0 is as `VOLTA_RECHECK` says.
+    /// The number of points at which a proof is compared with evaluation; 0 takes the number from `VOLTA_RECHECK`.
     pub recheck: u32,
-    /// What must occur in the PTX, so that a case still tests what it was written for.
+    /// Texts that the PTX must contain, so that a case still tests what it was written for.
     pub contains: Vec<Contains>,
 }
 
@@ -59,8 +59,8 @@ impl Case {
 pub struct Home {
     /// The `volta.toml`, or the Rust file with the attribute.
     pub file: PathBuf,
-    /// The text of a case that is in no file: its sources lie in `root` as long as it runs, and are called by their names
-    /// there.
+    /// The text of a case that is in no file. Its sources are written to `root` while it runs, and messages give their
+    /// paths relative to `root`.
     pub document: Option<Arc<str>>,
     /// The line of the attribute.
     pub line: Option<u32>,
@@ -75,7 +75,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// A path as one would write it here.
+    /// A path as messages show it: as from the current directory, or relative to `root` for a case that is in no file.
     pub fn shown(&self, path: &Path) -> PathBuf {
         match (&self.document, path.strip_prefix(&self.root)) {
             (None, _) => shown(path),
@@ -94,9 +94,9 @@ pub struct Kernel {
     pub name: Option<String>,
     /// Arguments in the kernel's order; `None` is the declaration order.
     pub args: Option<Vec<Argument>>,
-    /// Its blocks and what they have.
+    /// The launch: block, grid, shared memory and clusters.
     pub launch: Launch,
-    /// What it is compiled for, and with.
+    /// The architecture and the flags of its compilation.
     pub target: Target,
 }
 

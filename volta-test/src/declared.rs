@@ -1,5 +1,5 @@
-//! Names and types of a kernel's parameters, which PTX does not keep, from the text of its source. Preprocessing and
-//! templates are not looked into: what is found is shown to people, and nothing rests on it.
+//! Names and types of a kernel's parameters, which PTX does not keep, from the text of its source. Macros and templates
+//! are not expanded: the result is shown to people, and no verdict depends on it.
 
 /// A parameter as the source declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Declared {
     pub ty: String,
 }
 
-/// The parameters of a kernel, called as the source calls it; `None` where no `__global__` function of that name is found.
+/// The parameters of a kernel, given its name in the source; `None` if no `__global__` function of that name is found.
 pub fn declared(source: &str, kernel: &str) -> Option<Vec<Declared>> {
     let text = without_comments(source);
     let plain = kernel.split('<').next().unwrap_or(kernel);
@@ -32,7 +32,7 @@ pub fn declared(source: &str, kernel: &str) -> Option<Vec<Declared>> {
     found.next()
 }
 
-/// The declarations in parentheses that a text begins with.
+/// The parenthesised list of declarations at the beginning of a text.
 fn list(text: &str) -> Option<Vec<Declared>> {
     let (mut depth, mut parts) = (0, vec![String::new()]);
     for c in text.chars() {

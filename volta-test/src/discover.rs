@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::manifest::FILE_NAME;
 
-/// Deeper folders are not looked into.
+/// Deeper folders are not searched.
 const MAX_DEPTH: usize = 16;
 
 /// What was found.
@@ -18,9 +18,9 @@ pub enum Found {
         /// Its folder.
         dir: PathBuf,
     },
-    /// Something that must not pass silently.
+    /// A problem, which must not be ignored silently.
     Wrong {
-        /// What to call it.
+        /// Its name in reports.
         name: String,
         /// What is wrong.
         message: String,
@@ -36,7 +36,7 @@ impl Found {
     }
 }
 
-/// The cases below `root`, by name. A folder without a case in it or below it is wrong, unless it is called
+/// The cases below `root`, sorted by name. A folder without a case in it or below it is a problem, unless it is called
 /// `snapshots` or `include`, or its name begins with `.` or `_`. Links to folders are not followed.
 pub fn discover(root: &Path) -> Vec<Found> {
     let mut found = Vec::new();

@@ -14,7 +14,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is no regular file"));
     }
     let mut bytes = Vec::new();
-    // Its length says nothing where a file is made up as it is read, or grows.
+    // The length in the metadata is no bound: the file may grow, or be generated while it is read.
     File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("it has more than {most} bytes, which are too many")));
@@ -22,7 +22,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// As [`read`], a text.
+/// Reads a file as [`read`] does, as UTF-8 text.
 ///
 /// # Errors
 /// When it cannot be read, or is not UTF-8.
@@ -30,11 +30,11 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
-/// Writes a file as a whole: whoever reads it, and whatever ends this process or fills the disk, finds the old text or
-/// the new one. A link is replaced, not followed; what is there and no file, such as `/dev/stdout`, is written to.
+/// Writes a file atomically: readers see the old text or the new one, also after a crash or on a full disk. A link is
+/// replaced, not followed; an existing path that is no regular file, such as `/dev/stdout`, is written to directly.
 ///
 /// # Errors
-/// When it cannot be written; what was there before still is.
+/// When it cannot be written; the old text is then left unchanged.
 pub fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     if path.metadata().is_ok_and(|about| !about.is_file()) {
         return OpenOptions::new().write(true).open(path)?.write_all(text);
@@ -42,7 +42,7 @@ pub fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     replace(path, text, true)
 }
 
-/// As [`write`], but where the machine itself stops, anything may be left: the reader must see whether it is whole.
+/// Like [`write`], but without `fsync`: after a power failure the file may be damaged, which its reader must detect.
 pub(crate) fn put(path: &Path, text: &[u8]) -> io::Result<()> {
     replace(path, text, false)
 }
@@ -59,7 +59,7 @@ fn replace(path: &Path, text: &[u8], sync: bool) -> io::Result<()> {
 fn create(path: &Path, text: &[u8], sync: bool) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(text)?;
-    // A full disk may show only now; and the name must not be on the disk before the text is.
+    // A full disk may be reported only now; and the rename must not reach the disk before the text.
     if sync { file.sync_all() } else { Ok(()) }
 }
 
@@ -71,7 +71,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}-{count}.partial", std::process::id()))
 }
 
-/// Whether a file, links followed, lies below a folder. What does not exist does not.
+/// Whether a file lies below a folder, after links are resolved; false if one of them does not exist.
 pub fn lies_below(path: &Path, folder: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder)))
 }

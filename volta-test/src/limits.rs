@@ -1,4 +1,4 @@
-//! Limits that come from outside of the verifier: the memory of the machine, and the user's timeout.
+//! Limits that do not come from the case: the memory of the machine, and the user's timeout.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use volta_case::{Limit, Limits, duration};
 
-/// Where nothing is known of the machine.
+/// The memory that is assumed if that of the machine is unknown.
 const SOME_MEMORY: u64 = 8 << 30;
 
-/// Cases that run at the same time; 0 while nobody has said.
+/// The number of cases that run concurrently; 0 if it was not set.
 static JOBS: AtomicUsize = AtomicUsize::new(0);
 
-/// Says how many cases run at the same time in this process, which share its memory.
+/// Sets the number of cases that run concurrently in this process and share its memory.
 pub fn share_among(jobs: usize) {
     JOBS.store(jobs.max(1), Ordering::Relaxed);
 }
 
-/// The limits of a case that says nothing: of memory, its share of half of the machine's.
+/// The default limits of a case. The limit of memory is its share of half of the machine's memory.
 pub fn of_machine() -> Limits {
     let jobs = match JOBS.load(Ordering::Relaxed) {
         0 => test_threads(),
@@ -28,14 +28,14 @@ pub fn of_machine() -> Limits {
     limits
 }
 
-/// As many tests as the ordinary harness runs at the same time.
+/// The number of tests that the standard test harness runs concurrently.
 fn test_threads() -> usize {
     let said = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     said.unwrap_or_else(cores).max(1)
 }
 
-/// Bytes that this process may take: what the machine has, or less where a limit is set.
+/// The memory that this process may use, in bytes: the machine's, or less if a cgroup or `ulimit` limits it.
 fn memory() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(|| {
@@ -52,10 +52,10 @@ fn memory() -> u64 {
     })
 }
 
-/// `VOLTA_TIMEOUT`, which is for every case.
+/// The time limit of `VOLTA_TIMEOUT`, which applies to every case.
 ///
 /// # Errors
-/// When it is no time.
+/// When the variable is not a duration.
 pub fn timeout_of_environment() -> Result<Option<Duration>, String> {
     match std::env::var("VOLTA_TIMEOUT") {
         Ok(text) if !text.is_empty() => {

@@ -1,4 +1,4 @@
-//! Numbers as people write them, read exactly.
+//! Decimal and integer literals, read exactly.
 
 use volta_core::number::{Extended, Rational};
 
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Option<Extended> {
         Some(value) => value?,
         None => decimal(digits)?,
     };
-    // Rationals have one zero: whoever writes −0.0 means the other one.
+    // A rational has no negative zero: −0.0 cannot be represented.
     if negative && magnitude.is_zero() && digits.contains(['.', 'e', 'E']) {
         return None;
     }

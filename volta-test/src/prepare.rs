@@ -14,17 +14,17 @@ use crate::files;
 use crate::manifest;
 use crate::nvcc::{self, CompileError, Target, Toolchain};
 
-/// More PTX than this is not read.
+/// A longer PTX file is not read.
 pub(crate) const MAX_PTX_BYTES: u64 = 256 << 20;
 
 /// Why a case could not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// What it is, as programs know it.
+    /// Its code, for programs.
     pub kind: InputProblem,
     /// One sentence.
     pub message: String,
-    /// What another program said.
+    /// The output of another program, such as the compiler.
     pub detail: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
@@ -50,14 +50,14 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Who made a PTX text.
+/// The origin of a PTX text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MadeBy {
     /// The case names a `.ptx` file.
     Given,
-    /// The compiler of this machine.
+    /// Compiled on this machine, by this compiler.
     Here(String),
-    /// The PTX is checked in.
+    /// Checked in; its header names this compiler.
     CheckedIn(String),
 }
 
@@ -66,18 +66,18 @@ pub enum MadeBy {
 pub struct Ptx {
     /// The text.
     pub text: String,
-    /// What messages call it: its path, relative to the case.
+    /// Its path in messages, relative to the case.
     pub path: String,
-    /// Who made it.
+    /// Its origin.
     pub made_by: MadeBy,
 }
 
-/// The PTX of both sides, as far as there is any.
+/// The PTX of both sides, where available.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// The reference's.
+    /// The PTX of the reference.
     pub reference: Option<Ptx>,
-    /// The other kernel's.
+    /// The PTX of the optimized kernel, or of the only one.
     pub opt: Option<Ptx>,
 }
 
@@ -90,13 +90,13 @@ impl Texts {
         }
     }
 
-    /// What the case itself names; what a compiler made is left out.
+    /// Only the PTX files that the case itself names; compiled PTX is left out.
     pub fn given(&self) -> Texts {
         let given = |ptx: &Option<Ptx>| ptx.clone().filter(|ptx| ptx.made_by == MadeBy::Given);
         Texts { reference: given(&self.reference), opt: given(&self.opt) }
     }
 
-    /// Where the texts come from, in words; nothing for PTX that the case names itself.
+    /// The origin of each text in words; nothing for PTX that the case names itself.
     pub fn provenance(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for ptx in [&self.reference, &self.opt].into_iter().flatten() {
@@ -124,14 +124,14 @@ impl Texts {
     }
 }
 
-/// What one side offers.
+/// The PTX of one side, ready to verify.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// What is verified.
+    /// The PTX to verify.
     pub ptx: Ptx,
-    /// The checked-in PTX, where it is another text: its verdict must be the same.
+    /// The checked-in PTX if its text differs: it must lead to the same verdict.
     pub checked_in: Option<Ptx>,
-    /// What the run says about where the PTX comes from.
+    /// Remarks on the origin of the PTX, for the report of the run.
     pub notes: Vec<String>,
 }
 
@@ -177,14 +177,14 @@ fn locate_path(home: &Home, source: &str) -> Result<PathBuf, Obstacle> {
         let message = format!("there is no file {}", beside::slashed(&home.shown(&path)));
         return Err(Obstacle::new(InputProblem::FileNotFound, message, help));
     };
-    // A link must not lead out either.
+    // A link must not lead out of the root either.
     if root.canonicalize().is_ok_and(|root| !real.starts_with(root)) {
         return outside();
     }
     Ok(path)
 }
 
-/// The file in the same folder whose name is nearest.
+/// The name of a file in the same folder with the smallest edit distance, if it is similar.
 fn nearest_file(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().into_owned();
     let entries = fs::read_dir(path.parent()?).ok()?;
@@ -194,7 +194,7 @@ fn nearest_file(path: &Path) -> Option<String> {
     volta_case::nearest(&name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// Reads or makes the PTX of one side.
+/// Reads or compiles the PTX of one side.
 pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Offer, Obstacle> {
     let source = locate(case, kernel)?;
     if kernel.source.ends_with(".ptx") {
@@ -242,7 +242,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     };
     let compiled = match (toolchain.compile(nvcc, &source, target), checked_in) {
         (Ok(compiled), checked_in) => (compiled, checked_in),
-        // A newer toolkit drops old architectures, whose kernels stay verifiable.
+        // Newer toolkits drop old architectures; the checked-in PTX for these is still verified.
         (Err(CompileError::Refused { output, .. }), Some(ptx))
             if output.contains("Unsupported gpu architecture") =>
         {
@@ -304,10 +304,10 @@ fn read_checked_in(
     }
 }
 
-/// What to do about the PTX of a source that lies in no folder.
+/// Advice about missing PTX of a source that lies in no folder.
 const NO_FOLDER: &str = "give the PTX itself among the sources, and name it";
 
-/// The command that compiles a source's PTX again; of one that lies in no folder, there is none.
+/// The command that recompiles the PTX of a source; `None` for a source that lies in no folder.
 fn refresh_command(case: &Case, source: &Path, target: &Target) -> Option<String> {
     if case.home.document.is_some() {
         return None;
@@ -320,7 +320,7 @@ fn refresh_command(case: &Case, source: &Path, target: &Target) -> Option<String
     Some(format!("cargo volta refresh {} --arch {}{flags}", shown(source), target.arch))
 }
 
-/// A path as one would write it here.
+/// A path for messages: relative to the current directory, unless that leads up three folders or more.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     let near = beside::relative(path, &std::env::current_dir().unwrap_or_default());
     match near.as_os_str().is_empty() {

@@ -12,7 +12,7 @@ use crate::runner::{self, manifest_dir};
 pub struct Registered {
     /// `module_path!()` of the function.
     pub module: &'static str,
-    /// Its name.
+    /// The name of the function.
     pub function: &'static str,
     /// `file!()`
     pub file: &'static str,
@@ -22,7 +22,7 @@ pub struct Registered {
     pub manifest_dir: &'static str,
     /// Whether it says `slow`.
     pub slow: bool,
-    /// Fills in the rest.
+    /// Builds the rest of the case.
     pub build: fn(&mut Builder),
 }
 
@@ -39,10 +39,10 @@ impl Registered {
         format!("{}::{}", self.module, self.function)
     }
 
-    /// The case.
+    /// Builds the case.
     ///
     /// # Errors
-    /// When something that only the values of constants show is wrong.
+    /// When the value of a constant is wrong, which the attribute cannot check.
     pub fn case(&self) -> Result<Case, String> {
         let name = self.name();
         let manifest = manifest_dir(self.manifest_dir);

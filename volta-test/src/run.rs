@@ -1,4 +1,4 @@
-//! Running a case: make the PTX, verify it, compare with what is expected.
+//! Running a case: prepare the PTX, verify it, compare the verdict with the expected one.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
 use crate::snapshot::{self, Compared, Policy};
 
-/// What running a case came to.
+/// The outcome of running a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -34,9 +34,9 @@ pub enum Outcome {
 /// A case that was run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What the verifier says, when it ran.
+    /// The verifier's report, if it ran.
     pub report: Option<Report>,
-    /// It said so in an earlier run, and was not asked again.
+    /// Whether the report is from the cache.
     pub cached: bool,
     /// The PTX that was verified.
     pub texts: Texts,
@@ -44,22 +44,22 @@ pub struct Run {
     pub obstacle: Option<Obstacle>,
     /// Each way in which it is not as expected.
     pub failures: Vec<String>,
-    /// Where the PTX comes from, and the like.
+    /// Remarks, such as on the origin of the PTX.
     pub notes: Vec<String>,
-    /// What is snapshotted, where that is wanted: independent of compiler and machine.
+    /// The text of the snapshot, if requested: independent of compiler and machine.
     pub snapshot: Option<String>,
-    /// What came of comparing it.
+    /// The result of comparing the snapshot.
     pub compared: Option<Compared>,
-    /// Of a race, a barrier that mends it: it was tried.
+    /// For a race, a barrier that was found by trial to make the kernel clean.
     pub fix: Option<Fix>,
     /// Seconds spent compiling and reading.
     pub prepare_seconds: f64,
-    /// Seconds in all.
+    /// Seconds in total.
     pub seconds: f64,
 }
 
 impl Run {
-    /// Passed, failed, or neither.
+    /// Whether the run is as expected.
     pub fn outcome(&self) -> Outcome {
         let is_input_error =
             self.report.as_ref().is_some_and(|report| matches!(report.verdict, Verdict::InputError(_)));
@@ -70,7 +70,7 @@ impl Run {
         }
     }
 
-    /// The name of the verdict, or what took its place.
+    /// The name of the verdict, or of the reason why there is none.
     pub fn verdict_name(&self) -> String {
         match &self.report {
             Some(report) => report.verdict.name(),
@@ -78,7 +78,7 @@ impl Run {
         }
     }
 
-    /// Why it has its verdict, or could not run.
+    /// The reason for the verdict, or for the obstacle.
     pub fn reason(&self) -> Option<Reason> {
         let verdict = self.report.as_ref().map(|report| report.verdict.reason());
         verdict.or(self.obstacle.as_ref().map(|obstacle| Reason::Input(obstacle.kind)))
@@ -119,23 +119,23 @@ impl Run {
 /// How a case is run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'c> {
-    /// What was said before is said again, if there is a cache.
+    /// The cache of reports to use, if any.
     pub cache: Option<&'c Cache>,
     /// Worker threads; 0 is one a core.
     pub threads: usize,
-    /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
+    /// Whether to make the text of the snapshot, which needs the normal forms of all elements.
     pub snapshot: bool,
-    /// Formulas are wanted, even if no snapshot is.
+    /// Whether to make formulas, even without a snapshot.
     pub formulas: bool,
-    /// Where the kernels differ, it is wanted in which elements.
+    /// Whether to find out which elements differ, if the kernels do.
     pub maps: bool,
-    /// Where they differ, both formulas are.
+    /// Whether to make the formulas of both kernels, if they differ.
     pub differences: bool,
-    /// Barriers are tried that may mend a race; each takes another verification.
+    /// Whether to try barriers against a race; each trial is another verification.
     pub fixes: bool,
 }
 
-/// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
+/// Runs `case`. The snapshot is made, but not compared; see [`Run::compare`].
 pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
     let mut run = match offers(case, toolchain) {
@@ -152,10 +152,10 @@ fn offers(case: &Case, toolchain: &Toolchain) -> Result<(Option<Offer>, Offer), 
     Ok((reference, prepare(case, &case.opt, toolchain)?))
 }
 
-/// What the verifier is given for a case, for those who ask it something other than [`run`] does.
+/// The verifier's input for a case, for uses other than [`run`].
 ///
 /// # Errors
-/// When the PTX of a side is not to be had.
+/// When the PTX of a side is not available.
 pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle> {
     let texts = texts_of(case, toolchain)?;
     core_case(case, &texts).ok_or_else(|| Obstacle::new(InputProblem::FileNotFound, "there is no PTX", None))
@@ -181,7 +181,7 @@ fn run_offers(
         .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
-    // Two compilers must lead to the same forms.
+    // The PTX of two compilers must lead to the same forms, so these are always made to compare them.
     let always = settings.snapshot || settings.formulas || has_other;
     let forms = match (case.options.run.snapshot, always) {
         (true, true) => core::FormsWanted::Always,
@@ -232,28 +232,28 @@ fn run_offers(
     }
 }
 
-/// The PTX of both sides, for those who have it verified themselves.
+/// The PTX of both sides, for callers that pass it to the verifier themselves.
 ///
 /// # Errors
-/// When the PTX of a side is not to be had.
+/// When the PTX of a side is not available.
 pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
     let (reference, opt) = offers(case, toolchain)?;
     Ok(Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) })
 }
 
-/// The verdict of a case on some PTX, and nothing else; `None` where there is none.
+/// Only the verdict of a case on the given PTX; `None` if the verifier could not run.
 pub fn verdict_of(case: &Case, texts: &Texts, settings: Settings<'_>) -> Option<Verdict> {
     let settings = Settings { cache: settings.cache, threads: settings.threads, ..Settings::default() };
     verify(case, texts, settings, core::FormsWanted::Never).ok().map(|said| said.report.verdict)
 }
 
-/// What the verifier says, now or before.
+/// A report of the verifier, from this run or from the cache.
 struct Said {
     report: Report,
     cached: bool,
 }
 
-/// Calls the verifier, or finds what it said before.
+/// Calls the verifier, or takes its report from the cache.
 fn verify(
     case: &Case,
     texts: &Texts,
@@ -279,7 +279,7 @@ fn verify(
     Ok(Said { report, cached: false })
 }
 
-/// What the verifier is given for a case and its PTX; `None` while a side has no PTX.
+/// The verifier's input for a case and its PTX; `None` if a side has no PTX.
 pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
     let reference = match &case.reference {
         Some(kernel) => Some(side(kernel, texts.reference.as_ref()?)),
@@ -293,7 +293,7 @@ pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
     Some(core::Case { params: case.params.clone(), reference, opt, options })
 }
 
-/// `VOLTA_RECHECK`: at how many points each proof is held against evaluation.
+/// `VOLTA_RECHECK`: the number of points at which each proof is compared with evaluation.
 fn points_to_recheck() -> u32 {
     std::env::var("VOLTA_RECHECK").ok().and_then(|points| points.parse().ok()).unwrap_or(0)
 }
@@ -308,7 +308,7 @@ fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {
     }
 }
 
-/// `contains`: what no longer occurs in the PTX.
+/// The texts of `contains` that no longer occur in the PTX.
 fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
     let mut missing = Vec::new();
     for wanted in &case.contains {
@@ -370,15 +370,15 @@ fn unexpected(case: &Case, texts: &Texts, verdict: &Verdict) -> Vec<String> {
     failures
 }
 
-/// The line in the file that holds the kernel: where a function of another one is inlined (a header of the toolkit, say),
-/// that of the call.
+/// The line of a place in the kernel's own file; for code that is inlined from another file (a header of the toolkit,
+/// say), the line of the call.
 fn own_line(cuda: &CudaPlace) -> u32 {
     let calls = || std::iter::successors(Some(cuda), |place| place.inlined_at.as_deref());
     let file = calls().last().map(|place| &place.file);
     calls().find(|place| Some(&place.file) == file).map_or(cuda.line, |place| place.line)
 }
 
-/// The local compile and the checked-in PTX must lead to the same verdict and snapshot.
+/// Compares the results of locally compiled and checked-in PTX, which must have the same verdict and snapshot.
 fn disagreement(
     case: &Case,
     here: (&Texts, &Report, Option<&str>),

@@ -1,6 +1,6 @@
 //! The runner behind [`crate::main!`]: every case is a trial of its own.
 //!
-//! Known limits, all `libtest-mimic`'s: output is not captured, and there is one filter at most.
+//! Known limitations, all of `libtest-mimic`: output is not captured, and there is at most one filter.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub fn main(suite: Suite) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Whether slow cases run without being asked for by name: `VOLTA_SLOW=1`, or in CI.
+/// Whether slow cases run even if they are not selected by name: with `VOLTA_SLOW=1`, or in CI.
 pub fn slow_is_wanted() -> bool {
     let is_set = |name| {
         std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
@@ -73,7 +73,7 @@ pub fn slow_is_wanted() -> bool {
     }
 }
 
-/// Every case by name. Nothing is read but what names and `slow` need.
+/// Every case by name. Of each case, only the name and `slow` are read.
 fn sources(suite: &Suite, arguments: &Arguments) -> BTreeMap<String, Vec<Source>> {
     let mut sources: BTreeMap<String, Vec<Source>> = BTreeMap::new();
     let mut add = |name: String, source| sources.entry(name).or_default().push(source);
@@ -101,7 +101,7 @@ fn sources(suite: &Suite, arguments: &Arguments) -> BTreeMap<String, Vec<Source>
     sources
 }
 
-/// The manifest's folder now: a moved checkout, or a test archive, knows better than the compiler did.
+/// The manifest's folder at run time, which differs from the compiled-in one in a moved checkout or a test archive.
 pub fn manifest_dir(compiled: &str) -> PathBuf {
     let now = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     now.filter(|dir| dir.is_dir()).unwrap_or_else(|| PathBuf::from(compiled))
@@ -140,7 +140,7 @@ fn load(source: Source, name: &str) -> Result<Case, String> {
 /// Runs a case and compares its snapshot.
 ///
 /// # Errors
-/// The whole message, when it is not as expected.
+/// The complete message, when the case is not as expected.
 pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
     speed::advise_once();
     let policy = Policy::Required;

@@ -1,5 +1,5 @@
-//! Snapshots, as `insta` keeps them: one file a case, `snapshots/NAME.snap` beside it, and `NAME.snap.new` for what
-//! waits to be reviewed. Test harnesses and `cargo volta check` come here with the same text.
+//! Snapshots in the format of `insta`: one file a case, `snapshots/NAME.snap` beside it, and `NAME.snap.new` for a new
+//! text to be reviewed. Test harnesses and `cargo volta check` both use this module, with the same text.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -10,25 +10,25 @@ use crate::beside;
 use crate::case::Case;
 use crate::files;
 
-/// A longer file is no snapshot.
+/// A longer file is not read.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Which cases have a snapshot.
+/// Which snapshots are compared or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// All: where none was accepted yet, that is a failure.
+    /// Those of all cases; a case without an accepted snapshot fails.
     Required,
-    /// Those where one was accepted.
+    /// Those of cases with an accepted snapshot.
     WhereAccepted,
-    /// All: what is new or has changed is accepted.
+    /// Those of all cases; new and changed ones are accepted.
     Accept,
 }
 
 impl Policy {
-    /// Of `cargo volta check`, unless `--accept` is given: `INSTA_UPDATE` may say that new snapshots are wanted too.
+    /// The policy of `cargo volta check` without `--accept`: `INSTA_UPDATE` may request new snapshots as well.
     ///
     /// # Errors
-    /// When that variable says what is not known.
+    /// When that variable has an unknown value.
     pub fn of_environment() -> Result<Policy, String> {
         Ok(match Update::of_environment()? {
             Update::Auto | Update::No => Policy::WhereAccepted,
@@ -43,14 +43,14 @@ impl Policy {
     }
 }
 
-/// What `INSTA_UPDATE` says.
+/// The values of `INSTA_UPDATE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Update {
-    /// Pending, but not in CI.
+    /// Written for review, but not in CI.
     Auto,
     Always,
     New,
-    /// Accepted where there was none, else pending.
+    /// Accepted if the case had none, otherwise written for review.
     Unseen,
     No,
 }
@@ -58,7 +58,7 @@ enum Update {
 impl Update {
     fn of_environment() -> Result<Update, String> {
         let is_one = |name| env::var_os(name).is_some_and(|value| value == "1");
-        // What `cargo insta` sets for older libraries.
+        // Variables that `cargo insta` sets for older versions of the library.
         if is_one("INSTA_FORCE_UPDATE") || is_one("INSTA_FORCE_UPDATE_SNAPSHOTS") {
             return Ok(Update::Always);
         }
@@ -75,7 +75,7 @@ impl Update {
     }
 }
 
-/// Whether this is a build server, as `insta` tells.
+/// Whether this is a build server, by the criterion of `insta`.
 fn is_ci() -> bool {
     match env::var("CI").as_deref() {
         Ok("false" | "0" | "") => false,
@@ -84,29 +84,29 @@ fn is_ci() -> bool {
     }
 }
 
-/// What came of comparing a snapshot.
+/// The result of comparing a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// Whether it is as accepted, and what was done if not.
+    /// Whether it matches the accepted text, and what was done if not.
     pub state: State,
     /// The file of the accepted snapshot.
     pub path: PathBuf,
-    /// The accepted text, where there was one.
+    /// The previously accepted text, if any.
     pub old: Option<String>,
-    /// The text now.
+    /// The new text.
     pub new: String,
 }
 
-/// Whether a snapshot is as accepted.
+/// Whether a snapshot matches the accepted text, and what was done if not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is.
+    /// It matches.
     Same,
-    /// It was not, and is now.
+    /// It differed, and the new text is accepted now.
     Accepted,
-    /// It is not, and lies beside the accepted one for review.
+    /// It differs; the new text was written beside the accepted one, for review.
     Pending,
-    /// It is not, and nothing was written.
+    /// It differs, and nothing was written.
     Refused,
 }
 
@@ -133,8 +133,8 @@ fn accepted_path(case: &Case) -> PathBuf {
     case.home.snapshot_dir.join(format!("{}.snap", case.home.snapshot_name))
 }
 
-/// Compares `text` with the case's snapshot, and keeps it where it is another, as the policy, `INSTA_UPDATE` and `CI`
-/// say.
+/// Compares `text` with the case's snapshot. If it differs, `policy`, `INSTA_UPDATE` and `CI` decide whether it is
+/// written.
 ///
 /// # Errors
 /// When a file cannot be read or written, or leads out of the case's root.
@@ -152,7 +152,7 @@ pub fn compare(case: &Case, text: &str, policy: Policy) -> Result<Compared, Stri
     let head = head.flatten().map_or_else(|| head_of(case), str::to_owned);
     let mut compared = Compared { state: State::Same, path: path.clone(), old: old.map(str::to_owned), new };
     if compared.old.as_ref() == Some(&compared.new) {
-        // What waited for review is settled.
+        // The text matches: a pending one from an earlier run is obsolete.
         let _ = fs::remove_file(&pending);
         return Ok(compared);
     }
@@ -176,19 +176,19 @@ pub fn compare(case: &Case, text: &str, policy: Policy) -> Result<Compared, Stri
     Ok(compared)
 }
 
-/// The text of a snapshot's file; none where there is no file.
+/// The text of a snapshot's file; `None` if it does not exist.
 fn read(path: &Path, root: &Path) -> io::Result<Option<String>> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(None);
     }
-    // Its lines are shown where they differ.
+    // Messages show lines of the file, so a link must not lead out of the root.
     if !files::lies_below(path, root) {
         return Err(io::Error::other(format!("it leads out of {}", root.display())));
     }
     Ok(Some(files::read_text(path, MAX_BYTES)?.replace("\r\n", "\n")))
 }
 
-/// What `insta` says of a snapshot: where it comes from, which must come first, and what it is about.
+/// The metadata of a snapshot in `insta`'s format: the source, which must come first, and the description.
 fn head_of(case: &Case) -> String {
     let file = &case.home.file;
     let is_top = |dir: &&Path| dir.join("Cargo.lock").is_file() || dir.join(".git").exists();
@@ -197,7 +197,7 @@ fn head_of(case: &Case) -> String {
     format!("source: {}\ndescription: {}", quoted(&source), quoted(&case.name))
 }
 
-/// Whether `cargo insta` finds the case's snapshot: it looks into the folders of packages.
+/// Whether `cargo insta` finds the case's snapshot: it searches the folders of packages.
 pub(crate) fn is_in_package(case: &Case) -> bool {
     let is_package = |dir: &Path| {
         let text = files::read_text(&dir.join("Cargo.toml"), MAX_BYTES);
@@ -206,7 +206,7 @@ pub(crate) fn is_in_package(case: &Case) -> bool {
     case.home.dir.ancestors().any(is_package)
 }
 
-/// What `insta` says of a snapshot, and the snapshot.
+/// The metadata of a snapshot's file, and the snapshot's text.
 fn split(file: &str) -> (Option<&str>, &str) {
     match file.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")) {
         Some((head, text)) => (Some(head), text.trim_end()),
@@ -214,15 +214,15 @@ fn split(file: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// `cargo insta` removes snapshots that no test refers to, if it is told to.
+/// Registers a snapshot as used: on request, `cargo insta` removes all others.
 fn refer_to(path: &Path) -> io::Result<()> {
     let Some(list) = env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") else { return Ok(()) };
     let mut list = OpenOptions::new().append(true).create(true).open(list)?;
-    // At once: several processes write to it.
+    // In one write: several processes append to the list.
     list.write_all(format!("{}\n", path.display()).as_bytes())
 }
 
-/// A text between quotes: what JSON takes, YAML does.
+/// A quoted text: a JSON string is valid YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

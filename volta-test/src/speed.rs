@@ -1,20 +1,20 @@
-//! Whether the verifier was compiled to be fast: a debug build of it takes many times as long.
+//! Whether the verifier was compiled with optimization: a debug build is many times slower.
 
 use std::io::Write as _;
 use std::sync::Once;
 
-/// Says so on standard error, once a run, if it was not.
+/// Prints advice on standard error, once a process, if the verifier was compiled without optimization.
 pub(crate) fn advise_once() {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
         if let Some(advice) = advice(volta_core::OPT_LEVEL) {
-            // `eprintln!` would be kept from who runs `cargo test`, until a test fails.
+            // The test harness captures `eprintln!`, and shows it only if a test fails.
             let _ = std::io::stderr().write_all(advice.as_bytes());
         }
     });
 }
 
-/// What to do about an optimization level.
+/// Advice for an optimization level, if it is too low.
 fn advice(level: &str) -> Option<&'static str> {
     (level == "0").then_some(
         "volta: the verifier is compiled without optimization, and takes about ten times as long. In the Cargo.toml\n\

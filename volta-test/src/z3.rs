@@ -1,4 +1,4 @@
-//! The SMT solver Z3, a program of its own: where it is, and asking it.
+//! The SMT solver Z3, as an external program: finding it and running it.
 //!
 //! No verdict rests on it. `cargo volta bench --z3` compares times with it, and the suites compare verdicts.
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-/// There is no solver although there must be one.
+/// Why a required solver is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SolverMissing {
-    /// `VOLTA_Z3` names a file that does not exist: another solver in its place would surprise.
+    /// `VOLTA_Z3` names a file that does not exist; no other solver replaces it silently.
     #[error("VOLTA_Z3 is {}, which is no file", .0.display())]
     Named(PathBuf),
     /// `VOLTA_Z3` is `required`.
@@ -24,15 +24,15 @@ pub enum SolverMissing {
 /// What a solver says about one `check-sat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Satisfiability {
-    /// No input satisfies what is asserted.
+    /// No input satisfies the assertions.
     Unsat,
-    /// Some input does.
+    /// Some input satisfies them.
     Sat,
-    /// It does not know, or not within the time.
+    /// The solver gave up, or ran out of time.
     Unknown,
 }
 
-/// An answer, and how long it took, the start of the program included.
+/// An answer, and the time that it took, including the start of the program.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The answer.
@@ -57,7 +57,7 @@ impl Z3 {
         Ok(found.map(|program| Z3 { program }))
     }
 
-    /// Asks about a script with one `check-sat`.
+    /// Runs a script that has one `check-sat`.
     ///
     /// # Errors
     /// When the program cannot be run, or complains about the script.
@@ -72,7 +72,8 @@ impl Z3 {
         let mut said = String::new();
         let (mut input, output) = (child.stdin.take(), child.stdout.take());
         std::thread::scope(|scope| {
-            // Apart, so that neither waits for the other's pipe. Who has timed out no longer reads: that is no error.
+            // Written in another thread, so that no full pipe blocks both processes. A solver that timed out no longer
+            // reads its input, so a failed write is no error.
             scope.spawn(move || input.take().map(|mut input| input.write_all(script.as_bytes())));
             output.map_or(Ok(0), |mut output| output.read_to_string(&mut said))
         })?;

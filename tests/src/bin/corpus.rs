@@ -1,4 +1,4 @@
-//! Tries the kernels of PTX files that others wrote, and prints what comes of each as a line of JSON: `scripts/corpus.sh`
+//! Tries the kernels of PTX files from elsewhere, and prints the result of each as a line of JSON; `scripts/corpus.sh`
 //! makes a page of them.
 
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! Decides the pairs of `tests/src/pairs`, and says what was found out and in which time.
+//! Decides the pairs of `tests/src/pairs`, and prints the result and the time of each.
 //!
 //! `proof-bench [--timeout SECONDS] [--write] [PART OF A NAME]…`
 

@@ -1,4 +1,4 @@
-//! Changes the verifier's code in small ways, and says which changes no suite notices.
+//! Makes small edits of the verifier's code, and lists those that no suite detects.
 //!
 //! `verifier-mutants [--seed N] [--lines N] [--in FILE] [--slowest SECONDS] [--resume] [--recorded] [PART OF A KEY]…`
 
@@ -20,7 +20,7 @@ const USAGE: &str =
   --recorded         only the survivors in tests/verifier_mutants/survivors.toml
   PART OF A KEY      only mutants whose key contains it, all of them: a file, a function, an edit";
 
-/// What is asked for, and parts of the paths of the files to draw in.
+/// The options of a run, and parts of the paths of the files to draw from.
 fn options() -> Result<(Options, Vec<String>), String> {
     let mut files = Vec::new();
     let mut options =

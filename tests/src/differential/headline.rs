@@ -1,4 +1,4 @@
-//! Verdicts compared with what the kernels do in the interpreter.
+//! Verdicts compared with the behaviour of the kernels in the interpreter.
 
 use std::rc::Rc;
 
@@ -11,20 +11,20 @@ use crate::replay::check::{self, Effort, Shown};
 use crate::replay::launch::{Inputs, Output, Ready, alone, ready};
 use crate::replay::values::{Signs, Values, elements, range};
 
-/// Schedules that a kernel runs under.
+/// The number of schedules under which a clean kernel runs.
 const SCHEDULES: u64 = 6;
 
-/// Schedules that are tried until a fault shows.
+/// The number of schedules that are tried until a fault shows.
 const TRIES: u64 = 40;
 
-/// What was seen.
+/// The result of comparing a verdict with the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// What the headline says.
+    /// The verdict is confirmed.
     Holds,
-    /// Nothing that contradicts it; the interpreter does not show such faults, or not this time.
+    /// The verdict is not contradicted; the interpreter cannot show such faults, or did not under these schedules.
     NotShown,
-    /// There is nothing to run: no claim is made, or the kernel cannot be decoded.
+    /// Nothing was run: no claim is made, or the kernel cannot be decoded.
     Nothing,
 }
 
@@ -33,7 +33,7 @@ fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
     case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some((random.bits(), signs)))?))).collect()
 }
 
-/// All that a run leaves: each element that was written, with its bits; or what went wrong.
+/// The result of a run: the written elements with their bits, or the failure.
 type Left = Result<Vec<(usize, u64, u64)>, String>;
 
 fn left(side: &Ready<'_>, inputs: &Inputs, seed: u64) -> Left {
@@ -44,7 +44,7 @@ fn left(side: &Ready<'_>, inputs: &Inputs, seed: u64) -> Left {
     Ok(ran.outputs.iter().flat_map(of).collect())
 }
 
-/// Runs a kernel that is clean: to its end, with the same outputs, whatever goes first.
+/// Checks a kernel that is said to be clean: it runs to its end, with the same outputs, under every schedule tried.
 fn clean(case: &Case, side: &Ready<'_>, seed: u64) -> Result<(), String> {
     let random = &mut Random::new(seed);
     for _ in 0..2 {
@@ -60,8 +60,8 @@ fn clean(case: &Case, side: &Ready<'_>, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a fault shows: the interpreter stumbles over it, or outputs depend on who goes first or on what memory held
-/// that nobody wrote.
+/// How a fault shows, if it does: the interpreter reports it, or outputs depend on the schedule or on the contents of
+/// memory that was never written.
 fn shows(case: &Case, side: &Ready<'_>, seed: u64) -> Result<Option<String>, String> {
     let random = &mut Random::new(seed);
     let inputs = inputs(case, random)?;
@@ -81,7 +81,7 @@ fn shows(case: &Case, side: &Ready<'_>, seed: u64) -> Result<Option<String>, Str
     Ok(None)
 }
 
-/// Whether values of a witness lie in what the case declares: in the types of both sides, and of the sign assumed.
+/// Checks that the values of a witness conform to the case: to the types of both sides, and to the assumed sign.
 fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
     for (name, text) in inputs {
         let tensor = name.split('[').next().unwrap_or(name);
@@ -118,7 +118,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Holds a report's headline against the interpreter.
+/// Compares the verdict of a report with the interpreter.
 ///
 /// # Errors
 /// Where they contradict each other.
@@ -127,11 +127,11 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
         Some(_) => ready(case).map(Vec::from),
         None => alone(case).map(|side| vec![side]),
     };
-    // Runs would have waits that come late, which such a case leaves out.
+    // Some schedules have late waits, which such a case excludes by assumption.
     if case.options.rules.prompt_waits {
         return Ok(Seen::Nothing);
     }
-    // What the interpreter does not know is no contradiction.
+    // An instruction that the interpreter does not support is no contradiction.
     let Ok(sides) = sides else { return Ok(Seen::Nothing) };
     if sides.iter().any(|side| !side.program.unknown().is_empty()) {
         return Ok(Seen::Nothing);

@@ -1,4 +1,4 @@
-//! Integers and bits of known values: a random program against constants that the interpreter computed.
+//! Integer and bitwise operations on constants: a random program against the constants that the interpreter computes.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub const FAMILY: Family = Family {
     expects: &[("equivalent", 200), ("different", 200)],
 };
 
-/// Registers of each width.
+/// The number of registers of each width.
 const WORDS: usize = 6;
 const DOUBLES: usize = 3;
 const HALVES: usize = 3;
@@ -168,7 +168,7 @@ const STATEMENTS: &[&str] = &[
     "not.b16 $h, $h;",
 ];
 
-/// What lanes of a whole warp do together; `$m` is everybody.
+/// Collectives of a whole warp; `$m` is the full mask.
 const COLLECTIVES: &[&str] = &[
     "shfl.sync.bfly.b32 $r, $r, $n, 31, $m;",
     "shfl.sync.idx.b32 $r, $r, $n, 31, $m;",
@@ -187,13 +187,13 @@ const COLLECTIVES: &[&str] = &[
 struct Text<'r> {
     random: &'r mut Random,
     out: String,
-    /// Labels and counters so far.
+    /// The number of labels and counters so far.
     labels: usize,
-    /// Everybody of the only warp, as a mask, if it is the only one and whole.
+    /// The full mask, if there is only one warp and it is complete.
     mask: Option<u32>,
 }
 
-/// Draws what a template leaves open.
+/// Draws the replacement of a placeholder.
 fn operand(random: &mut Random, what: char, mask: u32) -> String {
     let register = |random: &mut Random, kind: char, count: usize| format!("%{kind}{}", random.below(count));
     match what {
@@ -229,7 +229,7 @@ impl Text<'_> {
         let _ = writeln!(self.out, "  {guard}{text}");
     }
 
-    /// Statements, and among them loops and choices; `together` where all threads go the same way.
+    /// Adds statements, among them loops and branches; `together` if control is uniform.
     fn block(&mut self, count: usize, depth: usize, together: bool) {
         for _ in 0..count {
             match if depth == 0 { 9 } else { self.random.below(10) } {
@@ -272,7 +272,7 @@ impl Text<'_> {
     }
 }
 
-/// What a thread leaves behind: words, and double words.
+/// The outputs of a thread: words, and double words.
 const OUT_WORDS: usize = WORDS + HALVES + 1;
 
 fn declarations(labels: usize) -> String {
@@ -284,7 +284,7 @@ fn declarations(labels: usize) -> String {
     )
 }
 
-/// The random kernel: `x` is read, `y` and `z` written.
+/// The random kernel, which reads `x` and writes `y` and `z`.
 fn program(random: &mut Random, threads: u32) -> String {
     let mut start = String::from("  mov.u32 %tid, %tid.x; mov.u32 %r0, %tid.x;\n");
     for at in 1..WORDS {
@@ -345,7 +345,7 @@ fn constants(words: &[u64], doubles: &[u64]) -> String {
     kernel(&["x", "y", "z"], &declarations(0), &out)
 }
 
-/// What the interpreter leaves in outputs, under each of two schedules.
+/// The outputs of the interpreter, which must be the same under two schedules.
 pub(crate) fn interpreted(case: &Case) -> Result<Vec<Vec<u64>>, String> {
     let sides = ready(case)?;
     if let Some(unknown) = sides[0].program.unknown().first() {

@@ -1,11 +1,10 @@
 //! Differential testing: random programs whose answers are known independently of the verifier.
 //!
-//! Each family draws kernels from a seed, for which the answer is known independently of the verifier: [`known`] computes
-//! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] moves elements and
-//! tracks where they go; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
-//! reals, and evaluates its formulas with a hundred digits; [`rounding`] lets known floats decide; [`tiles`] moves elements through
-//! boxes of tensor maps and factors of products. [`headline`] compares any
-//! verdict with what the interpreter does.
+//! Each family draws kernels from a seed: [`known`] computes integers from constants, which a plain interpreter of PTX
+//! computes as well; [`moves`] moves elements and tracks where they go; [`small`] computes with unknown integers, of
+//! which it tries all values; [`real`] computes with unknown reals, and evaluates its formulas with a hundred digits;
+//! [`rounding`] derives integers, branches and addresses from known floats; [`tiles`] moves elements through boxes of
+//! tensor maps and factors of products. [`headline`] compares any verdict with the behaviour of the interpreter.
 
 pub mod headline;
 pub mod known;
@@ -29,22 +28,22 @@ use crate::interpreter::random::Random;
 pub struct Family {
     /// Its name.
     pub name: &'static str,
-    /// How many programs every run of the tests takes.
+    /// The number of programs in every run of the tests.
     pub share: u64,
-    /// Draws the program of a seed, verifies it and judges the verdict; what it came to.
+    /// Draws the program of a seed, verifies it and checks the verdict; returns the outcomes.
     pub check: fn(u64) -> Result<Checked, String>,
-    /// What a run of [`Family::share`] programs must come to at least: this often.
+    /// Outcomes, with the least number of times that each must occur in a run of [`Family::share`] programs.
     pub expects: &'static [(&'static str, u64)],
 }
 
-/// What a program came to: the verdicts, and what was tried besides.
+/// The outcomes of a program: verdicts, and further checks.
 pub type Checked = Vec<String>;
 
 /// All families.
 pub const FAMILIES: [Family; 6] =
     [known::FAMILY, moves::FAMILY, small::FAMILY, real::FAMILY, rounding::FAMILY, tiles::FAMILY];
 
-/// How often each came up.
+/// The number of times that each outcome occurred.
 pub type Tally = BTreeMap<String, u64>;
 
 /// Verifies a case.
@@ -52,7 +51,7 @@ pub(crate) fn verify(case: &Case) -> Report {
     volta_core::verify(case)
 }
 
-/// What went wrong, with the kernels.
+/// A failure message with the kernels.
 pub(crate) fn told(case: &Case, why: &str) -> String {
     let mut text = format!("{why}\n");
     let sides = case.reference.iter().map(|side| ("reference", side)).chain([("opt", &case.opt)]);
@@ -80,7 +79,7 @@ pub(crate) fn tensor(name: &str, element: &str, length: u64, role: Role, content
     Param { name: name.into(), kind, binding: Binding::Argument }
 }
 
-/// Whole numbers as contents.
+/// Contents that are a list of integers.
 pub(crate) fn list(values: impl Iterator<Item = i128>) -> Contents {
     Contents::List(values.map(|value| Extended::Finite(Rational::from_i128(value))).collect())
 }
@@ -101,7 +100,7 @@ pub(crate) fn pair(params: Vec<Param>, reference: Side, opt: Side) -> Case {
     Case { params, reference: Some(reference), opt, options: Options::default() }
 }
 
-/// The frame of a kernel with pointers as parameters, which registers `%P0`, `%P1`, … hold.
+/// A kernel with pointers as parameters, which are in the registers `%P0`, `%P1`, ….
 pub(crate) fn kernel(pointers: &[&str], declarations: &str, body: &str) -> String {
     let list: Vec<String> = pointers.iter().map(|name| format!(".param .u64 {name}")).collect();
     let load = |(at, name): (usize, &&str)| format!("  ld.param.u64 %P{at}, [{name}];\n");
@@ -113,7 +112,7 @@ pub(crate) fn kernel(pointers: &[&str], declarations: &str, body: &str) -> Strin
     )
 }
 
-/// Replaces each `$x` of a template by what is drawn for `x`.
+/// Replaces each `$x` of a template by the result of `draw` for `x`.
 pub(crate) fn fill(template: &str, mut draw: impl FnMut(char) -> String) -> String {
     let mut out = String::new();
     let mut rest = template.chars();
@@ -129,12 +128,12 @@ pub(crate) fn fill(template: &str, mut draw: impl FnMut(char) -> String) -> Stri
     out
 }
 
-/// One of several.
+/// A random element of `all`.
 pub(crate) fn one_of<T: Copy>(random: &mut Random, all: &[T]) -> T {
     all[random.below(all.len())]
 }
 
-/// An integer of 32 bits as programs meet them: small, at an edge, or any.
+/// A random 32-bit integer: small, an edge case, or any.
 pub(crate) fn word(random: &mut Random) -> u32 {
     const EDGES: [u32; 12] =
         [0, 1, 2, 31, 32, 33, 0xff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];

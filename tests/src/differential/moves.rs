@@ -1,5 +1,5 @@
-//! Elements that are moved: packed, shuffled, stored and loaded, in words of several widths; the test tracks where each
-//! goes.
+//! Moves of elements: packed, shuffled, stored and loaded, in words of several widths; the test tracks where each
+//! element goes.
 
 use std::fmt::Write as _;
 
@@ -16,18 +16,18 @@ pub const FAMILY: Family = Family {
     expects: &[("equivalent", 120), ("different", 120)],
 };
 
-/// Registers of a thread.
+/// The number of registers of a thread.
 const REGISTERS: usize = 4;
 
 /// An element of the input, by its number.
 type Element = usize;
 
-/// The kernel so far, and what each thread's registers hold.
+/// The kernel so far, and the elements in each thread's registers.
 struct Text {
     out: String,
     held: Vec<[Element; REGISTERS]>,
     threads: usize,
-    /// The type of moves, which makes no difference.
+    /// The type of moves, which must make no difference.
     kind: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Text {
         let _ = writeln!(self.out, "  {text}");
     }
 
-    /// Moves within a thread.
+    /// Adds moves within a thread.
     fn local(&mut self, random: &mut Random) {
         let [a, b, c, d] = shuffled(random);
         match random.below(6) {
@@ -85,7 +85,7 @@ impl Text {
         }
     }
 
-    /// A shuffle of whole warps.
+    /// Adds a shuffle of whole warps.
     fn shuffle(&mut self, random: &mut Random) {
         let [a, b, ..] = shuffled(random);
         let amount = random.below(32);
@@ -96,7 +96,7 @@ impl Text {
             let (first, end) = (lane / width * width, (lane / width + 1) * width);
             let inside = |at: usize| if (first..end).contains(&at) { at } else { lane };
             match mode {
-                // Lanes of segments before may be read, only those behind may not.
+                // Lanes of earlier segments may be read, those of later ones may not.
                 "bfly" if lane ^ amount < end => lane ^ amount,
                 "bfly" => lane,
                 "down" => inside(lane + amount),
@@ -112,7 +112,7 @@ impl Text {
         }
     }
 
-    /// Everybody stores to shared memory, passes a barrier, and loads from elsewhere.
+    /// Adds an exchange through shared memory: all threads store, pass a barrier, and load from other places.
     fn shared(&mut self, random: &mut Random) {
         let threads = self.threads;
         let width = one_of(random, &[1, 2, 4]);
@@ -142,7 +142,7 @@ impl Text {
                 memory[place(tid) * width + part] = held[from[part]];
             }
         }
-        // Loaded with another width, from another place.
+        // The loads have another width, and other addresses.
         let total = threads * width;
         let read = one_of(random, &[1, 2, 4]);
         let read = read.min(width);
@@ -178,7 +178,7 @@ fn declarations(threads: usize) -> String {
     )
 }
 
-/// A kernel of the same threads, each of which stores given elements.
+/// A kernel with the same threads, each of which stores the given elements.
 fn gather(held: &[[Element; REGISTERS]]) -> String {
     let mut out = String::from("  mov.u32 %tid, %tid.x; mad.wide.u32 %at, %tid, 16, %P1;\n");
     for at in 0..REGISTERS {

@@ -1,5 +1,5 @@
-//! Formulas over unknown reals: two kernels that compute one formula in other ways, or almost, evaluated with a hundred
-//! digits where the formula is defined.
+//! Formulas over unknown reals: two kernels that compute one formula in different ways, or nearly so, evaluated with a
+//! hundred digits where the formula is defined.
 
 use std::fmt::Write as _;
 
@@ -15,28 +15,28 @@ use crate::interpreter::random::Random;
 pub const FAMILY: Family =
     Family { name: "reals", share: 500, check, expects: &[("equivalent", 60), ("different", 60)] };
 
-/// Inputs of a formula.
+/// The number of inputs of a formula.
 const INPUTS: usize = 3;
 
-/// Points that a proof is tried at.
+/// The number of points at which a proof is checked.
 const POINTS: usize = 48;
 
-/// Bits of evaluation: a hundred digits.
+/// The precision of evaluation in bits: a hundred digits.
 const DIGITS: u32 = 340;
 
-/// Values closer than this part of what they are made of are not told apart.
+/// Values that are closer than their scale times this power of two are not distinguished.
 const CLOSE: i32 = -300;
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
 enum Formula {
     Input(usize),
-    /// So many eighths.
+    /// A constant, in eighths.
     Constant(i32),
     Unary(Unary, Box<Formula>),
     Binary(Binary, Box<[Formula; 2]>),
     Fma(Box<[Formula; 3]>),
-    /// Of two compared ones, which decide between the others.
+    /// A choice between the last two formulas by a comparison of the first two.
     Select(Relation, Box<[Formula; 4]>),
 }
 
@@ -136,7 +136,7 @@ impl Formula {
         }
     }
 
-    /// The part of that number, in depth-first order.
+    /// The subformula with this number in depth-first order.
     fn part(&mut self, mut number: usize) -> Option<&mut Formula> {
         if number == 0 {
             return Some(self);
@@ -153,7 +153,7 @@ impl Formula {
     }
 }
 
-/// The same in another way, if there is one here: perhaps on a larger or a smaller domain.
+/// The formula written in another way, if a rewrite applies: it may have a larger or a smaller domain.
 fn rewritten(formula: &Formula, random: &mut Random) -> Option<Formula> {
     let two = || Constant(16);
     let mut ways: Vec<Formula> = Vec::new();
@@ -296,7 +296,7 @@ fn rewritten(formula: &Formula, random: &mut Random) -> Option<Formula> {
     ways.into_iter().nth(at)
 }
 
-/// Almost the same.
+/// A formula that differs slightly.
 fn spoiled(formula: &Formula, random: &mut Random) -> Formula {
     let mut near = formula.clone();
     match &mut near {
@@ -332,10 +332,10 @@ fn spoiled(formula: &Formula, random: &mut Random) -> Formula {
     near
 }
 
-/// What a formula is at a point.
+/// The value of a formula at a point.
 #[derive(Clone, Debug)]
 enum Value {
-    /// A number, and the largest magnitude that it was made of.
+    /// A number and its scale: the largest magnitude from which it was computed.
     Number(Big, Big),
     /// It has no value.
     Undefined,
@@ -351,7 +351,7 @@ fn number(value: Big, of: &[&Big]) -> Value {
     for other in of {
         scale = scale.max(other);
     }
-    // What is large is not followed further: its functions leave all bounds.
+    // A very large number is not evaluated further: functions of it would overflow.
     if scale.get_exp().is_some_and(|exponent| exponent > 4000) {
         Value::Open
     } else {
@@ -359,7 +359,7 @@ fn number(value: Big, of: &[&Big]) -> Value {
     }
 }
 
-/// The order of two values, where they are apart, or are both exact and equal.
+/// The order of two values, if they are clearly apart, or both exact and equal.
 fn compared(a: &Value, b: &Value) -> Result<std::cmp::Ordering, Value> {
     let (Value::Number(x, sx), Value::Number(y, sy)) = (a, b) else {
         return Err(if matches!(a, Value::Undefined) || matches!(b, Value::Undefined) {
@@ -373,7 +373,7 @@ fn compared(a: &Value, b: &Value) -> Result<std::cmp::Ordering, Value> {
     if !apart.is_zero() && apart.clone().abs() <= bound {
         return Err(Value::Open);
     }
-    // Equal to the last bit, and by chance: if functions made them, that is too close to call.
+    // Values that are equal to the last bit may be so by chance if functions computed them: too close to call.
     x.partial_cmp(y).ok_or(Value::Open)
 }
 
@@ -391,7 +391,7 @@ impl Formula {
                     Value::Number(a, scale) => (a, scale),
                     other @ (Value::Undefined | Value::Open) => return other,
                 };
-                // A zero that sums left is not known from what is nearly one.
+                // A sum that cancels to zero cannot be distinguished from a tiny number.
                 let bound = scale.clone() * Big::with_val(DIGITS, 2).pow(CLOSE);
                 let unclear = !a.is_zero() && a.clone().abs() <= bound;
                 let zero = a.is_zero();
@@ -401,7 +401,7 @@ impl Formula {
                     Saturate => number(a.clamp(&big(0.0), &big(1.0)), &[]),
                     Exp2 if scale.get_exp().is_some_and(|exponent| exponent > 11) => Value::Open,
                     Exp2 => {
-                        // Errors of the exponent are those of its scale.
+                        // The error of the exponent is relative to its scale.
                         let value = a.exp2();
                         let scale: Big = value.clone() * (scale + 1);
                         number(value, &[&scale.abs()])
@@ -480,7 +480,7 @@ impl Formula {
     }
 }
 
-/// Writes instructions that compute a formula; the register that holds it.
+/// Writes instructions that compute a formula, and returns the register of the result.
 fn emit(formula: &Formula, out: &mut String, next: &mut usize, wide: bool) -> String {
     let ty = if wide { "f64" } else { "f32" };
     let mut of = |part: &Formula, out: &mut String| emit(part, out, next, wide);
@@ -541,7 +541,7 @@ fn emit(formula: &Formula, out: &mut String, next: &mut usize, wide: bool) -> St
 }
 
 impl Formula {
-    /// Whether it has a value at a point, and so has every part of it.
+    /// Whether it and all its subformulas are defined at a point.
     fn is_defined(&self, point: &[Rational]) -> bool {
         let mut copy = self.clone();
         matches!(self.at(point), Value::Number(..))
@@ -594,7 +594,7 @@ fn coordinate(random: &mut Random) -> Rational {
 
 fn point(random: &mut Random) -> Vec<Rational> {
     let mut point: Vec<Rational> = (0..INPUTS).map(|_| coordinate(random)).collect();
-    // Ties, opposites and all alike are where choices change.
+    // Choices change at ties, opposites and equal inputs.
     match random.below(6) {
         0 => point[1] = point[0].clone(),
         1 => point[2] = Rational::from(-&point[0]),
@@ -605,7 +605,7 @@ fn point(random: &mut Random) -> Vec<Rational> {
     point
 }
 
-/// Whether two values are told apart.
+/// Whether two values are certainly different.
 fn apart(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a, sa), Value::Number(b, sb)) => {
@@ -661,7 +661,7 @@ fn check(seed: u64) -> Result<Checked, String> {
             let [a, b] = [reference.at(&at), opt.at(&at)];
             let differs = apart(&a, &b) || matches!((&a, &b), (Value::Number(..), Value::Undefined));
             if !differs {
-                // An evaluation with so many digits that leaves bounds says nothing.
+                // An evaluation that overflows even at this precision shows nothing.
                 if matches!(a, Value::Open) || matches!(b, Value::Open) {
                     return Ok(vec![name, "the witness is too large to evaluate".into()]);
                 }

@@ -1,5 +1,5 @@
-//! Known floats that decide something (rule V10): an integer that was made of them is proved only if arithmetic in
-//! floats gives that integer, however far approximations are off.
+//! Known floats that decide integers, branches or addresses (rule V10): a value derived from them is proved only if
+//! float arithmetic gives it, for all permitted errors of approximations.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub const FAMILY: Family = Family {
     expects: &[("equivalent", 30), ("depends-on-rounding", 10)],
 };
 
-/// Registers of floats.
+/// The number of float registers.
 const FLOATS: usize = 3;
 
 /// Exactly rounded operations: `$f` is a float, `$r` a rounding mode, `$t` the type.
@@ -41,7 +41,7 @@ const EXACT: &[&str] = &[
     "neg.$t $f, $f;",
 ];
 
-/// Operations of f32 only.
+/// Operations that exist in f32 only.
 const SINGLE: &[&str] = &[
     "add.$r.ftz.f32 $f, $f, $f;",
     "mul.$r.ftz.f32 $f, $f, $f;",
@@ -52,7 +52,7 @@ const SINGLE: &[&str] = &[
     "cvt.$i.f32.f32 $f, $f;",
 ];
 
-/// Approximations of f32, each off by a unit in the last place in some GPU: `$A` is the result.
+/// Approximations of f32, each of which some GPU may have off by a unit in the last place: `$A` is the result.
 const APPROXIMATE: &[&str] = &[
     ROOT,
     "abs.f32 %g, $f; add.rn.f32 %g, %g, 0f3F800000; rsqrt.approx.f32 $A, %g;",
@@ -66,7 +66,7 @@ const APPROXIMATE: &[&str] = &[
 /// Its relative error is bounded, so the root of zero is zero (ISA 9.7.3.15).
 const ROOT: &str = "abs.f32 %g, $f; sqrt.approx.f32 $A, %g;";
 
-/// What decides.
+/// What the float decides.
 #[derive(Clone, Copy, Debug)]
 enum Decision {
     /// A conversion to an integer, with its rounding.
@@ -75,7 +75,7 @@ enum Decision {
     Select(&'static str),
     /// A comparison, and a branch by it.
     Branch(&'static str),
-    /// Which element of a table is loaded.
+    /// The address of an element of a table.
     Address,
     /// The bits of the float.
     Bits,
@@ -93,7 +93,7 @@ fn literal(random: &mut Random, wide: bool) -> String {
     if wide { format!("0d{:016X}", value.to_bits()) } else { format!("0f{:08X}", (value as f32).to_bits()) }
 }
 
-/// Lines of the kernel; where an approximation was made, a place to be off by `$e` units.
+/// The lines of the kernel; after each approximation, a placeholder `$e` for an error in units.
 fn lines(random: &mut Random, wide: bool) -> Vec<String> {
     let ty = if wide { "f64" } else { "f32" };
     let mut out = Vec::new();
@@ -188,7 +188,7 @@ fn check(seed: u64) -> Result<Checked, String> {
         tensor("x", "u32", 16, Role::In, Contents::Iota),
         tensor("y", "u32", 1, Role::Out, Contents::Undefined),
     ];
-    // What hardware may give: exact operations do as IEEE says, approximations may be off.
+    // The possible results of hardware: operations are exactly rounded, approximations may have errors.
     let mut possible = Vec::new();
     for off in [0, 1, -1] {
         let nudged = program(&lines, &decision, Some(off), wide);
@@ -197,7 +197,7 @@ fn check(seed: u64) -> Result<Checked, String> {
         possible.push(left[0][0]);
     }
     let mut checked = Checked::new();
-    // What it gives, and what it would be next to: with and without rounding.
+    // The claims to verify: the IEEE result, its neighbours, and other numbers.
     let ieee = possible[0];
     for claimed in [ieee, ieee.wrapping_add(1) & 0xffff_ffff, ieee.wrapping_sub(1) & 0xffff_ffff, 7, 3, 11, 5]
     {
@@ -209,7 +209,7 @@ fn check(seed: u64) -> Result<Checked, String> {
         let wrong = match name.as_str() {
             "equivalent" | "equivalent-where" => possible.iter().any(|value| *value != claimed),
             "different" => possible.contains(&claimed),
-            // Whatever is at fault, nothing is claimed of the value.
+            // A fault or *unknown* makes no claim about the value.
             _ => !matches!(verdict, Verdict::Fault(_) | Verdict::Unknown(_)),
         };
         if wrong {

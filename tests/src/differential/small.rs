@@ -1,4 +1,4 @@
-//! Unknown integers of which all values are tried: two kernels that compute the same in other ways, or almost.
+//! Unknown integers, all of whose values are tried: two kernels that compute the same in different ways, or nearly so.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -21,11 +21,11 @@ pub const FAMILY: Family = Family {
     expects: &[("equivalent", 60), ("different", 60)],
 };
 
-/// Registers that statements compute with.
+/// The number of registers that statements use.
 const WORDS: usize = 4;
 
-/// Ways to compute something: the first ones do the same, those behind `near` almost. `$d` is the result, `$a` and `$b`
-/// are operands, `$n` is 0 to 31, `$N` is 2ⁿ, `$M` one less, `$o` is 32 − n, `$k` a divisor, `$c` any number.
+/// Equal ways to compute a value, and near misses. `$d` is the result, `$a` and `$b` are operands, `$n` is 0 to 31,
+/// `$N` is 2ⁿ, `$M` one less, `$o` is 32 − n, `$k` a divisor, `$c` any number.
 struct Ways {
     same: &'static [&'static str],
     near: &'static [&'static str],
@@ -245,16 +245,16 @@ const WAYS: &[Ways] = &[
     },
 ];
 
-/// What an input is.
+/// An input of a program.
 #[derive(Clone, Copy, Debug)]
 struct Input {
     /// Its type in the case.
     element: &'static str,
     bits: u32,
     signed: bool,
-    /// The instruction that loads it has this type.
+    /// The type of the instruction that loads it.
     load: &'static str,
-    /// What is left of it, as digits: kernels mask the others.
+    /// The number of low bits that kernels use; they mask the others.
     kept: u32,
 }
 
@@ -287,10 +287,10 @@ impl Input {
         }
     }
 
-    /// All values, where they are few enough; else extreme values and some at random.
+    /// All values, if they are few enough; otherwise extreme values and random ones.
     fn values(self, random: &mut Random, few: usize) -> Vec<u64> {
         if self.kept <= 8 && 1 << self.kept <= few {
-            // The digits that are masked hold anything.
+            // The masked bits are random.
             let noise = if self.kept < self.bits { random.bits() << self.kept } else { 0 };
             return (0..1 << self.kept).map(|bits| (bits | noise) & mask(self.bits)).collect();
         }
@@ -304,7 +304,7 @@ impl Input {
     }
 }
 
-/// What a program's kernels are made of.
+/// A step of a program's kernels.
 struct Step {
     ways: &'static Ways,
     operands: Vec<(char, String)>,
@@ -367,7 +367,7 @@ fn program(inputs: &[Input], constants: [u32; WORDS], steps: &[String]) -> Strin
     kernel(&pointers, &registers, &out)
 }
 
-/// The case on `count` points; known ones, where they are given.
+/// The case on the given points, or with symbolic inputs.
 fn case(inputs: &[Input], points: Option<&[Vec<u64>]>, sides: [&str; 2]) -> Case {
     const BLOCK: u64 = 64;
     let count = points.map_or(1, |points| points.len() as u64);
@@ -392,7 +392,7 @@ fn case(inputs: &[Input], points: Option<&[Vec<u64>]>, sides: [&str; 2]) -> Case
     pair(params, launch(sides[0]), launch(sides[1]))
 }
 
-/// What both kernels leave at each point.
+/// The results of both kernels at each point.
 fn run(case: &Case) -> Result<[Vec<u64>; 2], String> {
     let sides = ready(case)?;
     let inputs: Inputs =
@@ -412,7 +412,7 @@ fn run(case: &Case) -> Result<[Vec<u64>; 2], String> {
     Ok(left)
 }
 
-/// A witness's values of the inputs, which lie in their types.
+/// The values of the inputs in a witness, which must conform to their types.
 fn witness(inputs: &[Input], difference: &Difference) -> Result<Vec<u64>, String> {
     let How::Values(witness) = &difference.how else { return Err("it names no values".into()) };
     let mut point = vec![0; inputs.len()];

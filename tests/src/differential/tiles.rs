@@ -1,8 +1,8 @@
-//! Where elements lie in shared memory: those of boxes of tensor maps, and of factors of products by warpgroups.
+//! Layouts of elements in shared memory: boxes of tensor maps, and factors of products by warpgroups.
 //!
-//! A kernel moves elements of `x` through a box, or through a factor whose product is taken with the identity. The
-//! interpreter says which element of `x` each of `y` is; a reference that gathers just these must be equivalent, and one that
-//! is off in one place different.
+//! A kernel moves elements of `x` through a box, or through a factor whose product with the identity is taken. The
+//! interpreter tells which element of `x` each element of `y` is; a reference that gathers exactly these must be
+//! equivalent, and one that is wrong in one place different.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -41,32 +41,32 @@ pub const FAMILY: Family = Family {
     ],
 };
 
-/// Kinds of boxes: to or from shared memory, swizzled, of three sizes of elements.
+/// The number of kinds of boxes: direction, swizzle, size of elements.
 const TILES: usize = 2 * SWIZZLES.len() * MOVED.len();
 
-/// Kinds of factors: left or right, swizzled, of seven types, of which two may lie in either order.
+/// The number of kinds of factors: side, swizzle, and type, two of which have two orders.
 const FACTORS: usize = 2 * SWIZZLES.len() * (KINDS.len() + 2);
 
-/// Threads of a kernel.
+/// The number of threads of a kernel.
 const THREADS: u64 = 128;
 
-/// Bytes after which every pattern repeats.
+/// The period of all swizzle patterns in bytes.
 const PATTERN: u64 = 1024;
 
 /// A kernel that moves elements.
 struct Moves {
     what: String,
-    /// Of `x` and `y`.
+    /// The element types of `x` and `y`.
     elements: [&'static str; 2],
     counts: [u64; 2],
     side: Side,
 }
 
-/// Swizzles, as cases call them, with the bits that descriptors have for them, and bytes of a line.
+/// Swizzles: name in cases, bits in descriptors, and bytes of a line.
 const SWIZZLES: [(Swizzle, u64, u64); 4] =
     [(Swizzle::None, 0, 16), (Swizzle::B32, 3, 32), (Swizzle::B64, 2, 64), (Swizzle::B128, 1, 128)];
 
-/// Elements of boxes, and their bytes.
+/// The element types of boxes, with their bytes.
 const MOVED: [(&str, u64); 3] = [("u8", 1), ("f16", 2), ("f32", 4)];
 
 /// A type of factors: its name as a modifier, its bytes, the bits of 1, and how a register `%r` of it becomes `%f`.
@@ -125,14 +125,14 @@ fn module(parameters: &str, body: &str) -> String {
     )
 }
 
-/// Every thread does something for each of its numbers `%i` below a count.
+/// A loop in which the threads together execute `body` for each `%i` below `count`.
 fn each(label: &str, count: u64, body: &str) -> String {
     format!(
         "  mov.u32 %i, %tid;\n{label}:\n  setp.ge.u32 %p, %i, {count};\n  @%p bra {label}_end;\n{body}  add.u32 %i, %i, {THREADS};\n  bra {label};\n{label}_end:\n"
     )
 }
 
-/// Copies elements of so many bytes between `smem` and a tensor at `%x` or `%y`.
+/// Copies elements of `bytes` bytes between `smem` and the tensor at `%x` or `%y`.
 fn raw(label: &str, count: u64, bytes: u64, start: u64, loads: bool) -> String {
     let (width, tensor) = (8 * bytes, if loads { "x" } else { "y" });
     let place = format!("  mad.wide.u32 %at, %i, {bytes}, %{tensor}; mad.lo.u32 %t, %i, {bytes}, %s;\n");
@@ -144,7 +144,7 @@ fn raw(label: &str, count: u64, bytes: u64, start: u64, loads: bool) -> String {
     each(label, count, &(place + &moves))
 }
 
-/// The box of a tensor map, loaded or stored.
+/// A kernel that loads or stores a box of a tensor map.
 fn tile(kind: usize, random: &mut Random) -> Moves {
     let loads = kind.is_multiple_of(2);
     let (swizzle, _, line) = SWIZZLES[kind / 2 % SWIZZLES.len()];
@@ -161,11 +161,11 @@ fn tile(kind: usize, random: &mut Random) -> Moves {
         let (mut extent, mut begin) = if loads {
             (tile + random.below(6) as u64, random.below(*tile as usize) as i64 - slack as i64 / 2)
         } else {
-            // What is stored is all of the tensor.
+            // A store covers the whole tensor.
             (tile - slack, -(random.below(slack as usize + 1) as i64))
         };
         if at == 0 {
-            // A row has a multiple of 16 bytes.
+            // The size of a row must be a multiple of 16 bytes.
             extent = extent.next_multiple_of(16 / bytes);
             if !loads {
                 begin = -(random.below((tile - extent) as usize + 1) as i64);
@@ -233,7 +233,7 @@ fn side(ptx: String, arguments: Vec<Argument>, shared: u64) -> Side {
     Side { ptx, path: "random.ptx".into(), kernel: None, arguments: Some(arguments), launch }
 }
 
-/// A factor in shared memory, and bytes of it.
+/// The place of a factor in shared memory.
 struct Place {
     start: u64,
     descriptor: u64,
@@ -268,11 +268,11 @@ impl Place {
     }
 }
 
-/// A factor in shared memory, times the identity.
+/// A kernel that multiplies a factor in shared memory by the identity.
 fn factor(kind: usize, random: &mut Random) -> Moves {
     let left = kind.is_multiple_of(2);
     let swizzle = SWIZZLES[kind / 2 % SWIZZLES.len()];
-    // Behind all types, those of 16 bits in the other order.
+    // After all types follow those of 16 bits in the other order.
     let kind = kind / 2 / SWIZZLES.len();
     let k_major = kind < KINDS.len();
     let kind = &KINDS[kind % KINDS.len()];
@@ -294,7 +294,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
         );
     };
     descriptor("%u", place.start, place.descriptor);
-    // The identity lies without swizzle, units of 16 bytes in columns of 8.
+    // The identity is stored without swizzle, in columns of 8 units of 16 bytes.
     descriptor("%v", place.size, 128 >> 4 << 16 | 256 >> 4 << 32);
     let mut end = place.size;
     if left {
@@ -312,7 +312,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
             end += 4;
         }
     } else {
-        // Row and columns of each register of a lane: warps have 16 rows each, and all columns.
+        // Row and columns of each register of a lane: each warp has 16 rows, and all columns.
         let per = 4 / bytes;
         for register in 0..4 {
             let _ = writeln!(body, "  mov.b32 %a{register}, 0;");
@@ -337,10 +337,10 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
         format!("{{{}}}", all.join(", "))
     };
     let d = list("d", n / 2);
-    // What is not added may be anything.
+    // Accumulators that are not added may hold anything.
     let (adds, held) = one_of(random, &[("0", "0f40000000"), ("1", "0f00000000"), ("%q", "0f00000000")]);
     (0..n / 2).for_each(|at| _ = writeln!(body, "  mov.b32 %d{at}, {held};"));
-    // Integers are not negated; the other factor may be of the other type, and no sum leaves its range.
+    // Integers cannot be negated; the factors may differ in signedness, and no sum overflows.
     let [scale_a, scale_b] = [one_of(random, &[1, -1]), one_of(random, &[1, -1])];
     let (types, signs) = if kind.is_integer() {
         let other = one_of(random, &["s8", "u8"]);
@@ -359,7 +359,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
         body,
         "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n  setp.lt.u32 %q, %tid, 128;\n  wgmma.fence.sync.aligned;\n  wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {d}, {a}, {b}, {adds}{signs}{trans};\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;"
     );
-    // A lane has two neighbours in each 8 columns of each of two rows, 8 apart.
+    // In every 8 columns, a lane holds two neighbouring elements of each of two rows, 8 apart.
     let _ = writeln!(
         body,
         "  shr.u32 %t, %tid, 5; and.b32 %i, %tid, 31; shr.u32 %r, %i, 2; mad.lo.u32 %t, %t, 16, %r; and.b32 %i, %i, 3; shl.b32 %i, %i, 1; mad.lo.u32 %t, %t, {n}, %i; mad.wide.u32 %at, %t, 4, %y;"
@@ -377,7 +377,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
     }
 }
 
-/// A kernel that stores elements of `x`, or all of them negated, of which `t` has the numbers, from 1 on; 0 is a zero.
+/// A kernel that gathers elements of `x`, or their negations, by the numbers in `t`, which count from 1; 0 means zero.
 fn gather(moves: &Moves, negated: bool) -> Side {
     let [x, y] = moves.elements;
     let bytes = |name: &str| Element::parse(name).map_or(0, Element::bytes);
@@ -408,9 +408,10 @@ fn kind_of(element: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.element == element).unwrap_or(&KINDS[0])
 }
 
-/// The element of `x`, from 1 on, that each of `y` is in the interpreter; 0 for zeros. Whether they are negated.
+/// For each element of `y` in the interpreter, the number of the element of `x` that it is, from 1, or 0 for zero; and
+/// whether all are negated.
 fn traced(moves: &Moves, random: &mut Random) -> Result<(Vec<u64>, bool), String> {
-    // Every type has the numbers below.
+    // Every type represents the numbers below this.
     const BASE: u64 = 8;
     let [x, y] = moves.elements;
     let mut found = vec![0; moves.counts[1] as usize];

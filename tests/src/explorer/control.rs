@@ -1,4 +1,4 @@
-//! Control: who meets whom, under every schedule.
+//! Control: which threads meet at which barriers, under every schedule.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,20 +9,20 @@ use super::{Act, Broken, Count, Findings, Place, Program, THREADS, Thread, TooLa
 pub struct Arrival {
     /// The warp.
     pub warp: usize,
-    /// Its threads that had not returned.
+    /// Its threads that had not returned, with their steps.
     pub places: Vec<Place>,
-    /// What they do.
+    /// The operation at the barrier.
     pub how: Use,
-    /// For whom they wait.
+    /// The threads for which they wait.
     pub count: Count,
 }
 
 /// A completed round of a barrier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Generation {
-    /// Who arrived, by warp.
+    /// The arrivals, by warp.
     pub arrivals: Vec<Arrival>,
-    /// Threads that counted as arrived because they had returned, and how far their paths go.
+    /// Threads that counted as arrived because they had returned, with the ends of their paths.
     pub returned: Vec<Place>,
 }
 
@@ -55,9 +55,9 @@ pub enum How {
 /// Where a run ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct End {
-    /// How.
+    /// How it ends.
     pub how: How,
-    /// In which state.
+    /// The final state.
     pub control: Control,
 }
 
@@ -119,7 +119,7 @@ impl Cta<'_> {
         usize::from(state.at[thread]) == self.threads[thread].steps.len()
     }
 
-    /// What a thread is about to do.
+    /// The next statement of a thread.
     fn act(&self, state: &Control, thread: usize) -> Option<Act> {
         self.threads[thread].steps.get(usize::from(state.at[thread])).map(|step| step.act)
     }
@@ -138,7 +138,7 @@ impl Cta<'_> {
         (0..self.threads.len()).filter(of_warp).collect()
     }
 
-    /// Control does not wait for memory.
+    /// Passes accesses and copies: control does not depend on memory.
     fn pass_local(&self, state: &mut Control) {
         for thread in 0..self.threads.len() {
             while self.act(state, thread).is_some_and(Act::is_local) {
@@ -147,7 +147,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Everything that can happen next.
+    /// All possible next states, or broken rules.
     fn steps(&self, state: &Control, findings: &mut Findings) -> Vec<Result<Control, Broken>> {
         let mut next = Vec::new();
         for thread in 0..self.threads.len() {
@@ -176,8 +176,8 @@ impl Cta<'_> {
         next
     }
 
-    /// The warp arrives at a barrier, when all of its threads that have not returned stand at one: what follows, or
-    /// all rules that this breaks.
+    /// Lets the warp arrive at a barrier, if all of its threads that have not returned are at one: the next states, or
+    /// the rules that this breaks.
     fn arrive(&self, state: &Control, warp: usize, findings: &mut Findings) -> Vec<Result<Control, Broken>> {
         let live = self.live(state, warp);
         let mut uses = Vec::new();
@@ -223,7 +223,7 @@ impl Cta<'_> {
         vec![Ok(self.complete(after, findings))]
     }
 
-    /// The number of threads that a count stands for.
+    /// The number of threads for a count.
     fn number(&self, count: Count) -> u32 {
         match count {
             Count::All => 32 * self.program.warps.len() as u32,
@@ -231,7 +231,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Completes the barriers that are waiting for nobody any more.
+    /// Completes the barriers for which no arrival is missing.
     fn complete(&self, mut state: Control, findings: &mut Findings) -> Control {
         for id in state.open.keys().copied().collect::<Vec<u8>>() {
             let arrivals = &state.open[&id];
@@ -241,7 +241,7 @@ impl Cta<'_> {
             let number = |arrival: &Arrival| self.number(arrival.count);
             let enough = arrivals.first().map(number) == Some(32 * arrivals.len() as u32);
             let all = arrivals.iter().all(|arrival| arrival.count == Count::All);
-            // Where somebody gives a count, returned threads do not make up for what is missing.
+            // With a count, threads that returned do not count as arrived.
             let complete = if all { nobody_missing } else { enough };
             if complete {
                 self.release(&mut state, id, all, findings);
@@ -276,7 +276,7 @@ impl Cta<'_> {
         state.past.entry(id).or_default().push(Generation { arrivals, returned });
     }
 
-    /// The threads of a mask pass a warp barrier or a collective, when all that have not returned are there.
+    /// Lets the threads of a mask pass a warp barrier or a collective, if all that have not returned have reached it.
     fn meet(&self, state: &Control, thread: usize, act: Act, mask: u8) -> Option<Result<Control, Broken>> {
         let warp = self.threads[thread].warp;
         let in_mask = |other: &usize| mask >> self.threads[*other].member & 1 == 1;

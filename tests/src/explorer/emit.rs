@@ -11,7 +11,7 @@ use super::{
     Update, Use, Warp, threads,
 };
 
-/// How guards become PTX; the meaning is the same.
+/// How guards are emitted as PTX; the meaning is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Every guarded line is branched around.
@@ -20,7 +20,7 @@ pub enum Style {
     Predicates,
 }
 
-/// Threads of the block.
+/// The number of threads of the block.
 pub fn block(program: &Program) -> u32 {
     let whole = 32 * program.warps.len() as u32;
     match program.warps.last() {
@@ -29,7 +29,7 @@ pub fn block(program: &Program) -> u32 {
     }
 }
 
-/// Where warps run; the meaning is the same, as far as barriers are those for all threads and words are global.
+/// Where warps run; the meaning is the same if all barriers are for all threads and the words are global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// All in one CTA.
@@ -49,7 +49,7 @@ const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\n\
 pub struct Kernel {
     /// The text.
     pub ptx: String,
-    /// For each of its lines the warp and the line of the warp's text that it belongs to, if it does.
+    /// For each of its lines, the warp and the line of the warp's text from which it is emitted, if any.
     pub lines: Vec<Option<(usize, usize)>>,
 }
 
@@ -70,7 +70,7 @@ pub fn kernel(program: &Program, style: Style, home: Home) -> Kernel {
     Kernel { ptx: emitter.out, lines: emitter.lines }
 }
 
-/// A kernel `k` of one thread that leaves behind what `end` says, in all that it says about tensors.
+/// A kernel `k` of one thread that stores the memory and registers of `end` in the tensors.
 pub fn outcome(program: &Program, end: &Final) -> String {
     let mut emitter = Emitter::new(Style::Branches, program.space, Home::Cta);
     for (tensor, halves) in [("g", 0..HALVES), ("s", HALVES..CELLS)] {
@@ -96,7 +96,7 @@ pub fn outcome(program: &Program, end: &Final) -> String {
     emitter.out
 }
 
-/// Whether some thread writes to the source, so that it is no mere input.
+/// Whether some thread writes to the source, so that it is not only an input.
 pub fn writes_source(program: &Program) -> bool {
     let mut lines = program.warps.iter().flat_map(|warp| &warp.lines);
     lines.any(|line| matches!(line.act, Act::Write(cell, _) if usize::from(cell.half) >= HALVES))
@@ -277,7 +277,7 @@ impl Emitter {
             Act::Copy(Transfer { to, from, size, taken }) => {
                 let part = match taken {
                     _ if taken == size => String::new(),
-                    // To take nothing can be said in two ways.
+                    // A copy of nothing has two spellings.
                     0 if self.style == Style::Predicates => ", %true".into(),
                     _ => format!(", {}", 2 * taken),
                 };
@@ -296,7 +296,7 @@ impl Emitter {
         }
     }
 
-    /// An atomic with an old value that nobody uses, or without one.
+    /// An atomic, whose old value is ignored or not returned.
     fn update(&mut self, Update { half, double, operation, operand }: Update, guard: &str) {
         let (name, sort) = match operation {
             Operation::Add => ("add", 'u'),

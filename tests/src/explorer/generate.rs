@@ -1,9 +1,8 @@
-//! Random programs, the same ones for the same seed.
+//! Random programs, determined by the seed.
 //!
 //! A plan that all threads follow is made first: accesses, barriers among some warps, meetings inside a warp,
-//! returns, asynchronous copies, atomics. In disciplined plans an access is taken only if the plan orders it after all that it
-//! conflicts with.
-//! Then some plans are spoilt: lines are dropped, swapped, copied or changed.
+//! returns, asynchronous copies, atomics. In disciplined plans, an access is added only if the plan orders it after all
+//! accesses that it conflicts with. Then some plans are spoilt: lines are dropped, swapped, copied or changed.
 
 use super::{Act, CELLS, COPIES, Cell, Count, HALVES, Line, Members, Operation, Program, Space, Stored};
 use super::{Transfer, Update, Use, Warp};
@@ -13,7 +12,7 @@ use super::{Transfer, Update, Use, Warp};
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence that belongs to a seed.
+    /// The sequence for a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -30,7 +29,7 @@ impl Random {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// True in so many of 100 cases.
+    /// True with a probability of `chance` percent.
     fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
@@ -40,7 +39,7 @@ impl Random {
     }
 }
 
-/// Lines that a text may have.
+/// The most lines of a text.
 const LINES: usize = 7;
 
 /// A program for a seed.
@@ -64,12 +63,12 @@ pub fn program(seed: u64) -> Program {
     program
 }
 
-/// What a plan has atomics for. They are drawn apart, so that programs without them are the same as ever.
+/// The use of atomics in a plan. They are drawn separately, so that programs without them do not change.
 struct Atomics {
     random: Random,
-    /// What most of them are.
+    /// The most frequent operation.
     operation: Operation,
-    /// How many of 100 accesses are atomics.
+    /// The percentage of accesses that are atomics.
     share: usize,
 }
 
@@ -82,7 +81,7 @@ impl Atomics {
         Some(Atomics { random, operation, share })
     }
 
-    /// An atomic in the place of an access to a half word, by chance.
+    /// Replaces an access to a half word by an atomic, at random.
     fn update(&mut self, half: u8) -> Option<Update> {
         if usize::from(half) >= HALVES || !self.random.percent(self.share) {
             return None;
@@ -96,7 +95,7 @@ impl Atomics {
     }
 }
 
-/// An access becomes an atomic, or an atomic a plain access or another atomic.
+/// Replaces an access by an atomic, or an atomic by a plain access or another atomic.
 fn exchange(random: &mut Random, program: &mut Program) {
     let at = random.below(program.warps.len());
     let lines = &mut program.warps[at].lines;
@@ -127,17 +126,17 @@ fn exchange(random: &mut Random, program: &mut Program) {
     }
 }
 
-/// A planned access, for discipline.
+/// A planned access, by which disciplined plans find conflicts.
 #[derive(Clone, Copy)]
 struct Access {
-    /// The half words.
+    /// The half words, as bits.
     bits: u8,
     writes: bool,
-    /// What it does, if it is atomic.
+    /// Its operation, if it is atomic.
     update: Option<Update>,
 }
 
-/// Copies that a thread has begun and not waited for, as accesses.
+/// The accesses of copies that a thread has started and not waited for, as bits.
 #[derive(Clone, Default)]
 struct Begun {
     open: u64,
@@ -157,16 +156,16 @@ struct Plan {
     /// Members of each warp that have not returned.
     live: Vec<Members>,
     disciplined: bool,
-    /// The planner believes that everything orders memory: shuffles, and `arrive` both ways.
+    /// Whether the planner wrongly assumes that everything orders memory: shuffles, and `arrive` in both directions.
     credulous: bool,
-    /// How many half words the plan uses.
+    /// The number of half words that the plan uses.
     halves: usize,
-    /// Whether there are asynchronous copies, and how many so far.
+    /// The number of asynchronous copies so far; `None` if there are none.
     copies: Option<usize>,
-    /// Of each member of each warp.
+    /// For each member of each warp, its copies in flight.
     begun: Vec<Vec<Begun>>,
     accesses: Vec<Access>,
-    /// For each member of each warp, the planned accesses that come before what it does next.
+    /// For each member of each warp, the planned accesses that happen before its next step, as bits.
     knows: Vec<Vec<u64>>,
 }
 
@@ -282,7 +281,7 @@ impl Plan {
         }
     }
 
-    /// Whether an access may race with one that is not `known` to be before it.
+    /// Whether an access may race with one that is not among the `known` ones before it.
     fn conflicts(&self, known: u64, Access { bits, writes, update }: Access) -> bool {
         let go_together = |other: &Access| match (update, other.update) {
             (Some(one), Some(other)) => one.meets(other) && one.operation == other.operation,
@@ -294,7 +293,7 @@ impl Plan {
         self.accesses.iter().enumerate().any(may)
     }
 
-    /// An asynchronous copy, and mostly what makes it a group.
+    /// Adds an asynchronous copy, usually followed by a commit of its group.
     fn copy(&mut self) {
         for _ in 0..4 {
             let warp = self.random.below(self.program.warps.len());
@@ -346,7 +345,7 @@ impl Plan {
         }
     }
 
-    /// Somebody waits for copies; when nobody has begun any, perhaps nonetheless.
+    /// Adds a wait for copies; sometimes even if none is in flight.
     fn wait(&mut self) {
         for _ in 0..4 {
             let warp = self.random.below(self.program.warps.len());
@@ -416,7 +415,7 @@ impl Plan {
             let members = self.knows[*warp].iter().enumerate().filter(|(member, _)| live >> member & 1 == 1);
             members.fold(known, |known, (_, knows)| known | knows)
         });
-        // A planner who believes that barriers wait for copies.
+        // A credulous planner sometimes assumes that barriers wait for copies.
         let flying = self.begun.iter().flatten().fold(0, |all, begun| all | begun.all());
         let known = if self.credulous && self.random.percent(40) { known | flying } else { known };
         let counts = 32 * parts.len() as u32;
@@ -441,7 +440,7 @@ impl Plan {
         }
     }
 
-    /// All of `guard` at one line or, with some chance, in two.
+    /// Adds a statement for all of `guard` in one line or, with probability `chance`, in two.
     fn apart(&mut self, warp: usize, guard: Members, act: Act, chance: usize) {
         let some = guard & self.random.below(16) as Members;
         if some != 0 && some != guard && self.random.percent(chance) {
@@ -483,7 +482,7 @@ impl Plan {
         }
     }
 
-    /// Something written in one place reaches a third one by way of a second one, or just misses it.
+    /// Adds a relay: a write reaches a third thread through a second one, or just fails to.
     fn relay(&mut self) {
         let cell = Cell { half: self.random.below(self.halves) as u8, wide: false };
         let (write, read) = (Act::Write(cell, Stored::Constant(5)), Act::Read(cell));

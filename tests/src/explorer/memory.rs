@@ -1,4 +1,4 @@
-//! Memory: the accesses of a run of control, in every order that happens-before allows.
+//! Memory: the accesses of a run of control, in every order that happens-before permits.
 
 use std::collections::HashSet;
 
@@ -10,14 +10,14 @@ use super::{COPIES, THREADS, Update, Use};
 /// The most agents: threads, and the copies that they start.
 const AGENTS: usize = THREADS + COPIES;
 
-/// How far each agent has come, and what is in memory and registers when that is followed.
+/// The step of each agent and, if values are tracked, the contents of memory and registers.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
     at: [u8; AGENTS],
     values: Option<Box<Values>>,
 }
 
-/// Contents.
+/// The contents of memory and registers.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Values {
     now: Final,
@@ -32,7 +32,7 @@ struct Copy {
     transfer: Transfer,
 }
 
-/// Steps of a copy.
+/// The number of steps of a copy.
 const COPY_STEPS: u8 = 2;
 
 /// An arrival that must happen after a release of the generation before.
@@ -52,7 +52,7 @@ pub(super) struct Memory<'r> {
 }
 
 impl<'r> Memory<'r> {
-    /// Nothing, when there are too many copies.
+    /// The explorer of these threads; `None` if there are too many copies.
     pub(super) fn new(threads: &'r [Thread], search: Search) -> Option<Memory<'r>> {
         let mut copies = Vec::new();
         for (number, thread) in threads.iter().enumerate() {
@@ -71,7 +71,7 @@ impl<'r> Memory<'r> {
         (copies.len() <= COPIES).then_some(Memory { threads, copies, may_matter, search })
     }
 
-    /// Whether there is a race, and nothing more to be known of what is accessed.
+    /// Whether a race was found, and exploring further accesses cannot find more.
     pub(super) fn is_settled(&self, findings: &Findings) -> bool {
         findings.race && (findings.matters || !self.may_matter)
     }
@@ -84,8 +84,8 @@ impl<'r> Memory<'r> {
         findings: &mut Findings,
     ) -> Result<(), TooLarge> {
         let successors = successors(control);
-        // An agent that only passes a step disables nothing, so that passing as soon as possible loses no race. Early
-        // arrivals are about agents that have not passed certain steps yet; those are passed in all orders.
+        // An agent that only passes a step disables nothing, so passing it as soon as possible loses no race. Early
+        // arrivals depend on agents that have not passed certain steps yet; these steps are passed in all orders.
         let held = successors.iter().flat_map(|next| next.waiters.iter().chain(&next.arrival.places));
         let held = held.copied().collect();
         let run = Run { memory: self, control, waits: self.waits(control), held };
@@ -124,7 +124,7 @@ impl<'r> Memory<'r> {
         Ok(())
     }
 
-    /// For each step of each agent, which steps must have been reached.
+    /// For each step of each agent, the steps that must have been reached before.
     fn waits(&self, control: &Control) -> Vec<Vec<Vec<Place>>> {
         let threads = self.threads;
         let mut waits: Vec<Vec<Vec<Place>>> =
@@ -181,7 +181,7 @@ impl<'r> Memory<'r> {
                 }
             }
         }
-        // A copy begins when its thread has passed it, and waits for nothing more.
+        // A copy begins when its thread has passed it, and its second step waits for nothing.
         let begun = |copy: &Copy| vec![vec![(copy.thread as u8, copy.step as u8 + 1)], Vec::new()];
         waits.extend(self.copies.iter().map(begun));
         waits
@@ -204,14 +204,14 @@ fn successors(control: &Control) -> Vec<Successor<'_>> {
 }
 
 impl Successor<'_> {
-    /// Whether the arrival has been reached although nobody has been released.
+    /// Whether the arrival has been reached although no thread of the previous generation has been released.
     fn may_be_early(&self, state: &State) -> bool {
         self.arrival.places.iter().all(|(thread, step)| state.at[usize::from(*thread)] == *step)
             && self.waiters.iter().all(|(thread, step)| state.at[usize::from(*thread)] <= *step)
     }
 }
 
-/// What an agent is about to do.
+/// The next action of an agent.
 #[derive(Clone, Copy)]
 enum Next {
     /// A thread's statement.
@@ -237,7 +237,7 @@ impl Next {
 }
 
 impl Update {
-    /// What the bytes hold after it that held `old`.
+    /// The new contents of the bytes after the operation, given the old ones.
     fn after(self, old: u64) -> u64 {
         let bits = if self.double { 64 } else { 32 };
         let word = u64::from(self.operand);
@@ -259,14 +259,14 @@ impl Update {
 struct Run<'r> {
     memory: &'r Memory<'r>,
     control: &'r Control,
-    /// By agent and step.
+    /// For each agent and step, the steps that must have been reached before.
     waits: Vec<Vec<Vec<Place>>>,
-    /// Steps that are not passed at once.
+    /// Steps that are not passed as soon as possible, but in all orders.
     held: HashSet<Place>,
 }
 
 impl Run<'_> {
-    /// Threads, and behind them copies.
+    /// The number of agents: threads, followed by copies.
     fn agents(&self) -> usize {
         self.memory.threads.len() + self.memory.copies.len()
     }
@@ -296,7 +296,7 @@ impl Run<'_> {
         (thread as u8, self.memory.threads[thread].steps[step].line)
     }
 
-    /// Whether two agents stand before conflicting accesses.
+    /// Finds two agents whose next steps are conflicting accesses.
     fn look_for_races(&self, state: &State, findings: &mut Findings) {
         let mut enabled: Vec<(usize, Next, u8, bool)> = Vec::new();
         for agent in 0..self.agents() {
@@ -339,7 +339,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether two threads of a warp stand at one line, and have taken the same branches since they last met.
+    /// Whether two threads of a warp are at one line, and have taken the same branches since they last met.
     fn is_one_instruction(&self, state: &State, one: usize, other: usize) -> bool {
         let (Some(style), threads) = (self.memory.search.same_stores, self.memory.threads) else {
             return false;
@@ -353,7 +353,7 @@ impl Run<'_> {
             return false;
         }
         let line = |(thread, step): Place| threads[usize::from(thread)].steps[usize::from(step)].line;
-        // Where each of the two was when they met, if they did before.
+        // The steps of both at an earlier meeting, if it had both of them.
         let met = |places: &[Place]| {
             let place = |agent: usize| {
                 let own = |place: &&Place| usize::from(place.0) == agent && place.1 < state.at[agent];
@@ -375,7 +375,7 @@ impl Run<'_> {
         branches(0).eq(branches(1))
     }
 
-    /// Lets all agents pass the steps that are neither accesses nor held, as far as they need not wait.
+    /// Lets all agents pass steps that are neither accesses nor held, until they have to wait.
     fn pass(&self, state: &mut State) {
         if self.memory.search.pace == Pace::Single {
             return;
@@ -396,7 +396,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether an agent need not wait.
+    /// Whether an agent can take its next step.
     fn ready(&self, state: &State, agent: usize) -> bool {
         let before = &self.waits[agent][usize::from(state.at[agent])];
         before.iter().all(|(other, step)| state.at[usize::from(*other)] >= *step)
@@ -415,7 +415,7 @@ impl Run<'_> {
         Some(after)
     }
 
-    /// What a step does to memory and registers.
+    /// Applies a step to memory and registers.
     fn perform(&self, values: &mut Values, agent: usize, next: Next) {
         let Values { now: Final { memory, registers }, carried } = values;
         match next {

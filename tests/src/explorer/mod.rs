@@ -1,7 +1,7 @@
 //! An exhaustive explorer of small CTAs (rule Y8): slow, and written from the rules alone.
 //!
-//! It shares nothing with the verifier, so that the two can be compared: what the verifier says
-//! about a kernel after running it once must be what holds for *every* schedule.
+//! It shares nothing with the verifier, so that the two can be compared: the verdict on a kernel that the verifier runs
+//! once must hold for *every* schedule.
 //!
 //! # The language
 //!
@@ -18,24 +18,26 @@
 //!
 //! The relaxed system of rule Y8, in two layers, because no statement's effect on control depends on memory:
 //!
-//! * *Control* ([`control`]): which warps meet at which barriers, who returns when. Memory accesses and what is
-//!   about copies are passed without waiting. All interleavings of barrier arrivals, warp-level meetings and returns are enumerated, with
-//!   the whole history of who met whom as part of the state. A run ends with all threads returned, stuck, or with a
-//!   broken rule. When the runs do not all end in the same state, participants depend on the schedule (Y3).
-//! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and
-//!   performs its accesses. It waits where rule Y2 orders memory and nowhere else: behind a barrier or a warp
-//!   barrier, until the agents of all participants have reached their arrivals. Shuffles, `arrive` and returning
-//!   make nobody wait. All interleavings of the agents are enumerated. A race is a state in which two agents
-//!   stand before conflicting accesses; atomics of the same bytes are none (Y7), but if they are different operations,
-//!   the order *matters*. Nor are writes of one constant by members of a warp that have taken the same branches since they
-//!   last met, by one line: which of their guards are branches is up to the [`Style`] in which they are emitted. This layer also finds arrivals that do not happen after a release of the
-//!   previous generation (Y3), as a state in which the one has been reached and none of the others passed.
+//! * *Control* ([`control`]): which warps meet at which barriers, and when threads return. Memory accesses and
+//!   operations on copies are passed without waiting. All interleavings of barrier arrivals, warp-level meetings and
+//!   returns are enumerated, with the whole history of meetings as part of the state. A run ends with all threads
+//!   returned, stuck, or with a broken rule. If the runs do not all end in the same state, participants depend on the
+//!   schedule (Y3).
+//! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and performs
+//!   its accesses. It waits only where rule Y2 orders memory: after a barrier or a warp barrier, until the agents of
+//!   all participants have reached their arrivals. Shuffles, `arrive` and returning make no agent wait. All
+//!   interleavings of the agents are enumerated. A race is a state in which the next steps of two agents are
+//!   conflicting accesses. Atomics of the same bytes do not race (Y7), but if they are different operations, the order
+//!   *matters*. Nor do writes of one constant by one line race, if their threads are of one warp and have taken the
+//!   same branches since they last met; the [`Style`] of emission decides which guards are branches. This layer also
+//!   finds arrivals that do not happen after a release of the previous generation (Y3), as a state in which such an
+//!   arrival has been reached and no release has been passed.
 //!
 //! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
-//! They are followed only when nothing is at fault; then all runs must leave the same memory and registers.
+//! They are tracked only if there is no fault; then all runs must leave the same memory and registers.
 //!
-//! A step that is no access only lets others go on, so agents pass it as soon as they can; [`Pace::Single`] does
-//! without this shortcut, for tests to compare.
+//! A step that is no access only enables others, so agents pass it as soon as they can; [`Pace::Single`] disables
+//! this shortcut, so that tests can compare both.
 //!
 //! Not modelled: old values of atomics and their scopes, bulk and tensor copies, counts that are no multiple of 32,
 //! values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines; the emitted PTX
@@ -65,10 +67,10 @@ pub const THREADS: usize = 16;
 /// The most copies that a program may have.
 pub const COPIES: usize = 6;
 
-/// What the half words hold at first (when they are initialised).
+/// The initial contents of the half words, if they are initialised.
 pub const INITIAL: [u16; CELLS] = [0, 1, 2, 3, 40, 41, 42, 43];
 
-/// Whom a barrier waits for.
+/// The threads for which a barrier waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Count {
     /// All threads of the CTA; those that returned count as arrived.
@@ -77,7 +79,7 @@ pub enum Count {
     Threads(u32),
 }
 
-/// What a warp does at a barrier.
+/// The operation of a warp at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Use {
     /// `sync`.
@@ -88,7 +90,7 @@ pub enum Use {
     Reduce,
 }
 
-/// What is written.
+/// The value that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stored {
     /// A constant.
@@ -97,12 +99,12 @@ pub enum Stored {
     Register,
 }
 
-/// Which half words an access covers.
+/// The half words that an access covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {
     /// The first half word; from [`HALVES`] on it lies in the source.
     pub half: u8,
-    /// A whole word; the first half is even.
+    /// Whether it covers a whole word; the first half is then even.
     pub wide: bool,
 }
 
@@ -113,16 +115,16 @@ impl Cell {
     }
 }
 
-/// What an asynchronous copy moves.
+/// The half words that an asynchronous copy moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Transfer {
     /// The first half word that is written; a multiple of the size.
     pub to: u8,
     /// The first half word that is read, in the source; a multiple of the size.
     pub from: u8,
-    /// How many half words are written: 2 or 4.
+    /// The number of half words that are written: 2 or 4.
     pub size: u8,
-    /// How many of them are read; the others become zero.
+    /// The number of half words that are read; the others become zero.
     pub taken: u8,
 }
 
@@ -138,7 +140,7 @@ impl Transfer {
     }
 }
 
-/// What an atomic does to memory.
+/// The operation of an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
 pub enum Operation {
@@ -169,11 +171,11 @@ impl Operation {
 pub struct Update {
     /// The first half word: 0 or 2; 0 if both words are one.
     pub half: u8,
-    /// Both words.
+    /// Whether it is on both words.
     pub double: bool,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// With this, in each of the words.
+    /// The operand for each of the words.
     pub operand: u32,
 }
 
@@ -183,7 +185,7 @@ impl Update {
         (if self.double { 0b1111 } else { 0b11 }) << self.half
     }
 
-    /// Whether it is of the same bytes, so that the two do not race.
+    /// Whether both are on the same bytes, so that they do not race.
     pub fn meets(self, other: Update) -> bool {
         self.bits() == other.bits()
     }
@@ -192,19 +194,19 @@ impl Update {
 /// A statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Act {
-    /// The register becomes what the cell holds.
+    /// Loads the cell into the register.
     Read(Cell),
-    /// The cell becomes what is stored.
+    /// Stores a value to the cell.
     Write(Cell, Stored),
-    /// What the cells hold is updated atomically.
+    /// Updates cells atomically.
     Update(Update),
     /// A CTA barrier.
     Barrier {
-        /// What the thread does there.
+        /// The operation.
         how: Use,
         /// The barrier's number.
         id: u8,
-        /// For whom it waits.
+        /// The threads for which it waits.
         count: Count,
         /// `bar`, which requires the warp's lanes to be at one instruction, rather than `barrier`.
         aligned: bool,
@@ -213,9 +215,9 @@ pub enum Act {
     WarpSync(Members),
     /// `shfl.sync.idx` from a member.
     Shuffle {
-        /// Who takes part.
+        /// The participating members.
         mask: Members,
-        /// Whose value everybody reads; a single lane.
+        /// The member whose value all read; a single lane.
         from: u8,
     },
     /// `cp.async`; only where the shared words are in shared memory.
@@ -235,7 +237,7 @@ impl Act {
         matches!(self, Act::Read(_) | Act::Write(..) | Act::Update(_))
     }
 
-    /// Whether no other thread has a part in it.
+    /// Whether it involves no other thread.
     pub fn is_local(self) -> bool {
         self.is_access() || matches!(self, Act::Copy(_) | Act::Commit | Act::Wait(_))
     }
@@ -246,7 +248,7 @@ impl Act {
 pub struct Line {
     /// Members that execute it; the rest never executes an access.
     pub guard: Members,
-    /// What they execute.
+    /// The statement.
     pub act: Act,
 }
 
@@ -255,7 +257,7 @@ pub struct Line {
 pub struct Warp {
     /// Lanes of the active threads: members 0, 1, ….
     pub lanes: Vec<u8>,
-    /// Whether the other lanes exist, as one member more. They do in every warp but the last.
+    /// Whether the other lanes exist, as one more member. They do in every warp but the last.
     pub rest: bool,
     /// The text.
     pub lines: Vec<Line>,
@@ -304,7 +306,7 @@ pub struct Program {
     pub warps: Vec<Warp>,
 }
 
-/// Which of the rules' options hold.
+/// The options that relax rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relaxed {
     /// `exit_orders_memory` (Y2): for the CTA barriers without a count that returning completes (Y3), and for the
@@ -319,7 +321,7 @@ pub struct Relaxed {
 pub struct Step {
     /// Its line in the warp's text.
     pub line: usize,
-    /// What it is.
+    /// The statement.
     pub act: Act,
 }
 
@@ -328,7 +330,7 @@ pub struct Step {
 pub struct Thread {
     /// Its warp.
     pub warp: usize,
-    /// Which of the warp's members it is.
+    /// Its number among the warp's members.
     pub member: usize,
     /// Its path; the last step is to return.
     pub steps: Vec<Step>,
@@ -382,7 +384,7 @@ pub enum Broken {
     Nobody,
 }
 
-/// What a completed run leaves behind.
+/// The final contents of a completed run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Final {
     /// The half words.
@@ -391,21 +393,21 @@ pub struct Final {
     pub registers: Vec<u32>,
 }
 
-/// Everything that some schedule can lead to.
+/// Everything that can happen under some schedule.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Two conflicting accesses are enabled in some state.
     pub race: bool,
-    /// Which accesses race: the threads, or those whose copies it is, and the lines. All of them, or none if all were
-    /// not asked for.
+    /// The accesses that race: threads (of a copy, the one that started it) and lines. Empty unless all races are
+    /// requested.
     pub races: BTreeSet<Pair>,
     /// Two atomics of the same bytes are enabled in some state, and are different operations.
     pub matters: bool,
-    /// Which these are, as with races.
+    /// These atomics, as for `races`.
     pub mattering: BTreeSet<Pair>,
     /// Members of one instruction store the same value to one place, which is no race.
     pub same_stores: bool,
-    /// They store what is not known to be the same or not.
+    /// Members of one instruction store values to one place of which it is not known whether they are the same.
     pub unclear: bool,
     /// Some run gets stuck.
     pub stuck: bool,
@@ -413,13 +415,13 @@ pub struct Findings {
     pub completes: bool,
     /// Some run neither gets stuck nor has a race on its way, or atomics whose order matters.
     pub escapes: bool,
-    /// Some run ends in another state of control, or has another generation of a barrier, than another.
+    /// Two runs end in different states of control, or have different generations of a barrier.
     pub parts: bool,
     /// Some arrival does not happen after a release of the generation before.
     pub unordered_arrival: bool,
     /// Rules that some run breaks.
     pub broken: BTreeSet<Broken>,
-    /// What completed runs leave behind; only when nothing is at fault.
+    /// The final contents of completed runs; only if there is no fault.
     pub finals: BTreeSet<Final>,
     /// States visited.
     pub states: usize,
@@ -437,10 +439,10 @@ impl Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// How agents of memory pass what is no access.
+/// How agents of memory pass steps that are no accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As soon as they can, where it makes no difference when.
+    /// As soon as possible, where the order makes no difference.
     Eager,
     /// In all orders.
     Single,
@@ -453,11 +455,12 @@ pub struct Search {
     pub relaxed: Relaxed,
     /// Whether shortcuts are taken.
     pub pace: Pace,
-    /// Whether to go on after the first race, and collect all that race.
+    /// Whether to continue after the first race, and collect all racing accesses.
     pub all_races: bool,
     /// The most states to visit.
     pub limit: usize,
-    /// Whether members of one instruction may store the same value to one place (Y1), and how guards part them.
+    /// If set, members of one instruction may store the same value to one place (Y1); the style tells which guards are
+    /// branches.
     pub same_stores: Option<Style>,
 }
 
@@ -486,7 +489,7 @@ pub fn explore(program: &Program, search: Search) -> Result<Findings, TooLarge> 
     }
     findings.parts = whole.len() > 1 || generations_differ(&ends);
     for end in whole.iter().chain(&broken) {
-        // What precedes a broken rule is looked at only when it can still tell something.
+        // Accesses before a broken rule are explored only if they can still add a finding.
         let ambiguous = findings.parts || findings.unordered_arrival;
         let is_broken = matches!(end.how, control::How::Broken(_));
         let tells = search.all_races || findings.stuck && !findings.escapes;
@@ -509,7 +512,7 @@ pub fn explore(program: &Program, search: Search) -> Result<Findings, TooLarge> 
     Ok(findings)
 }
 
-/// Whether some generation of some barrier has other arrivals in one run than in another.
+/// Whether the arrivals of some generation of some barrier differ between two runs.
 fn generations_differ(ends: &BTreeSet<control::End>) -> bool {
     let mut seen: BTreeMap<(u8, usize), &[control::Arrival]> = BTreeMap::new();
     ends.iter().any(|end| {

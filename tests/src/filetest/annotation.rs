@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-/// What the lines of a file say about the sites of the fault.
+/// The annotations of a file on the sites of faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Annotations {
-    /// Site number, from 1, and line, from 1.
+    /// The sites of the fault: number of the site and line, each from 1.
     pub(super) sites: BTreeSet<(usize, u32)>,
-    /// Of findings behind the fault: number of the finding, number of the site, line, each from 1.
+    /// The sites of further findings: number of the finding, number of the site and line, each from 1.
     pub(super) also: BTreeSet<(usize, usize, u32)>,
     /// The rules that `ERROR` names.
     pub(super) rules: BTreeSet<String>,
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Result<Annotations, String> {
         {
             out.rules.insert(rule.to_string());
         }
-        // The finding that the sites are of: 0 is the fault itself.
+        // The finding to which the sites belong: 0 is the fault itself.
         let mut sites: Vec<(usize, Option<usize>)> = Vec::new();
         let mut finding = 0;
         while let Some(word) = words.next() {

@@ -11,7 +11,7 @@ use super::header::{Command, File};
 /// Checks a file test.
 ///
 /// # Errors
-/// What is not as its header says.
+/// The first property in which it differs from its header.
 pub fn check(file: &File) -> Result<(), String> {
     let text = &file.case.opt.ptx;
     let parsed = ptx::parse(text);
@@ -50,7 +50,7 @@ pub fn check(file: &File) -> Result<(), String> {
     if name == file.verdict { Ok(()) } else { Err(format!("printed and parsed again, it is `{name}`")) }
 }
 
-/// Compares an input error, or none, with the header.
+/// Compares the result of parsing or lowering, an input error or none, with the header.
 fn told(file: &File, line: Option<u32>, message: Option<String>) -> Result<(), String> {
     let name = if message.is_some() { "input-error" } else { "clean" };
     let message = message.unwrap_or_default();
@@ -122,7 +122,7 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
     compare_sites(file, sites).map_err(|error| format!("{error}\n{message}"))
 }
 
-/// What else was found is what the header says, in that order, at the lines that are annotated.
+/// Compares the further findings with the header, in order, and with the annotated lines.
 fn compare_findings(file: &File, also: &[Fault]) -> Result<(), String> {
     let words = |fault: &Fault| {
         let side = file.case.reference.is_some().then(|| fault.side.name());
@@ -177,7 +177,7 @@ fn compare_sites(file: &File, sites: BTreeSet<(usize, u32)>) -> Result<(), Strin
     ))
 }
 
-/// What a report says apart from how long things took; with `terms`, apart from how terms are stored too.
+/// A report without its times; with `terms`, also without the statistics of stored terms.
 fn essence(mut report: Report, terms: bool) -> Report {
     report.solve_seconds = 0.0;
     let clear = |stats: &mut SideStats| {
@@ -191,7 +191,7 @@ fn essence(mut report: Report, terms: bool) -> Report {
     report
 }
 
-/// Layout, race detector, term patterns and threads change nothing.
+/// Checks that layout, race detector, term patterns and threads do not change the report.
 fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
     type Change = fn(&mut Case);
     let ways: [(&str, Change, bool); 5] = [
@@ -212,11 +212,11 @@ fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Who goes first changes at most which fault is found (rule Y8).
+/// Checks that the schedule changes at most which fault is found (rule Y8).
 fn same_under_schedules(file: &File, is_fault: bool, in_one: bool) -> Result<(), String> {
     for schedule in [Schedule::Reversed, Schedule::Shuffled(3)] {
-        // What tells the schedule, or needs several lanes in one instruction, is a fault under one that lets all
-        // lanes part.
+        // A kernel that observes the schedule, or needs several lanes in one instruction, is faulty under a schedule
+        // in which all lanes may diverge.
         if schedule != Schedule::Reversed && (in_one || file.case.opt.ptx.contains("activemask")) {
             continue;
         }
@@ -232,7 +232,7 @@ fn same_under_schedules(file: &File, is_fault: bool, in_one: bool) -> Result<(),
     Ok(())
 }
 
-/// Each kernel of a pair that runs without fault is equivalent to itself.
+/// Checks that each kernel of a pair that runs without fault is equivalent to itself.
 fn reflexive(file: &File) -> Result<(), String> {
     let compared = ["equivalent", "equivalent-where", "different"].contains(&file.verdict.as_str());
     let (Some(reference), true) = (&file.case.reference, compared) else { return Ok(()) };
@@ -240,7 +240,7 @@ fn reflexive(file: &File) -> Result<(), String> {
         let mut case = file.case.clone();
         (case.reference, case.opt) = (Some(side.clone()), side.clone());
         let verdict = verify(&case).verdict;
-        // An element that nobody but the other side writes stays unwritten here.
+        // An element that only the other side writes stays unwritten here.
         if !matches!(verdict, Verdict::Equivalent) && !file.verdict.contains("different") {
             return Err(format!("`{name}` compared with itself is `{}`:\n{verdict:#?}", verdict.name()));
         }

@@ -11,7 +11,7 @@ use volta_core::number::Extended;
 
 use super::annotation::{self, Annotations};
 
-/// What a file test does.
+/// The command of a file test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Parses.
@@ -20,7 +20,7 @@ pub enum Command {
     Lower,
     /// Runs one kernel.
     Run,
-    /// Runs one kernel; the only fault it may have is a race.
+    /// Runs one kernel, whose only permitted fault is a race.
     Race,
     /// Compares the entries `reference` and `opt`.
     Check,
@@ -29,28 +29,28 @@ pub enum Command {
 /// A file test.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// What to do.
+    /// The command.
     pub command: Command,
-    /// The case, with default ways to run it.
+    /// The case, with default options of the run.
     pub case: Case,
     /// The verdict's name; for `parse` and `lower`, `clean` or `input-error`.
     pub verdict: String,
     /// The rule that a fault must name.
     pub(super) rule: Option<String>,
-    /// What the message must contain.
+    /// Texts that the message must contain.
     pub(super) says: Vec<String>,
-    /// What else is found: the kernel, if there are two, and the kind, as in `opt race`.
+    /// The further findings: the kernel, if there are two, and the kind, as in `opt race`.
     pub(super) also: Vec<String>,
-    /// What one of the assumptions must contain.
+    /// Texts, each of which one of the assumptions must contain.
     pub(super) assumes: Vec<String>,
     /// Whether the claim is about `all` inputs, or about those `allowed` by the case.
     pub(super) scope: Option<String>,
-    /// What one of the conditions on where the claim holds must contain; `none` where there is to be no such.
+    /// Texts, each of which one condition of the claim's domain must contain; `none` if there must be no condition.
     pub(super) domain: Vec<String>,
     pub(super) annotations: Annotations,
 }
 
-/// The keys of a header, with what each says, for `tests/files/README.md`.
+/// The keys of a header with their meanings, for `tests/files/README.md`.
 pub const KEYS: &[(&str, &str)] = &[
     (
         "test",
@@ -108,7 +108,8 @@ fn element(name: &str) -> Result<Element, String> {
     Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
 }
 
-/// `x = in {d:f16,qs:u8[16]}[4]`: structs, as a parameter for each field; else what [`param`] reads.
+/// Reads parameters: structs such as `x = in {d:f16,qs:u8[16]}[4]`, with a parameter for each field; or as [`param`]
+/// does.
 fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
     let structs = text.split_once('=').and_then(|(name, rest)| {
         let (role, rest) = rest.trim().split_once(' ')?;
@@ -129,7 +130,7 @@ fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
     tensor_of_structs(name, &shape, role, fields.split(',').map(field).collect::<Result<_, String>>()?)
 }
 
-/// `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
+/// Reads a parameter: `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
 fn param(text: &str, binding: Binding) -> Result<Param, String> {
     let (name, rest) = text.split_once('=').ok_or("a parameter is `name = …`")?;
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -179,7 +180,7 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
     Ok(Param { name: name.trim().to_string(), kind, binding })
 }
 
-/// `m = of=x box=64,64 swizzle=128B`
+/// Reads a tensor map: `m = of=x box=64,64 swizzle=128B`.
 fn tensor_map(text: &str) -> Result<(String, TensorMap), String> {
     let (name, rest) = text.split_once('=').ok_or("a tensor map is `name = …`")?;
     let mut map = TensorMap::default();
@@ -187,7 +188,7 @@ fn tensor_map(text: &str) -> Result<(String, TensorMap), String> {
     Ok((name.trim().to_string(), map))
 }
 
-/// `block=16x2 ctas=0,2 partial`: keys of a section.
+/// Reads keys of a section: `block=16x2 ctas=0,2 partial`.
 fn keys(section: &mut impl Section, text: &str) -> Result<(), String> {
     text.split_whitespace().try_for_each(|word| key(section, word))
 }
@@ -225,7 +226,7 @@ fn arguments(text: &str) -> Result<Vec<Argument>, String> {
     members.into_iter().map(argument).collect()
 }
 
-/// Words up to `end`, or all of them.
+/// Reads the members of a struct from the words up to `end`, or from all words.
 fn members<'t>(words: &mut impl Iterator<Item = &'t str>, end: Option<&str>) -> Result<Vec<Member>, String> {
     let mut list = Vec::new();
     loop {
@@ -247,7 +248,7 @@ fn members<'t>(words: &mut impl Iterator<Item = &'t str>, end: Option<&str>) -> 
     }
 }
 
-/// Rules and limits.
+/// Reads rules and limits.
 fn options(options: &mut Options, text: &str) -> Result<(), String> {
     let is_limit = |word: &str| {
         let name = word.split('=').next();
@@ -262,7 +263,7 @@ fn options(options: &mut Options, text: &str) -> Result<(), String> {
 /// Reads a file test.
 ///
 /// # Errors
-/// What is wrong with its header, in a sentence.
+/// The problem of its header, in a sentence.
 pub fn load(path: &Path) -> Result<File, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -279,10 +280,10 @@ fn side(text: &str, name: &str) -> Side {
     }
 }
 
-/// Reads the text of a file test that is called `name`.
+/// Reads the text of a file test with the given name.
 ///
 /// # Errors
-/// What is wrong with its header, in a sentence.
+/// The problem of its header, in a sentence.
 pub fn read(text: &str, name: &str) -> Result<File, String> {
     let mut reference = side(text, name);
     let mut opt = side(text, name);

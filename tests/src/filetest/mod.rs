@@ -1,7 +1,8 @@
-//! File tests: one PTX file a case, with what it is launched with and what must come of it in its header.
+//! File tests: one PTX file a case, with its launch and the expected result in its header.
 //!
-//! `tests/files/README.md` says how a file is written. [`load`] reads one, [`check`] runs it in every way that must
-//! not matter (memory layout, race detector, term patterns, threads) and compares the report with the header.
+//! `tests/files/README.md` describes the format. [`load`] reads a file, [`check`] runs it with all options that must
+//! not change the report (memory layout, race detector, term patterns, threads) and compares the report with the
+//! header.
 
 mod annotation;
 mod check;

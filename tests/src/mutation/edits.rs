@@ -1,4 +1,4 @@
-//! What can be done to an instruction: all edits of the taxonomy that apply to it.
+//! The edits of the taxonomy that apply to an instruction.
 
 use volta_core::base::span::Span;
 use volta_core::ptx::tree::{Instruction, Literal, LiteralValue, Name, Operand};
@@ -47,7 +47,7 @@ fn has(instruction: &Instruction, modifier: &str) -> bool {
     instruction.modifiers.iter().any(|name| name.text == modifier)
 }
 
-/// The type that comes last, such as `f32`.
+/// The last type among the modifiers, such as `f32`.
 fn element(instruction: &Instruction) -> &str {
     let is_type = |name: &&Name| {
         let (letter, bits) = name.text.split_at(name.text.len().min(1));
@@ -107,12 +107,12 @@ fn float64(bits: u64) -> String {
     format!("0d{bits:016X}")
 }
 
-/// What stands in place of an instruction that orders asynchronous operations, or works at a barrier in memory.
+/// The replacement for an instruction that orders asynchronous operations or operates on a barrier in memory.
 fn without_order(instruction: &Instruction) -> Option<String> {
     let any = |modifiers: &[&str]| modifiers.iter().any(|modifier| has(instruction, modifier));
     let is_order = match opcode(instruction) {
         "fence" => any(&["proxy", "mbarrier_init"]),
-        // A kernel may return with barriers in memory.
+        // Not `inval`: a kernel may return with valid barriers in memory.
         "mbarrier" => !any(&["inval"]),
         "wgmma" => any(&["fence", "commit_group", "wait_group"]),
         "tcgen05" => any(&["commit", "wait", "fence", "dealloc"]),
@@ -120,7 +120,7 @@ fn without_order(instruction: &Instruction) -> Option<String> {
         _ => false,
     };
     match instruction.operands.as_slice() {
-        // The phase is taken to be over.
+        // The replacement assumes that the phase is complete.
         [Operand::Name(over), ..] if is_order && any(&["try_wait", "test_wait"]) => {
             Some(format!("setp.eq.b32 {}, 0, 0;", over.text))
         }
@@ -140,7 +140,7 @@ impl Edits<'_> {
         self.add(kind, vec![(span, with.into())]);
     }
 
-    /// What is left out.
+    /// Drops the instruction, or replaces it by one that does not order accesses.
     fn whole(&mut self) {
         let instruction = self.instruction;
         if let Some(without) = without_order(instruction) {
@@ -166,7 +166,7 @@ impl Edits<'_> {
         }
     }
 
-    /// A barrier on the other side of its neighbour.
+    /// Moves a barrier across a neighbouring access.
     fn moved(&mut self, sites: &[Site], at: usize) {
         if !is_barrier(self.instruction) || self.instruction.guard.is_some() {
             return;
@@ -174,7 +174,7 @@ impl Edits<'_> {
         let barrier = barrier_text(self.instruction);
         let straight = |range: &mut dyn Iterator<Item = usize>| -> Option<usize> {
             for other in range {
-                // Between it and the one before it, nothing may join or leave.
+                // Control must not enter or leave between the instructions.
                 if is_access(&sites[other].instruction) {
                     return Some(other);
                 }
@@ -205,7 +205,7 @@ impl Edits<'_> {
         }
     }
 
-    /// Other modifiers, whose places begin with their dot, and other opcodes.
+    /// Replaces modifiers, whose spans begin with their dot, and opcodes.
     fn words(&mut self) {
         let instruction = self.instruction;
         let name = opcode(instruction);
@@ -248,7 +248,7 @@ impl Edits<'_> {
             if name == "ldmatrix" && word.text == "m8n8" && !has(instruction, "trans") && at > 0 {
                 let end = Span { start: word.span.end, end: word.span.end };
                 let next = instruction.modifiers.get(at + 1);
-                // `.num` stands before or after the shape.
+                // `.num` may be before or after the shape.
                 let end = next
                     .filter(|next| next.text.starts_with('x'))
                     .map_or(end, |next| Span { start: next.span.end, end: next.span.end });
@@ -274,12 +274,12 @@ impl Edits<'_> {
             _ => None,
         };
         if let Some(other) = other.filter(|_| simple) {
-            // A shift to the left has no sign.
+            // A left shift has no signed form.
             self.replace(kinds::OPERATION, instruction.opcode.span, other);
         }
     }
 
-    /// An atomic that does something else, or is none any more.
+    /// Replaces an atomic by another one, or by plain accesses.
     fn atomic(&mut self) {
         let instruction = self.instruction;
         let operands = match (opcode(instruction), instruction.operands.as_slice()) {
@@ -444,7 +444,7 @@ impl Edits<'_> {
         }
     }
 
-    /// The last result before, instead of a source.
+    /// Replaces a source by the most recent result of the same class.
     fn wrong(&mut self, sites: &[Site], at: usize) {
         let class = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
         let computes = |instruction: &Instruction| {

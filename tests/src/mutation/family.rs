@@ -16,8 +16,8 @@ use super::taxonomy::{self as kinds, Kind};
 use super::{Edit, hash};
 use crate::fixture::{self, Size};
 
-/// How many of the mutants of one kind in one function a full run draws: 1, from 8 on 2, from 64 on 3, …. Of what orders
-/// asynchronous operations it leaves out one after the other.
+/// The number of mutants of one kind in one function that a full run draws: 1, from 8 on 2, from 64 on 3, …. Of the
+/// instructions that order asynchronous operations, it drops each.
 fn drawn(kind: Kind, count: usize) -> usize {
     if kind == kinds::ASYNC_DROPPED { count } else { 1 + count.max(1).ilog2() as usize / 3 }
 }
@@ -26,7 +26,7 @@ fn drawn(kind: Kind, count: usize) -> usize {
 pub const LEFT_OUT: [(&str, &str); 1] =
     [("outside", "its cases are about inputs that are refused; the few that pass are single kernels")];
 
-/// Of families whose pairs are large: the ones that are small enough, or made so.
+/// The cases that are used of families with large pairs: those that are small enough.
 const REDUCED: [(&str, &[&str]); 9] = [
     ("attention", &["small_fa1", "small_fa1_warp"]),
     ("attention_tensor", &["small_fa1", "small_fa1_causal", "small_fa2", "small_fa2_causal"]),
@@ -42,8 +42,7 @@ const REDUCED: [(&str, &[&str]); 9] = [
     ("triton", &["gated_90", "softmax_80", "softmax_100"]),
 ];
 
-/// What is edited in kernels that nothing is compared with: values do not matter there. In large ones with barriers in
-/// memory it is what matters most.
+/// The kinds of edits for single kernels, whose values do not matter, and for large kernels with barriers in memory.
 const ORDER: [Kind; 5] =
     [kinds::ASYNC_DROPPED, kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::MASK];
 
@@ -56,16 +55,16 @@ pub struct Subject {
     pub dir: PathBuf,
     /// The case.
     pub case: Case,
-    /// The reference, and not the optimized kernel.
+    /// Whether it is the reference, rather than the optimized kernel.
     pub reference: bool,
-    /// Only what orders its accesses is edited.
+    /// Whether only instructions that order accesses are edited.
     pub only_order: bool,
     /// The instructions of the kernel.
     pub sites: Vec<Site>,
 }
 
 impl Subject {
-    /// The PTX as it is.
+    /// The original PTX.
     pub fn text(&self) -> &str {
         match &self.case.reference {
             Some(reference) if self.reference => &reference.ptx,
@@ -91,13 +90,13 @@ impl Subject {
         }
     }
 
-    /// The name of the file, without what follows the first dot.
+    /// The name of the file up to the first dot.
     pub fn stem(&self) -> &str {
         let name = self.path().rsplit('/').next().unwrap_or(self.path());
         name.split('.').next().unwrap_or(name)
     }
 
-    /// What records call the place of an instruction.
+    /// The name of an instruction's place in records.
     pub fn place(&self, site: usize, sources: &mut Sources) -> String {
         let source = self.dir.join(self.path()).with_file_name(format!("{}.cu", self.stem()));
         sources.place(&source, self.sites[site].line)
@@ -111,15 +110,15 @@ pub struct Mutant {
     pub subject: usize,
     /// The number of the instruction.
     pub site: usize,
-    /// How many of its kind come before it in its function.
+    /// The number of mutants of its kind before it in its function.
     pub rank: usize,
     /// Whether a full run takes it.
     pub drawn: bool,
-    /// What is done.
+    /// The edit.
     pub edit: Edit,
 }
 
-/// The names of all families, those that are left out excepted.
+/// The names of all families except [`LEFT_OUT`].
 pub fn families() -> BTreeSet<String> {
     let names = fixture::all().into_iter().filter_map(|(name, _)| Some(name.split_once("::")?.0.to_owned()));
     names.filter(|name| LEFT_OUT.iter().all(|(left, _)| left != name)).collect()
@@ -165,11 +164,11 @@ pub fn subjects(family: &str) -> Vec<Subject> {
     found
 }
 
-/// All mutants of a family, in the order in which a sample takes them: the kinds in turn, so that rare ones are drawn as
-/// well. What is drawn of a function of PTX, and with which case, depends on that function and on the names of its cases
-/// alone: kernels and cases that are added leave the mutants of others as they are.
+/// All mutants of a family, in the order in which a sample takes them: the kinds in turn, so that rare ones are drawn
+/// as well. The mutants drawn for a function of PTX, and the case of each, depend only on that function and on the
+/// names of its cases: adding kernels and cases does not change the mutants of others.
 pub fn mutants(subjects: &[Subject]) -> Vec<Mutant> {
-    // What names an edit, wherever it stands among the others; equal ones of several cases are one, of one of the cases.
+    // The key identifies an edit independently of the others; equal edits of several cases are merged into one.
     let mut by_edit: BTreeMap<(Kind, u64, String), Mutant> = BTreeMap::new();
     for (number, subject) in subjects.iter().enumerate() {
         for (at, site) in subject.sites.iter().enumerate() {

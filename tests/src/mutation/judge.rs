@@ -15,13 +15,13 @@ use super::taxonomy as kinds;
 pub enum Fate {
     /// *different*
     Different,
-    /// A fault: what the message says.
+    /// A fault.
     Fault,
     /// *equivalent-where*: equivalent on a smaller domain only.
     Where,
     /// No claim.
     Unknown,
-    /// Refused: no PTX, or something that is not supported.
+    /// Refused: invalid PTX, or an unsupported instruction.
     Refused,
     /// Passed, and no thread reaches the instruction.
     Unreached,
@@ -33,12 +33,12 @@ pub enum Fate {
     Survivor,
 }
 
-/// Warp instructions that a mutant may execute.
+/// The limit on warp instructions of a mutant.
 const INSTRUCTIONS: u64 = 40_000_000;
-/// Steps of algebra for its elements.
+/// The limit on steps of algebra for its elements.
 const ALGEBRA: u64 = 20_000_000;
 
-/// Whether a verdict lets the kernels pass.
+/// Whether a verdict is *equivalent* or *clean*.
 pub fn passes(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Equivalent | Verdict::Clean)
 }
@@ -50,7 +50,7 @@ fn verdict(mut case: Case) -> Verdict {
     volta_core::verify(&case).verdict
 }
 
-/// Whether a pair, or a kernel alone, passes as it is, within its own budgets: else its mutants say nothing.
+/// Whether the unedited pair, or single kernel, passes within its own budgets; otherwise its mutants show nothing.
 pub fn stands(subject: &Subject) -> bool {
     passes(&volta_core::verify(&subject.case).verdict)
 }
@@ -100,8 +100,8 @@ fn declared(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Something that leaves an undefined value where the instruction leaves its own, if the edit changes no more than
-/// that value. What is undefined may not reach an output, a branch or an address (rule V6).
+/// The text in which the result of the instruction is undefined instead, if the edit changes nothing but that result.
+/// An undefined value must not reach an output, a branch or an address (rule V6).
 fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
     let instruction = &subject.sites[mutant.site].instruction;
     let elsewhere = [
@@ -150,8 +150,8 @@ fn names(operand: &Operand) -> Option<Vec<&Name>> {
     }
 }
 
-/// The instruction with a trap for the case that the edit matters here: where it computes another integer or
-/// predicate, or where a guard that is left out did not hold.
+/// The text with a trap that is reached if the edit has an effect: if it computes another integer or predicate, or if a
+/// dropped guard does not hold.
 fn watched(subject: &Subject, mutant: &Mutant) -> Option<String> {
     let instruction = &subject.sites[mutant.site].instruction;
     let text = subject.text();
@@ -180,7 +180,7 @@ fn watched(subject: &Subject, mutant: &Mutant) -> Option<String> {
     ))
 }
 
-/// The only register that an instruction on integers computes, if it is one.
+/// The only result register of an integer instruction; `None` for others.
 fn computed(instruction: &Instruction) -> Option<&Name> {
     const COMPUTE: [&str; 21] = [
         "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "max", "min", "div",
@@ -211,7 +211,7 @@ fn within(text: &str, span: Span, changes: &[(Span, String)]) -> Option<String> 
     Some(out)
 }
 
-/// A mutant in one line: what stood there, and what stands there now.
+/// A mutant in one line: the old text and the new one.
 pub fn excerpt(subject: &Subject, mutant: &Mutant) -> String {
     let span = subject.sites[mutant.site].instruction.span;
     let start =

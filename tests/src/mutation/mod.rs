@@ -1,6 +1,6 @@
 //! Mutation testing with kernels: small edits of PTX by a documented [`taxonomy`], drawn by a hash and verified.
 //!
-//! A mutant that is *equivalent* still is a survivor. Some survivors are shown to be harmless by machine
+//! A mutant whose verdict is still *equivalent* is a survivor. Some survivors are shown to be harmless mechanically
 //! ([`judge`]): code that no thread reaches, integers that are the same at this launch. All others need a
 //! recorded argument ([`record`]), or the verifier is wrong.
 
@@ -21,7 +21,7 @@ use self::taxonomy::Kind;
 pub struct Edit {
     /// What kind of mistake it is.
     pub kind: Kind,
-    /// Places and what stands there instead, ascending, without overlap.
+    /// The spans to replace and their new texts, ascending, without overlap.
     pub changes: Vec<(Span, String)>,
 }
 
@@ -49,7 +49,7 @@ pub fn next(state: &mut u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// A number that depends on a text alone: FNV-1a, mixed once, since neighbours of FNV lie too close to order by.
+/// A hash of a text: FNV-1a with a final mix, since FNV hashes of similar texts are too close to order by.
 pub fn hash(text: &str) -> u64 {
     let mut bits = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

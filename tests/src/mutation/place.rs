@@ -1,4 +1,4 @@
-//! Names for lines of CUDA sources, which do not change when lines are added above or functions anywhere.
+//! Names for lines of CUDA sources that are stable when lines above or other functions are added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,13 +16,13 @@ struct Line {
     text: String,
 }
 
-/// Sources that were read.
+/// A cache of sources.
 #[derive(Debug, Default)]
 pub struct Sources(BTreeMap<PathBuf, Source>);
 
 impl Sources {
-    /// What records call a line (from 1) of a source: `file function: text`, with ` #2` behind it if it is the second of
-    /// its text in the function. Where there is no such line, as in a kernel that is given as PTX, the file alone.
+    /// The name of a line (from 1) of a source in records: `file function: text`, followed by ` #2` if it is the second
+    /// line with this text in the function. Without such a line, as for a kernel given as PTX, only the file.
     pub fn place(&mut self, path: &Path, line: u32) -> String {
         let stem = stem(path);
         let source = self.0.entry(path.to_owned()).or_insert_with(|| {
@@ -41,7 +41,7 @@ impl Sources {
     }
 }
 
-/// What records can name in the folder of a family: lines of its sources, and files of PTX.
+/// All names that records may use in the folder of a family: lines of its sources, and PTX files.
 pub fn places(folder: &Path) -> BTreeSet<String> {
     let mut sources = Sources::default();
     let mut places: BTreeSet<String> = files(folder, "ptx").iter().map(|path| stem(path)).collect();

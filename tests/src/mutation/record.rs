@@ -16,18 +16,18 @@ struct File {
 pub struct Record {
     /// The family.
     pub family: String,
-    /// Kinds.
+    /// The kinds of edits.
     pub kinds: Vec<String>,
-    /// Lines of the sources, as [`super::place`] calls them.
+    /// Lines of the sources, as named by [`super::place`].
     pub at: Vec<String>,
-    /// Text that the excerpts contain, if not all survivors there are meant.
+    /// If given, only survivors whose excerpt contains this text.
     pub edit: Option<String>,
-    /// Why they change nothing.
+    /// The argument why they are harmless.
     pub why: String,
 }
 
 impl Record {
-    /// Whether it speaks about a survivor.
+    /// Whether it covers a survivor.
     pub fn covers(&self, family: &str, kind: &str, at: &str, excerpt: &str) -> bool {
         self.family == family
             && self.kinds.iter().any(|own| own == kind)
@@ -35,7 +35,7 @@ impl Record {
             && self.edit.as_ref().is_none_or(|edit| excerpt.contains(edit.as_str()))
     }
 
-    /// Kinds and places that none of the survivors (kind, place, excerpt) of its family has.
+    /// Its kinds and places that no survivor (kind, place, excerpt) of its family has.
     pub fn idle(&self, survivors: &[(String, String, String)]) -> Vec<String> {
         let own: Vec<_> = survivors
             .iter()

@@ -1,4 +1,4 @@
-//! The instructions of a kernel and of what it calls, in order, with where they stand in the source.
+//! The instructions of a kernel and of the functions that it calls, in order, with their source lines.
 
 use volta_core::ptx::location::Loc;
 use volta_core::ptx::tree::{FunctionDefinition, Instruction, Item, Module, Operand, Statement};
@@ -8,18 +8,17 @@ use volta_core::ptx::tree::{FunctionDefinition, Instruction, Item, Module, Opera
 pub struct Site {
     /// The instruction.
     pub instruction: Instruction,
-    /// The function of the PTX that it belongs to.
+    /// The PTX function that contains it.
     pub function: String,
-    /// How many instructions stand before it in the function.
+    /// The number of instructions before it in the function.
     pub index: usize,
-    /// Line of the source according to `.loc`; 0 where there is none.
+    /// Its source line according to `.loc`; 0 if there is none.
     pub line: u32,
-    /// Whether control comes here from the instruction before, and from nowhere else.
+    /// Whether control reaches it only from the instruction before it.
     pub follows: bool,
 }
 
-/// All instructions that `kernel` consists of, or the only entry if it is `None`: its own and those of functions that
-/// it calls.
+/// All instructions of `kernel`, or of the only entry if it is `None`, and of the functions that it calls.
 pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
     let functions = || {
         module.items.iter().filter_map(|item| {
@@ -62,7 +61,7 @@ pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
     found
 }
 
-/// Whether a function is called `name` in a case: as in the PTX, or as before mangling.
+/// Whether `name` in a case means this function: its name in PTX, or its demangled one.
 fn named(function: &FunctionDefinition, name: &str) -> bool {
     let plain = name.split(['<', '(']).next().unwrap_or(name);
     function.name.text == name || function.name.text.contains(&format!("{}{plain}", plain.len()))
@@ -86,7 +85,7 @@ fn collect(body: &[Statement], line: &mut u32, follows: &mut bool, found: &mut V
             Statement::Block(inner, _) => collect(inner, line, follows, found),
             Statement::Directive(directive) => {
                 if let Some(loc) = Loc::read(directive) {
-                    // Of code from a header, the line that uses it.
+                    // For code inlined from a header, the line of the call.
                     *line = match loc.inlined_at {
                         Some((file, outer, _)) if file != loc.file => outer,
                         _ => loc.line,

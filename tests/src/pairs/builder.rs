@@ -1,27 +1,27 @@
-//! Terms as a kernel leaves them in a store, written in Rust: sums in loops, trees and butterflies.
+//! Builds terms as the execution of a kernel does: sums in loops, trees and butterflies.
 
 use volta_core::number::format::{Format, decode};
 use volta_core::number::{Extended, Rational, Rounded};
 use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 
-/// `log₂ e` as f32, by which compilers make `ex2` of `exp`.
+/// `log₂ e` as f32, with which compilers express `exp` by `ex2`.
 const LOG2_E: u64 = 0x3fb8_aa3b;
 /// `ln 2` as f32.
 const LN_2: u64 = 0x3f31_7218;
 
-/// A store that is filled.
+/// A store under construction.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
-    /// What was computed so far.
+    /// The terms so far.
     pub(super) store: Store,
 }
 
-/// Rows that families read, by their numbers as inputs.
+/// The first input row of a family, by its number.
 pub(super) const X: u32 = 0;
-/// A second one.
+/// The second input row.
 pub(super) const Y: u32 = 1;
-/// A third one.
+/// The third input row.
 pub(super) const Z: u32 = 2;
 
 impl Terms {
@@ -35,7 +35,7 @@ impl Terms {
         (0..elements).map(|element| self.input(input, element)).collect()
     }
 
-    /// A number that no literal spells.
+    /// A rational constant that is not a literal.
     pub(super) fn ratio(&mut self, num: i64, den: i64) -> TermId {
         let exact = Extended::Finite(Rational::from_ratio(num, den));
         self.store.intern(Constant { exact, literal: None, rounded: None })
@@ -48,7 +48,7 @@ impl Terms {
         self.store.intern(Constant { exact, literal: Some((Format::F32, bits)), rounded })
     }
 
-    /// The f32 next to a number.
+    /// The literal of an f32.
     pub(super) fn float(&mut self, value: f32) -> TermId {
         self.literal(u64::from(value.to_bits()))
     }
@@ -119,18 +119,18 @@ impl Terms {
         self.mul(logarithm, scale)
     }
 
-    /// One after the other.
+    /// Combines terms from left to right.
     pub(super) fn in_order(&mut self, terms: &[TermId], op: TermOp) -> TermId {
         let (first, rest) = terms.split_first().expect("something to combine");
         rest.iter().fold(*first, |all, next| self.op(op, &[all, *next]))
     }
 
-    /// Neighbours first.
+    /// Combines terms by an operation in a tree, neighbours first.
     pub(super) fn in_pairs(&mut self, terms: &[TermId], op: TermOp) -> TermId {
         self.tree(terms.to_vec(), |terms, a, b| terms.op(op, &[a, b]))
     }
 
-    /// Combines neighbours until one is left.
+    /// Combines values in a tree, neighbours first.
     pub(super) fn tree<T: Copy>(
         &mut self,
         mut all: Vec<T>,
@@ -143,7 +143,7 @@ impl Terms {
         all[0]
     }
 
-    /// Combines each with the one half of them further on, until one is left.
+    /// Combines values in a tree, each with the one half of the length further on.
     pub(super) fn halves<T: Copy>(
         &mut self,
         mut all: Vec<T>,

@@ -1,4 +1,4 @@
-//! What follows a product or a norm: biases, activations, and the moments of a row in several ways.
+//! Epilogues of a product or a norm: biases, activations, and the moments of a row computed in several ways.
 
 use super::builder::{Terms, X, Y, Z};
 use volta_core::term::{TermId, TermOp};
@@ -49,14 +49,14 @@ pub(super) fn dot_gelu(terms: &mut Terms, n: u64) -> TermId {
     gelu(terms, y)
 }
 
-/// The bias first.
+/// A dot product and a bias, which is added first, then GELU by `tanh`.
 pub(super) fn bias_first(terms: &mut Terms, n: u64) -> TermId {
     let bias = terms.input(Z, 0);
     let y = dot_in_order(terms, n, bias);
     gelu(terms, y)
 }
 
-/// Four lanes that each add up a quarter, GELU by a sigmoid.
+/// A dot product summed in four quarters and a bias, then GELU by a sigmoid.
 pub(super) fn quarters_by_sigmoid(terms: &mut Terms, n: u64) -> TermId {
     let zero = terms.ratio(0, 1);
     let (x, y) = (terms.row(X, n), terms.row(Y, n));
@@ -72,7 +72,7 @@ pub(super) fn quarters_by_sigmoid(terms: &mut Terms, n: u64) -> TermId {
     gelu_by_sigmoid(terms, y)
 }
 
-/// Near miss: the bias is added behind the activation's argument.
+/// Near miss: the bias is added after the activation, not to its argument.
 pub(super) fn bias_late(terms: &mut Terms, n: u64) -> TermId {
     let zero = terms.ratio(0, 1);
     let dot = dot_in_order(terms, n, zero);
@@ -154,7 +154,7 @@ pub(super) fn norm_gelu(terms: &mut Terms, n: u64) -> TermId {
     gelu(terms, y)
 }
 
-/// By the mean of squares and `rsqrt`.
+/// Layer norm by the mean of squares and `rsqrt`, then GELU.
 pub(super) fn norm_of_squares_gelu(terms: &mut Terms, n: u64) -> TermId {
     let [mean, variance] = variance_of_squares(terms, n);
     let scale = rsqrt(terms, variance, EPSILON);
@@ -162,7 +162,7 @@ pub(super) fn norm_of_squares_gelu(terms: &mut Terms, n: u64) -> TermId {
     gelu_by_sigmoid(terms, y)
 }
 
-/// By Welford's updates and `rsqrt`.
+/// Layer norm by Welford's updates and `rsqrt`, then GELU.
 pub(super) fn norm_by_welford_gelu(terms: &mut Terms, n: u64) -> TermId {
     let [mean, variance] = welford(terms, n);
     let scale = rsqrt(terms, variance, EPSILON);

@@ -1,4 +1,4 @@
-//! Logarithms of sums of powers, and what thresholds replace them.
+//! Logarithms of sums of powers, and softplus with a threshold.
 
 use super::builder::{Terms, X};
 use volta_core::term::{TermId, TermOp};
@@ -13,7 +13,7 @@ pub(super) fn below_maximum(terms: &mut Terms, n: u64) -> TermId {
     terms.add(max, logarithm)
 }
 
-/// `ln(e^a + e^b)` by the larger: `a > b ? a + ln(1 + e^(b − a)) : b + ln(1 + e^(a − b))`.
+/// `ln(e^a + e^b)` by a choice of the larger operand: `a > b ? a + ln(1 + e^(b − a)) : b + ln(1 + e^(a − b))`.
 fn by_choice(terms: &mut Terms, a: TermId, b: TermId) -> TermId {
     let first = terms.less(b, a);
     let one = terms.ratio(1, 1);
@@ -40,25 +40,25 @@ fn by_magnitude(terms: &mut Terms, a: TermId, b: TermId) -> TermId {
     terms.add(max, logarithm)
 }
 
-/// Two at a time by choices.
+/// The logarithm of a row, in a tree of pairs by choices.
 pub(super) fn tree_by_choice(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);
     terms.tree(row, by_choice)
 }
 
-/// Two at a time by magnitudes.
+/// The logarithm of a row, in a tree of pairs by magnitudes.
 pub(super) fn tree_by_magnitude(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);
     terms.tree(row, by_magnitude)
 }
 
-/// Two at a time by magnitudes, one after the other.
+/// The logarithm of a row by magnitudes, element by element.
 pub(super) fn chain_by_magnitude(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);
     row[1..].iter().fold(row[0], |all, next| by_magnitude(terms, all, *next))
 }
 
-/// Near miss: in the middle the smaller one is raised.
+/// Near miss: in one step, the minimum is added instead of the maximum.
 pub(super) fn chain_of_a_minimum(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);
     let middle = row[row.len() / 2];
@@ -73,7 +73,7 @@ pub(super) fn chain_of_a_minimum(terms: &mut Terms, n: u64) -> TermId {
     })
 }
 
-/// Near miss: the magnitude is not turned.
+/// Near miss: the magnitude is not negated.
 pub(super) fn tree_grows(terms: &mut Terms, n: u64) -> TermId {
     let row = terms.row(X, n);
     let (left, right) = row.split_at(row.len() / 2);
@@ -86,12 +86,12 @@ pub(super) fn tree_grows(terms: &mut Terms, n: u64) -> TermId {
     terms.add(max, logarithm)
 }
 
-/// Each element's `x > 20 ? x : ln(1 + e^x)`, added up.
+/// The sum of `x > 20 ? x : ln(1 + e^x)` over a row.
 pub(super) fn softplus(terms: &mut Terms, n: u64) -> TermId {
     softplus_by(terms, n, |terms, threshold, x| terms.less(threshold, x))
 }
 
-/// The same with the condition turned: `x <= 20 ? … : x`.
+/// The sum of softplus with the negated condition: `x <= 20 ? … : x`.
 pub(super) fn softplus_turned(terms: &mut Terms, n: u64) -> TermId {
     softplus_by(terms, n, |terms, threshold, x| {
         let at_most = terms.op(TermOp::LessEqual, &[x, threshold]);

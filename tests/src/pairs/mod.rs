@@ -1,5 +1,5 @@
-//! Pairs of terms that are equal for a reason that no normal form shows by itself, in sizes: what proofs are measured by.
-//! Each family has near misses, which must be told from it.
+//! A benchmark of proofs: pairs of terms in several sizes, whose equality no normal form shows directly. Each family
+//! has near misses, which must be refuted.
 
 mod builder;
 mod epilogue;
@@ -15,14 +15,14 @@ use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::decide::{DecisionOptions, ElementPair, Failure, InputInfo, decide};
 use volta_core::term::{Integers, TermId};
 
-/// A way to compute something of rows of `n` elements.
+/// A way to compute a term of rows with `n` elements.
 type Form = fn(&mut Terms, u64) -> TermId;
 
-/// One way to compute something, others that are equal, and some that are not.
+/// A reference, equal ways to compute it, and near misses.
 #[derive(Debug)]
 struct Family {
     name: &'static str,
-    /// What the elements of rows are; reals, if nothing else.
+    /// The range of the elements of rows if they are integers; `None` for reals.
     integers: Option<Integers>,
     reference: Form,
     sizes: &'static [u64],
@@ -35,7 +35,7 @@ const FROM_8: &[u64] = &[8, 16, 32, 64, 128, 256, 1024, 4096];
 const WORDS: &[u64] = &[4, 8, 64, 512];
 const ROWS: &[u64] = &[4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// All of them.
+/// All families.
 const FAMILIES: &[Family] = &[
     Family {
         name: "softmax_from_infinity",
@@ -130,16 +130,16 @@ const FAMILIES: &[Family] = &[
     },
 ];
 
-/// What a pair is, or what was found out about it.
+/// The true relation of a pair, or the result of deciding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The two are equal.
+    /// Equal.
     Equal,
-    /// They are not.
+    /// Different.
     Different,
     /// Equal under a condition.
     Where,
-    /// Nothing.
+    /// Undecided.
     Open,
 }
 
@@ -160,9 +160,9 @@ pub struct Pair {
     family: &'static Family,
     form: &'static str,
     opt: Form,
-    /// Elements of each row.
+    /// The number of elements of each row.
     pub size: u64,
-    /// What is true of it.
+    /// Its true relation.
     pub truth: Found,
 }
 
@@ -178,10 +178,10 @@ pub fn pairs() -> Vec<Pair> {
     FAMILIES.iter().flat_map(of_family).collect()
 }
 
-/// Where what was found out about each pair is kept: its name, that, and the seconds that it took in a release build.
+/// The file of results: name of the pair, result, and seconds in a release build.
 pub const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pairs.tsv");
 
-/// The names of pairs with what was found out about them, as [`MEASURED`] has it.
+/// The names and results of pairs recorded in [`MEASURED`].
 ///
 /// # Panics
 /// When the file cannot be read.
@@ -196,12 +196,12 @@ pub fn measured() -> Vec<(String, String)> {
 }
 
 impl Pair {
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         format!("{}::{}_{}", self.family.name, self.form, self.size)
     }
 
-    /// Decides it, with what was said if that is not *equal*, and the time that took.
+    /// Decides it; returns the result, the explanation if that is not *equal*, and the time.
     pub fn decide(&self, timeout: Duration) -> (Found, String, Duration) {
         let integers = self.family.integers;
         let (mut left, mut right) = (Terms::default(), Terms::default());

@@ -1,9 +1,9 @@
-//! Softmax in one pass: maxima and sums that are rescaled, merged by maxima and by choices, in trees of all shapes.
+//! Online softmax: maxima and rescaled sums, merged by maxima and by choices, in trees of several shapes.
 
 use super::builder::{Terms, X, Y};
 use volta_core::term::{TermId, TermOp};
 
-/// A maximum and the sum of powers below it; and a sum of these weighted.
+/// A maximum, the sum of the powers relative to it, and their weighted sum.
 #[derive(Clone, Copy, Debug)]
 struct State {
     max: TermId,
@@ -11,7 +11,7 @@ struct State {
     weighted: TermId,
 }
 
-/// How the larger of two maxima is found.
+/// A way to compute the larger of two maxima.
 type Larger = fn(&mut Terms, TermId, TermId) -> TermId;
 
 fn by_max(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
@@ -77,31 +77,31 @@ fn online(terms: &mut Terms, n: u64, larger: Larger, guarded: bool) -> State {
     State { max, sum, weighted: zero }
 }
 
-/// From −∞, with `max`.
+/// Online from −∞, with `max`.
 pub(super) fn online_max(terms: &mut Terms, n: u64) -> TermId {
     let State { max, sum, .. } = online(terms, n, by_max, false);
     probability(terms, max, sum)
 }
 
-/// From −∞, with `if (x > m) m = x`.
+/// Online from −∞, with `if (x > m) m = x`.
 pub(super) fn online_greater(terms: &mut Terms, n: u64) -> TermId {
     let State { max, sum, .. } = online(terms, n, by_greater, false);
     probability(terms, max, sum)
 }
 
-/// From −∞, with `m >= x ? m : x`.
+/// Online from −∞, with `m >= x ? m : x`.
 pub(super) fn online_at_least(terms: &mut Terms, n: u64) -> TermId {
     let State { max, sum, .. } = online(terms, n, by_at_least, false);
     probability(terms, max, sum)
 }
 
-/// From −∞, with `!(x <= m) ? x : m`, and `m == −∞ ? 0 : …` around each power.
+/// Online from −∞, with `!(x <= m) ? x : m`, and `m == −∞ ? 0 : …` around each power.
 pub(super) fn online_guarded(terms: &mut Terms, n: u64) -> TermId {
     let State { max, sum, .. } = online(terms, n, by_negation, true);
     probability(terms, max, sum)
 }
 
-/// From −∞, the sum rescaled only where the maximum grows.
+/// Online from −∞, the sum rescaled only when the maximum grows.
 pub(super) fn online_branch(terms: &mut Terms, n: u64) -> TermId {
     let (mut max, mut sum) = (minus_infinity(terms), terms.ratio(0, 1));
     let one = terms.ratio(1, 1);
@@ -153,7 +153,7 @@ fn merge_by_choice(terms: &mut Terms, a: State, b: State) -> State {
     State { max: terms.choose(first, a.max, b.max), sum, weighted }
 }
 
-/// The larger maximum and the smaller one's factor by choices, then one sum.
+/// Merges two states: choices swap them so that the first has the larger maximum, then the second is rescaled.
 fn merge_swapped(terms: &mut Terms, a: State, b: State) -> State {
     let first = terms.less(b.max, a.max);
     let [high, low] = [terms.choose(first, a.max, b.max), terms.choose(first, b.max, a.max)];
@@ -192,42 +192,42 @@ pub(super) fn weighted_two_passes(terms: &mut Terms, n: u64) -> TermId {
     terms.div(weighted, sum)
 }
 
-/// Merged by choices, neighbours first.
+/// States merged by choices in a tree, neighbours first.
 pub(super) fn tree_by_choice(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = terms.tree(all, merge_by_choice);
     output(terms, state)
 }
 
-/// Merged by choices, halves first.
+/// States merged by choices in a tree, halves first.
 pub(super) fn halves_by_choice(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = terms.halves(all, merge_by_choice);
     output(terms, state)
 }
 
-/// Merged by choices, one after the other.
+/// States merged by choices, from left to right.
 pub(super) fn chain_by_choice(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = all[1..].iter().fold(all[0], |state, next| merge_by_choice(terms, state, *next));
     output(terms, state)
 }
 
-/// Merged with high and low exchanged by choices, neighbours first.
+/// States merged after a swap by choices, in a tree, neighbours first.
 pub(super) fn tree_swapped(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = terms.tree(all, merge_swapped);
     output(terms, state)
 }
 
-/// So, one after the other.
+/// States merged after a swap by choices, from left to right.
 pub(super) fn chain_swapped(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = all[1..].iter().fold(all[0], |state, next| merge_swapped(terms, state, *next));
     output(terms, state)
 }
 
-/// Near miss: in the last merge, one part is not exchanged.
+/// Near miss: the last merge does not swap one part.
 pub(super) fn tree_swaps_in_part(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let (left, right) = all.split_at(all.len() / 2);
@@ -241,7 +241,7 @@ pub(super) fn tree_swaps_in_part(terms: &mut Terms, n: u64) -> TermId {
     output(terms, State { sum, ..merged })
 }
 
-/// Eight parts one after the other, then merged by maxima.
+/// Eight parts, each merged from left to right, then merged by maxima.
 pub(super) fn parts_mixed(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let parts: Vec<State> = all
@@ -252,14 +252,14 @@ pub(super) fn parts_mixed(terms: &mut Terms, n: u64) -> TermId {
     output(terms, state)
 }
 
-/// Merged by maxima, neighbours first.
+/// States merged by maxima in a tree, neighbours first.
 pub(super) fn tree_by_max(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let state = terms.tree(all, merge_by_max);
     output(terms, state)
 }
 
-/// Near miss: the last merge lowers the wrong part.
+/// Near miss: the last merge rescales the wrong part.
 pub(super) fn tree_lowers_the_wrong(terms: &mut Terms, n: u64) -> TermId {
     let all = leaves(terms, n);
     let last = all.len() / 2;

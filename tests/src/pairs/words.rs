@@ -1,4 +1,4 @@
-//! Words of integers: bytes packed four to a word, digits cut out of them, and what is computed digit by digit.
+//! Integer words: bytes packed four to a word, bit fields, and bitwise operations.
 
 use super::builder::{Terms, X, Y};
 use volta_core::term::{TermId, TermOp};
@@ -32,7 +32,7 @@ fn or(terms: &mut Terms, a: TermId, b: TermId) -> TermId {
     terms.sub(sum, common)
 }
 
-/// Two's complement of the lowest byte.
+/// The lowest byte as a signed number in two's complement.
 fn signed_byte(terms: &mut Terms, a: TermId) -> TermId {
     let byte = masked(terms, a, 255);
     let high = right(terms, byte, 7);
@@ -63,7 +63,8 @@ pub(super) fn codes(terms: &mut Terms, n: u64) -> TermId {
     terms.in_order(&products, TermOp::Add)
 }
 
-/// Four at a time: what is subtracted of each byte of a word borrows from none, since its highest digit is set before.
+/// Four bytes at a time: the subtraction from each byte of a word causes no borrow, since its highest bit is set
+/// before.
 fn packed(terms: &mut Terms, n: u64, middle: i64) -> TermId {
     const HIGH: i64 = 0x8080_8080;
     let mut sums = Vec::new();
@@ -86,12 +87,12 @@ fn packed(terms: &mut Terms, n: u64, middle: i64) -> TermId {
     terms.in_pairs(&sums, TermOp::Add)
 }
 
-/// By words.
+/// The sum of codes, four bytes at a time.
 pub(super) fn codes_by_words(terms: &mut Terms, n: u64) -> TermId {
     packed(terms, n, 32)
 }
 
-/// Near miss: the middle is another.
+/// Near miss: another number is subtracted.
 pub(super) fn codes_off_by_one(terms: &mut Terms, n: u64) -> TermId {
     packed(terms, n, 31)
 }
@@ -117,7 +118,7 @@ fn weighted_by(
     terms.in_order(&parts, TermOp::Add)
 }
 
-/// Swapped twice by exclusive or.
+/// The weighted sum, with operands swapped twice by exclusive or.
 pub(super) fn swapped_twice(terms: &mut Terms, n: u64) -> TermId {
     weighted_by(terms, n, |terms, a, b| {
         let (mut a, mut b) = (a, b);
@@ -130,7 +131,7 @@ pub(super) fn swapped_twice(terms: &mut Terms, n: u64) -> TermId {
     })
 }
 
-/// `(a | b) − (~a & b)` and `(a & b) + (b & ~a)`.
+/// The weighted sum, with operands written `(a | b) − (~a & b)` and `(a & b) + (b & ~a)`.
 pub(super) fn by_complements(terms: &mut Terms, n: u64) -> TermId {
     weighted_by(terms, n, |terms, a, b| {
         let ones = terms.ratio(u32::MAX.into(), 1);

@@ -1,32 +1,32 @@
-//! The verifier's terms at a point, and how far a computation in floats may be from them.
+//! Evaluates the verifier's terms at a point, with bounds on the rounding errors of a computation in floats.
 //!
-//! [`Tape`] holds the terms of some outputs, operands before what uses them. [`Tape::evaluate`] goes through it once and
-//! keeps for each term its value `v` in real arithmetic (in f64; what that loses is far below the bound, and counted
-//! for f64 kernels by a doubled unit) and a bound `e`: executed in floats, the operation that left the term gives a
-//! number within `e` of `v`. This is running error analysis (Wilkinson; Higham, *Accuracy and Stability of Numerical
-//! Algorithms*, §3.3), with these rules, where `u` is a unit roundoff and `η` the smallest normal number:
+//! [`Tape`] holds the terms of some outputs, operands first. [`Tape::evaluate`] computes in one pass, for each term,
+//! its value `v` in real arithmetic (in f64; the error of that is far below the bound, and counted for f64 kernels by a
+//! doubled unit) and a bound `e`: executed in floats, the operation that made the term gives a number within `e` of
+//! `v`. This is running error analysis (Wilkinson; Higham, *Accuracy and Stability of Numerical Algorithms*, §3.3),
+//! with these rules, where `u` is a unit roundoff and `η` the smallest normal number:
 //!
-//! - An input is exact. So is a constant, but for a literal that is not whole and has many digits: that stands for some
-//!   real that was rounded (rule V9), and the sides may have different such literals; `e = 2u·|v|`.
-//! - A result is rounded: `u` times the sum of magnitudes of what is added, or `u·|v|`, and `η` for what underflows; for
-//!   functions 4 times that. Nothing is lost where operands are exact and the result has no more digits than the format:
-//!   that is how sums with large constants that compilers round by stay exact.
-//! - Errors of operands are carried on by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
+//! - An input is exact. So is a constant, except a literal that is no integer and has many bits: it stands for a real
+//!   that was rounded (rule V9), and the sides may have different such literals; `e = 2u·|v|`.
+//! - A result is rounded: `u` times the sum of magnitudes of the addends, or `u·|v|`, and `η` for underflow; for
+//!   functions 4 times that. Nothing is lost if operands are exact and the result has no more bits than the format: so
+//!   sums with the large constants by which compilers round stay exact.
+//! - Errors of operands are propagated by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
 //!   products, `(e_a + |q|·e_b) / (|b| − e_b)` for quotients, `2^a·(2^(e_a) − 1)` for powers, and so on.
-//! - Of what may overflow nothing is known.
-//! - What integers compute is exact: remainders, binary digits, shifts, and outputs that are integers.
-//! - A comparison is certain where its sides are further apart than their errors; where it is not, a choice by it may be
-//!   either. A floor is taken to be that of `v`, and exact. Floats may round down to the number below, and that must not
-//!   matter: what kernels round down is what `exp` splits an exponent by, and its halves make up for one another. Where
-//!   it does matter the numbers disagree, so that nothing is excused by this.
-//! - The sum of the products of a matrix may be taken in another order. That the unit is twice what rounding to nearest
-//!   asks for, and that it is taken of magnitudes, makes up for it.
+//! - A value that may overflow is unknown.
+//! - Integer computations are exact: remainders, bits, shifts, and outputs that are integers.
+//! - A comparison is certain if its sides are further apart than their errors; otherwise a choice by it may be either
+//!   operand. A floor is taken to be that of `v`, and exact. A float may be rounded down to the next smaller integer,
+//!   but that must not matter: kernels use floors to split the exponent of `exp`, whose two parts compensate for it.
+//!   Where it does matter the numbers disagree, so this rule excuses no error.
+//! - The products of a matrix may be summed in another order. This is covered since the unit is twice that of rounding
+//!   to nearest, and applied to magnitudes.
 //! - So may sums in a kernel that adds floats atomically, however they are nested: each of their additions may round
-//!   the magnitudes of all that is added.
-//! - The term does not say in which format it was computed, since to the verifier conversions are nothing. So `u` is of
-//!   the narrowest format in which the kernel computes. Where it only *converts* to a narrower one, that unit is
-//!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs. A
-//!   product with a constant that the narrower format does not have is none of those.
+//!   the magnitudes of all addends.
+//! - The term does not tell in which format it was computed, since the verifier ignores conversions. So `u` is that of
+//!   the narrowest format in which the kernel computes. If it only *converts* to a narrower one, that unit is charged
+//!   where converted values are used: to factors of products (for which they are converted) and to outputs, but not to
+//!   a product with a constant that the narrower format does not represent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,18 +39,18 @@ use crate::interpreter::matrix::{Element, Elements};
 use crate::interpreter::op::{AtomicOp, FloatOp, Op, Type};
 use crate::interpreter::tensor_memory::Kind;
 
-/// What is known of a term at a point.
+/// The value of a term at a point, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A real, and how far floats may be from it.
+    /// A real, and a bound on the error of floats.
     Real(f64, f64),
     /// `+∞` or `−∞`.
     Infinite(f64),
     /// A truth value; `None` where floats may disagree.
     Truth(Option<bool>),
-    /// Nothing that rule V3 defines.
+    /// Undefined by rule V3.
     Undefined,
-    /// Nothing is known: the point is too close to where it is undefined, or nobody says what the operation is.
+    /// Unknown: the point is too close to where the term is undefined, or the operation is not modelled.
     Unknown,
 }
 
@@ -59,19 +59,19 @@ pub enum Value {
 pub struct Precision {
     /// The unit of operations.
     unit: f64,
-    /// Digits of the format that it is of.
+    /// The number of significant bits of its format.
     digits: u32,
     /// The smallest normal number.
     tiny: f64,
     /// The largest number.
     huge: f64,
-    /// The unit of conversions to something narrower.
+    /// The unit of conversions to a narrower format, its significant bits, and its smallest normal number.
     conversion: Option<(f64, u32, f64)>,
-    /// Sums are taken in any order.
+    /// Whether sums may be taken in any order.
     any_order: bool,
 }
 
-/// Twice the unit roundoff to nearest, which serves all roundings; digits; the smallest normal number.
+/// Twice the unit roundoff to nearest, which covers all roundings; significant bits; the smallest normal number.
 fn unit_of(format: Format) -> (f64, u32, f64) {
     let digits = format.fraction_bits() + 1;
     let doubled = if format == Format::F64 { 1 } else { 0 };
@@ -85,7 +85,7 @@ fn huge(format: Format) -> f64 {
 }
 
 impl Precision {
-    /// What a kernel's instructions say.
+    /// The precision of a kernel, from the formats of its instructions.
     pub fn of(program: &Program) -> Precision {
         let mut computed = vec![Format::F64];
         let mut converted = Vec::new();
@@ -114,7 +114,7 @@ impl Precision {
                 converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
             }
             if let Op::TensorProduct(product) = op {
-                // Factors are converted by instructions of their own, but for tf32; results may be of f16.
+                // Separate instructions convert factors, except to tf32; results may be f16.
                 let narrow = match product.kind {
                     Kind::F16 | Kind::F8 => Some(Format::F16),
                     Kind::Tf32 => Some(Format::Tf32),
@@ -140,7 +140,7 @@ impl Precision {
         Value::Real(value, error + unit.max(narrow) * (value.abs() + error) + tiny.max(small))
     }
 
-    /// What a rounded result is off by: `magnitude` bounds what was rounded.
+    /// The error of a rounded result, whose unrounded magnitude is at most `magnitude`.
     fn round(&self, magnitude: f64) -> f64 {
         self.unit * magnitude + self.tiny
     }
@@ -156,13 +156,13 @@ impl Precision {
     }
 }
 
-/// Whether a number has at most so many significant binary digits, and is not tiny.
+/// Whether a number has at most `digits` significant bits, and is not tiny.
 fn has_digits(value: f64, digits: u32) -> bool {
     let cut = 53 - digits.min(53);
     value == 0.0 || value.abs() > 1e-4 && value.abs() < 1e30 && value.to_bits() & ((1 << cut) - 1) == 0
 }
 
-/// A term, and where its operands stand.
+/// A term, with the places of its operands on the tape.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Input { input: usize, element: usize },
@@ -176,7 +176,7 @@ pub struct Tape<'s> {
     store: &'s Store,
     steps: Vec<Step>,
     places: HashMap<TermId, usize>,
-    /// Where the integers stand that are outputs.
+    /// The places of outputs that are integers.
     integers: HashSet<usize>,
 }
 
@@ -201,7 +201,7 @@ impl<'s> Tape<'s> {
         self.steps.is_empty()
     }
 
-    /// Appends a term with all that it needs; where it stands.
+    /// Appends a term with everything below it, and returns its place.
     ///
     /// # Errors
     /// A constant that cannot be read.
@@ -238,12 +238,12 @@ impl<'s> Tape<'s> {
         Ok(self.places[&term])
     }
 
-    /// Says that the term at a place is an integer, which does not round.
+    /// Marks the term at a place as an integer, which is not rounded.
     pub fn is_integer(&mut self, place: usize) {
         self.integers.insert(place);
     }
 
-    /// Whether a term is a constant that the format of conversions does not have.
+    /// Whether a term is a constant that the format of conversions does not represent.
     fn is_wide(&self, precision: &Precision, at: usize) -> bool {
         match (self.steps[at], precision.conversion) {
             (Step::Constant { value, .. }, Some((_, digits, _))) => !has_digits(value, digits),
@@ -251,7 +251,7 @@ impl<'s> Tape<'s> {
         }
     }
 
-    /// All terms at inputs, which are reals (those of an integer tensor as reals, too).
+    /// Evaluates all terms at inputs, which are given as reals (integers as well).
     pub fn evaluate(&self, precision: &Precision, input: &dyn Fn(usize, usize) -> Option<f64>) -> Vec<Value> {
         let mut out: Vec<Value> = Vec::with_capacity(self.steps.len());
         let mut wholes: Vec<Option<i128>> = Vec::with_capacity(self.steps.len());
@@ -260,7 +260,7 @@ impl<'s> Tape<'s> {
             let whole = self.whole(step, &out, &wholes, input);
             wholes.push(whole);
             let value = match *step {
-                // What only integers are asked for: exact, however many digits they have.
+                // Operations that exist for integers only are exact, however many bits the results have.
                 Step::Apply(op, _)
                     if whole.is_some()
                         && (matches!(op, TermOp::Mod | TermOp::BitAnd | TermOp::Floor)
@@ -300,7 +300,7 @@ impl<'s> Tape<'s> {
         out
     }
 
-    /// The constant that a term is, or that it chooses.
+    /// The constant that a term is, or that its choices select.
     fn chosen(&self, mut at: usize, out: &[Value]) -> Option<f64> {
         loop {
             at = match self.steps[at] {
@@ -317,7 +317,7 @@ impl<'s> Tape<'s> {
         }
     }
 
-    /// A term as integers have it, which do not round: whole numbers and what is made of them.
+    /// The exact value of a term that is computed in integers.
     fn whole(
         &self,
         step: &Step,
@@ -358,7 +358,7 @@ impl<'s> Tape<'s> {
                 Value::Real(value, _) => exact(value.round_ties_even()),
                 Value::Infinite(_) | Value::Truth(_) | Value::Undefined | Value::Unknown => None,
             },
-            // A shift to the right.
+            // A right shift.
             TermOp::Floor => {
                 if let Step::Apply(TermOp::Mul, [number, factor, _]) = self.steps[operands[0]] {
                     match self.chosen(factor, out)? {
@@ -406,18 +406,18 @@ impl<'s> Tape<'s> {
     }
 }
 
-/// Everything that a sum adds, however it is nested.
+/// All addends of a sum, however it is nested.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
-    /// Magnitudes of what is added.
+    /// The sum of the magnitudes of the addends.
     magnitude: f64,
-    /// What that is off by.
+    /// The sum of their errors.
     carried: f64,
     additions: f64,
 }
 
 impl Sum {
-    /// Something that is no sum.
+    /// A single addend.
     fn of(value: Value) -> Sum {
         if let Value::Real(value, error) = value {
             Sum { magnitude: value.abs(), carried: error, additions: 0.0 }
@@ -453,7 +453,7 @@ fn apply(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
     if op == Select {
         return select(a, b, c);
     }
-    // An undefined operand makes an undefined result, whatever else is unknown.
+    // An undefined operand gives an undefined result, even if another one is unknown.
     if operands.contains(&Value::Undefined) {
         return Value::Undefined;
     }
@@ -495,14 +495,14 @@ fn select(condition: Value, then: Value, otherwise: Value) -> Value {
     }
 }
 
-/// Operations on reals with their errors.
+/// Applies an operation to reals with errors.
 fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f64); 3]) -> Value {
     use TermOp::*;
     let zero = |(value, error): (f64, f64)| value == 0.0 && error == 0.0;
     let exact_operands = [(a, ea), (b, eb), (c, ec)][..op.arity()]
         .iter()
         .all(|(value, error)| *error == 0.0 && has_digits(*value, precision.digits));
-    // A sum, what was carried on, and magnitudes that are rounded; nothing is lost if `lost` is 0 and it fits.
+    // A sum with propagated errors and the magnitude that is rounded; it is exact if `lost` is 0 and its bits fit.
     let sum = |value: f64, carried: f64, magnitude: f64, lost: f64| {
         if exact_operands && lost == 0.0 && has_digits(value, precision.digits) {
             return Value::Real(value, 0.0);
@@ -516,7 +516,7 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
     let value = match op {
         Add => sum(a + b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, b)),
         Sub => sum(a - b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, -b)),
-        // Whatever a factor stands for, zero times it is zero.
+        // Zero times any factor is zero, whatever its error.
         Mul if zero((a, ea)) || zero((b, eb)) => Value::Real(0.0, 0.0),
         Fma if zero((a, ea)) || zero((b, eb)) => Value::Real(c, ec),
         Mul | Fma => {
@@ -558,7 +558,7 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         Erf => function(rug::Float::with_val(64, a).erf().to_f64(), 1.13 * ea),
         Atan => function(a.atan(), ea),
         Cbrt if a.abs() > ea => function(a.cbrt(), a.abs().cbrt() - (a.abs() - ea).cbrt()),
-        // Furthest apart are the roots of numbers on both sides of zero.
+        // The difference of roots is largest for numbers on both sides of zero.
         Cbrt => function(a.cbrt(), 2.0 * ea.cbrt()),
         // Their slopes are at most 1.
         BesselJ0 => function(rug::Float::with_val(64, a).j0().to_f64(), ea),
@@ -587,14 +587,14 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
     value
 }
 
-/// What an f64 sum lost (Knuth).
+/// The rounding error of an f64 sum (Knuth).
 fn lost_in_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let other = sum - a;
     (a - (sum - other)) + (b - other)
 }
 
-/// A comparison of numbers that are known.
+/// A comparison of exact numbers.
 fn compared(op: TermOp, a: f64, b: f64) -> bool {
     if op == TermOp::Less {
         a < b

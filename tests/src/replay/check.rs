@@ -1,4 +1,4 @@
-//! Verdicts of cases, checked on numbers.
+//! Checks verdicts of cases on numbers.
 
 use std::rc::Rc;
 
@@ -11,33 +11,33 @@ use super::launch::{Inputs, Output, Ran, Ready, place, ready, witness_inputs};
 use super::values::{self, Signs, Values};
 use crate::interpreter::random::Random;
 
-/// More terms than this are not evaluated: elements are picked.
+/// If elements have more terms than this in all, only some of them are evaluated.
 const MAX_TERMS: usize = 300_000;
 
-/// How much is tried.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Random inputs.
+    /// The number of random inputs.
     pub inputs: usize,
-    /// Whether the first inputs run under a second schedule, too.
+    /// Whether the first inputs also run under a second schedule.
     pub schedules: bool,
 }
 
-/// What trying came to.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tried {
-    /// Elements whose terms were compared with what was computed, over all inputs.
+    /// The number of elements whose terms were compared with computed values, over all inputs.
     pub compared: usize,
-    /// Those of which nothing is known at the inputs.
+    /// The number of elements whose value is unknown at the inputs.
     pub open: usize,
-    /// The largest bound, over the largest magnitude of an output, where that was least: at some inputs sums cancel, and
-    /// then no bound is narrow.
+    /// The largest bound relative to the largest magnitude of an output, at the inputs where this is smallest: at some
+    /// inputs sums cancel, and no bound is tight.
     pub looseness: Option<f64>,
-    /// Runs of a kernel.
+    /// The number of runs of a kernel.
     pub runs: usize,
-    /// Threads that ran.
+    /// The number of threads that ran.
     pub threads: u64,
-    /// Instructions that they executed.
+    /// The number of instructions that they executed.
     pub instructions: u64,
 }
 
@@ -53,7 +53,7 @@ fn inputs(case: &Case, signs: Signs, random: &mut Random) -> Result<Inputs, Stri
     case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some((random.bits(), signs)))?))).collect()
 }
 
-/// The inputs, as reals, that terms of a side refer to.
+/// The inputs as reals, as the terms of a side refer to them.
 fn real_inputs<'i>(
     case: &'i Case,
     side: usize,
@@ -67,9 +67,9 @@ fn real_inputs<'i>(
 struct Compared {
     /// The output: a parameter of the case.
     param: usize,
-    /// Its number there.
+    /// Its number in the output.
     number: u64,
-    /// For each side the tape, and the place on it.
+    /// For each side, the tape and the place on it.
     places: [(usize, usize); 2],
 }
 
@@ -78,7 +78,7 @@ struct Plan<'s> {
     tapes: [Vec<Tape<'s>>; 2],
     precisions: [Precision; 2],
     elements: Vec<Compared>,
-    /// The verdict has conditions, and the optimized kernel no value where they do not hold.
+    /// Whether the verdict has conditions; where they do not hold, the optimized kernel is undefined.
     conditional: bool,
 }
 
@@ -90,7 +90,8 @@ impl<'s> Plan<'s> {
             elements: Vec::new(),
             conditional: false,
         };
-        // Elements from everywhere, neighbours late: an odd step meets all of them.
+        // The golden ratio spreads elements evenly, neighbours late; an odd step visits all if the count is a power of
+        // two.
         let count = conditions.len();
         let step = (count as f64 * 0.618) as usize | 1;
         let step = (step..).find(|step| greatest_divisor(*step, count) == 1).unwrap_or(1);
@@ -126,7 +127,7 @@ impl<'s> Plan<'s> {
         self.tapes[side].iter().map(|tape| tape.evaluate(&self.precisions[side], &input)).collect()
     }
 
-    /// Compares outputs with terms; the values of both sides of an element must be one.
+    /// Compares outputs with terms; both terms of an element must have one value.
     fn compare(
         &self,
         case: &Case,
@@ -146,7 +147,7 @@ impl<'s> Plan<'s> {
                     self.precisions[side].stored(values[side][tape][place], values::format(output.element));
                 found.push((term, output.number(*number).real(output.element)));
             }
-            // Outside the reference's domain nothing is claimed, nor where a condition of the verdict does not hold.
+            // The verdict makes no claim outside the reference's domain, nor where one of its conditions does not hold.
             let outside = |value: &Value| matches!(value, Value::Undefined);
             let conditional = self.conditional && outside(&found[1].0);
             if conditional || matches!(found[0].0, Value::Undefined | Value::Unknown | Value::Truth(_)) {
@@ -163,7 +164,7 @@ impl<'s> Plan<'s> {
                         ((computed - value).abs() <= *error, format!("{value:e} within {error:e}"))
                     }
                     Value::Infinite(value) => {
-                        // Where masks are read as minus infinity, the machine holds the numbers.
+                        // A mask that is read as minus infinity is a finite number in the machine.
                         let mask =
                             case.options.rules.mask_below.is_some_and(|below| *computed <= below as f64);
                         (computed == value || *value < 0.0 && mask, format!("{value}"))
@@ -194,13 +195,14 @@ fn greatest_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// What both sides leave where the verifier says that they are equal: which elements are written, and integers.
+/// Checks that the sides of an equivalent pair write the same elements, with the same integers.
 fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<(), String> {
     for (reference, opt) in outputs[0].iter().zip(outputs[1]) {
         let name = &case.params[reference.param].name;
         let is_integer = values::format(reference.element).is_none();
         let [first, second] = [reference.written(), opt.written()];
-        // What one side leaves must be the old contents, and then the values decide.
+        // An element that only one side writes must get its old contents; this is compared by value, if these are
+        // known.
         if !inputs[reference.param].are_known() && first != second {
             return Err(format!("other elements of {name} are written by one side than by the other"));
         }
@@ -216,7 +218,7 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
     Ok(())
 }
 
-/// What a side must give again under another schedule: all bits that it wrote.
+/// The written bits of all outputs, which must be the same under another schedule.
 fn written(outputs: &[Output]) -> Vec<(usize, u64, u64)> {
     let of = |output: &Output| -> Vec<(usize, u64, u64)> {
         output.written().into_iter().map(|at| (output.param, at, output.bits(at))).collect()
@@ -224,10 +226,10 @@ fn written(outputs: &[Output]) -> Vec<(usize, u64, u64)> {
     outputs.iter().flat_map(of).collect()
 }
 
-/// Runs both kernels of a case that is said to be equivalent on random inputs.
+/// Runs both kernels of a case whose verdict is *equivalent* on random inputs.
 ///
 /// # Errors
-/// Where something is not as the verdict says.
+/// When something contradicts the verdict.
 pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> Result<Tried, String> {
     let sides = ready(case)?;
     let conditions = conditions(case).map_err(|verdict| format!("it is {}", verdict.name()))?;
@@ -246,7 +248,7 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
         if turn == 0 && effort.schedules {
             let others = [run(0, random.bits())?, run(1, random.bits())?];
             for side in 0..2 {
-                // Sums in another order round otherwise: then they are the terms' again, and no more.
+                // Atomic sums in another order round differently, so the bits may differ, but not beyond the bounds.
                 let exactly = !sides[side].program.adds_floats_atomically();
                 if exactly && written(&others[side]) != written(&outputs[side]) {
                     return Err("another schedule gives other outputs".into());
@@ -264,18 +266,18 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
 /// How a difference shows in floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Beyond what rounding could do.
+    /// The outputs differ beyond rounding.
     Clearly,
-    /// The outputs differ, within what rounding could do.
+    /// The outputs differ, but not beyond rounding.
     Faintly,
-    /// They do not.
+    /// The outputs do not differ.
     NotAtAll,
 }
 
 /// Runs both kernels at the inputs of a witness.
 ///
 /// # Errors
-/// When they cannot be run, or do not compute what their terms are.
+/// When they cannot be run, or their outputs contradict their terms.
 pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Shown, Tried), String> {
     let sides = ready(case)?;
     let param = case.params.iter().position(|param| param.name == difference.tensor);
@@ -311,8 +313,8 @@ pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Sho
     Ok((shown, tried))
 }
 
-/// How far apart rounding alone may drive an element, which each side must have computed as its term says; `None` where
-/// that is no number.
+/// The largest difference of an element that rounding alone may cause, after checking each side against its term;
+/// `None` if the term's value is no number.
 fn bound_at(
     case: &Case,
     difference: &Difference,

@@ -1,8 +1,8 @@
-//! Cases run on numbers: what the verifier says of all inputs is tried on some.
+//! Cases run on numbers: a verdict about all inputs is checked on some.
 //!
 //! [`launch`] writes inputs into memory, runs a side in the [`interpreter`](crate::interpreter) and reads its outputs.
-//! [`bound`] evaluates the terms of the verifier at the same inputs, and bounds how far a computation in floats may be
-//! from them. [`check`] compares.
+//! [`bound`] evaluates the terms of the verifier at the same inputs, and bounds the rounding error of a computation in
+//! floats. [`check`] compares.
 
 pub mod bound;
 pub mod check;

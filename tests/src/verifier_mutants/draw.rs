@@ -1,5 +1,5 @@
-//! Which sites are drawn. Each file has its share, one mutant for so many lines, kinds of mistakes in turn. The order is
-//! that of a hash of seed and place, so that a change of one function leaves what is drawn of the others.
+//! Drawing sites. Each file has a share proportional to its lines, taken from the kinds of mistakes in turn. The order
+//! is that of a hash of seed and place, so that changing one function does not change the mutants drawn in others.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::mutation::hash;
 
 /// One mutant of a file.
 pub struct Mutant<'a> {
-    /// The number that switches it on.
+    /// The number that activates it.
     pub number: usize,
     /// The file, below `volta-core/src`.
     pub path: &'a str,
@@ -19,7 +19,7 @@ pub struct Mutant<'a> {
 }
 
 impl Mutant<'_> {
-    /// One line that names it, and stays while other functions change.
+    /// Its name in one line, which is stable when other functions change.
     pub fn key(&self) -> String {
         let Site { function, kind, edit, nth, .. } = self.site;
         let nth = if *nth > 1 { format!(" #{nth}") } else { String::new() };
@@ -27,7 +27,7 @@ impl Mutant<'_> {
     }
 }
 
-/// How many mutants a file has: one for so many lines without its tests, and two at least.
+/// The number of mutants of a file: one for `lines` lines without tests, and at least two.
 pub fn share(source: &Source, lines: usize) -> usize {
     let code = source.text.split("#[cfg(test)]").next().unwrap_or(&source.text);
     (code.lines().count() / lines).max(2)
@@ -63,7 +63,7 @@ fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one == other || (one.start < other.end && other.start < one.end)
 }
 
-/// The first sites that `allowed` lets through and that do not touch one another.
+/// The first `count` sites that `allowed` accepts and whose edits do not overlap.
 pub fn apart<'a>(order: &[&'a Site], count: usize, mut allowed: impl FnMut(&Site) -> bool) -> Vec<&'a Site> {
     let mut taken: Vec<&Site> = Vec::new();
     for &site in order {
@@ -77,7 +77,7 @@ pub fn apart<'a>(order: &[&'a Site], count: usize, mut allowed: impl FnMut(&Site
     taken
 }
 
-/// The text of a file with all mutants of it behind their switches, and which bytes of it are whose.
+/// The text of a file with all its mutants behind their switches, and the bytes of each mutant.
 pub fn switched(text: &str, mutants: &[&Mutant<'_>]) -> (String, Vec<(Range<usize>, usize)>) {
     let mut mutants = mutants.to_vec();
     mutants.sort_by_key(|mutant| (mutant.site.bytes.start, mutant.site.bytes.end));

@@ -1,9 +1,9 @@
 //! Mutation testing of the verifier: small edits of its code by a list of [kinds](sites::Kind), drawn by a seed, each of
-//! which the fast suites must notice.
+//! which the fast suites must detect.
 //!
-//! All mutants of a run are in one build: each is behind a switch with its number, and [`ACTIVE`] tells
-//! a test process which of them is on. A mutant that no suite notices is a survivor. Survivors need a recorded line with an
-//! argument why no verdict can change ([`record`]), or a test.
+//! All mutants of a run are in one build: each is behind a switch with its number, and [`ACTIVE`] tells a test process
+//! which of them is active. A mutant that no suite detects is a survivor. Survivors need a record with an argument why
+//! no verdict can change ([`record`]), or a test.
 //!
 //! `cargo run -p volta-suite --bin verifier-mutants` ([`run`]).
 
@@ -13,12 +13,12 @@ pub mod run;
 pub mod sites;
 pub mod source;
 
-/// The environment variable that says which mutant a process has; none without it.
+/// The environment variable with the number of the active mutant; without it, none is active.
 pub const ACTIVE: &str = "VOLTA_MUTANT";
-/// The environment variable that names the file where a process writes which mutants it has come by.
+/// The environment variable that names the file to which a process writes the mutants that it has reached.
 pub const REACHED: &str = "VOLTA_MUTANTS_REACHED";
 
-/// What is added to the changed crate: which mutant is on, and which were come by.
+/// The module that is added to the mutated crate: which mutant is active, and which were reached.
 pub const SWITCH: &str = r#"//! Which mutant is on.
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -10,7 +10,7 @@ use super::source::Source;
 pub struct Record {
     /// The file below `volta-core/src`, and the function with its type.
     pub at: String,
-    /// The edits: kind, what stands there and what stands there instead, as the program prints them.
+    /// The edits: kind, old text and new text, as the program prints them.
     pub edits: Vec<String>,
     /// The argument.
     pub why: String,
@@ -31,13 +31,13 @@ pub fn records() -> Vec<Record> {
 }
 
 impl Record {
-    /// The keys of the mutants that it is about.
+    /// The keys of the mutants that it covers.
     pub fn keys(&self) -> impl Iterator<Item = String> {
         self.edits.iter().map(|edit| format!("{} {edit}", self.at))
     }
 }
 
-/// Keys of records that are no place in the sources any more.
+/// The keys of records that no longer match a place in the sources.
 pub fn stale(sources: &[Source]) -> Vec<String> {
     let keys: std::collections::HashSet<String> = sources.iter().flat_map(Source::keys).collect();
     records().iter().flat_map(Record::keys).filter(|key| !keys.contains(key)).collect()

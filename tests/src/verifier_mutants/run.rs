@@ -1,9 +1,9 @@
 //! Builds all mutants at once in a folder of their own, and runs the suites for each.
 //!
-//! Each test is first run without a mutant, in a process of its own: which mutants it reaches, and how long it takes. A
-//! mutant is then tried on the tests that reach it, those first that caught another one of its file, then the quickest,
-//! until one fails. A test that takes many times as long as it should counts as failed. What is not caught soon waits
-//! until all others have had their turn; what is recorded to survive comes last.
+//! Each test is first run without a mutant, in a process of its own, to measure its time and which mutants it reaches.
+//! A mutant is then tried on the tests that reach it, first on those that caught another one of its file, then on the
+//! quickest, until one fails. A test that takes many times its normal time counts as failed. A mutant that is not
+//! caught soon waits until all others have been tried; recorded survivors come last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
@@ -20,17 +20,17 @@ use super::sites::Site;
 use super::source::{Source, root};
 use super::{ACTIVE, REACHED, SWITCH};
 
-/// What the program is asked for.
+/// The options of a run.
 pub struct Options {
     /// The seed of the draw.
     pub seed: u64,
-    /// One mutant for so many lines of code.
+    /// The number of lines of code for each mutant.
     pub lines: usize,
-    /// Only mutants whose key contains one of these; all of them, if there is none.
+    /// Only mutants whose key contains one of these; if empty, all mutants.
     pub only: Vec<String>,
     /// Tests that take longer are left out.
     pub slowest: Duration,
-    /// Whether mutants whose fate is written already are passed over.
+    /// Whether to skip mutants whose fate was recorded by an earlier run.
     pub resume: bool,
 }
 
@@ -60,10 +60,10 @@ struct Test<'s> {
     reached: BTreeSet<usize>,
 }
 
-/// Files that are not copied as they are: where they stand in the workspace, and what stands in them in the copy.
+/// The files that are changed in the copy: path in the workspace, and new text.
 type Changed = HashMap<PathBuf, String>;
 
-/// Copies what the build needs, and removes what is no longer there; files that are the same keep their times.
+/// Copies the files that the build needs, and removes obsolete ones; unchanged files keep their times.
 fn copy(from: &Path, to: &Path, changed: &Changed) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(to)?.flatten() {
@@ -97,7 +97,7 @@ fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) { Ok(()) } else { fs::write(path, content) }
 }
 
-/// All that is drawn, with margin for what does not compile.
+/// All sites drawn, with a margin for edits that do not compile.
 fn drawn<'a>(sources: &'a [Source], options: &Options, margin: usize) -> Vec<(&'a Source, Vec<&'a Site>)> {
     let wanted = |key: &str| options.only.iter().any(|part| key.contains(part.as_str()));
     let pick = |source: &'a Source| {
@@ -110,7 +110,7 @@ fn drawn<'a>(sources: &'a [Source], options: &Options, margin: usize) -> Vec<(&'
     sources.iter().map(|source| (source, pick(source))).collect()
 }
 
-/// Which bytes of a changed file are which mutant's.
+/// For each changed file, the bytes of each mutant.
 type Owned = HashMap<String, Vec<(Range<usize>, usize)>>;
 
 struct Workshop {
@@ -127,7 +127,7 @@ impl Workshop {
         command
     }
 
-    /// What cargo says, one object a line.
+    /// Cargo's messages, one JSON object a line.
     fn messages(&self, arguments: &[&str]) -> Result<(bool, Vec<serde_json::Value>), String> {
         let mut command = self.cargo(arguments);
         let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo: {error}"))?;
@@ -136,7 +136,7 @@ impl Workshop {
         Ok((output.status.success(), messages))
     }
 
-    /// Makes the copy, with all mutants in it, and returns whose bytes are whose, by path.
+    /// Makes the copy with all mutants in it, and returns the bytes of each mutant, by path.
     fn place(&self, sources: &[Source], mutants: &[Mutant<'_>]) -> std::io::Result<Owned> {
         let base = root().join("volta-core/src");
         let (mut changed, mut owned) = (Changed::new(), Owned::new());
@@ -154,7 +154,7 @@ impl Workshop {
     }
 }
 
-/// The mutants that an error of the compiler is about: those at its places, else those between its places.
+/// The mutants that a compiler error is about: those at its spans, or else those between its spans.
 fn blamed(message: &serde_json::Value, owned: &Owned) -> BTreeSet<usize> {
     let (mut at, mut between) = (BTreeSet::new(), BTreeSet::new());
     for (path, mutants) in owned {
@@ -180,7 +180,7 @@ fn blamed(message: &serde_json::Value, owned: &Owned) -> BTreeSet<usize> {
     if at.is_empty() { between } else { at }
 }
 
-/// The mutants that compile, in the copy, which is checked until they do.
+/// The mutants that compile: the copy is checked, and failing mutants are removed, until it compiles.
 fn compiled<'a>(
     workshop: &Workshop,
     sources: &'a [Source],
@@ -269,10 +269,10 @@ impl Suite {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).env("VOLTA_NVCC", "off");
-        // One program is all mutants.
+        // All mutants share one program, whose hash is the key of cached verdicts.
         command.env("VOLTA_CACHE", "off");
         command.env("INSTA_UPDATE", "no").env_remove(ACTIVE).env_remove(REACHED).stdin(Stdio::null());
-        // What proptest keeps of a failure would be tried on every mutant behind it.
+        // Otherwise proptest would try a failure that it recorded for one mutant on all later ones.
         command.env("RUST_BACKTRACE", "0").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
         command
     }
@@ -289,7 +289,7 @@ impl Suite {
 }
 
 impl<'s> Test<'s> {
-    /// A test as it is without a mutant.
+    /// Measures a test without a mutant.
     fn measured(suite: &'s Suite, name: String, reached: &Path) -> Result<Test<'s>, String> {
         let _ = fs::remove_file(reached);
         let mut test = Test { suite, name, takes: Duration::ZERO, reached: BTreeSet::new() };
@@ -305,14 +305,14 @@ impl<'s> Test<'s> {
         Ok(test)
     }
 
-    /// What was measured, in a line.
+    /// The measurement in a line.
     fn line(&self) -> String {
         let reached: Vec<String> = self.reached.iter().map(usize::to_string).collect();
         let Test { suite: Suite { name: suite, .. }, name, takes, .. } = self;
         format!("{suite} {name}\t{}\t{}\n", takes.as_micros(), reached.join(" "))
     }
 
-    /// What a line says was measured of the test.
+    /// Reads the measurement of the test from a line.
     fn known(suite: &'s Suite, name: &str, line: &str) -> Option<Test<'s>> {
         let mut parts = line.split('\t').skip(1);
         let takes = Duration::from_micros(parts.next()?.parse().ok()?);
@@ -353,12 +353,12 @@ fn failure(mut command: Command, limit: Duration) -> Result<Option<&'static str>
     }
 }
 
-/// What is allowed for a test that takes so long: other work on the machine must not look like a finding.
+/// The time limit for a test, given its normal time: generous, so that other load on the machine is no finding.
 fn limit(takes: Duration) -> Duration {
     Duration::from_secs(10) + 8 * takes
 }
 
-/// All tests of all suites, the quickest first. What is known of them is not measured again.
+/// All tests of all suites, the quickest first. On `resume`, earlier measurements are used again.
 fn tests<'s>(suites: &'s [Suite], folder: &Path, resume: bool) -> Result<Vec<Test<'s>>, String> {
     let path = folder.join("tests.txt");
     let (known, mut file) = kept(&path, resume)?;
@@ -385,7 +385,7 @@ fn tests<'s>(suites: &'s [Suite], folder: &Path, resume: bool) -> Result<Vec<Tes
     Ok(tests)
 }
 
-/// What stands in a file of an earlier run that is gone on with, and the file, to be written on.
+/// The text of a file of an earlier run, if that is resumed, and the file, opened for appending.
 fn kept(path: &Path, resume: bool) -> Result<(String, File), String> {
     let known = if resume { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
     let file = File::options().create(true).write(true).append(resume).truncate(!resume).open(path);
@@ -396,13 +396,13 @@ fn first_of(line: &str) -> &str {
     line.split('\t').next().unwrap_or_default()
 }
 
-/// So long a mutant is tried before all others have had their turn.
+/// The time for which a mutant is tried at first, before all others have been tried.
 const TURN: Duration = Duration::from_secs(10);
 
-/// What is known of a mutant so far.
+/// The state of trying a mutant.
 struct Trial<'m> {
     mutant: &'m Mutant<'m>,
-    /// Tests, in their order, that it has passed or that do not reach it.
+    /// The number of tests, in their order, that it has passed or that do not reach it.
     passed: usize,
     fate: Option<String>,
 }
@@ -435,14 +435,14 @@ impl Trial<'_> {
     }
 }
 
-/// Draws, builds and runs. Each mutant's fate is printed and written to `target/verifier-mutants/fates.txt` as it is
-/// known. Returns the survivors.
+/// Draws, builds and runs mutants. Each mutant's fate is printed and written to `target/verifier-mutants/fates.txt`
+/// when it is known. Returns the survivors.
 pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>, String> {
     let folder = root().join("target/verifier-mutants");
-    // Not the folder that this program was built in: cargo takes crates of the same name and profile there for the
-    // same, wherever their sources are.
+    // Not the folder in which this program was built: there, cargo would confuse crates of the same name and profile,
+    // even if their sources are elsewhere.
     let target = folder.join("target");
-    // What does not compile is found out in a copy of its own, so that what is built stays as it is from run to run.
+    // Edits that do not compile are found in a separate copy, so that the built copy changes little between runs.
     let check = Workshop { work: folder.join("check"), target: target.clone() };
     let workshop = Workshop { work: folder.join("work"), target };
     let mutants = compiled(&check, sources, options)?;
@@ -486,7 +486,7 @@ pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>
         if !fate.starts_with("caught") {
             survivors.push((mutant.key(), mutant.site.line));
         }
-        // `caught by lib machine::exec::int::tests::shifts, which fails`: the suite is enough.
+        // `caught by lib machine::exec::int::tests::shifts, which fails`: counted by suite only.
         *counts.entry(fate.split(' ').take(3).collect::<Vec<_>>().join(" ")).or_default() += 1;
     }
     for (fate, count) in counts {

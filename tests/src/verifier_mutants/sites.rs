@@ -1,4 +1,4 @@
-//! Where code can be changed, and how: every place in a file that a [`Kind`] of mistake can be made at.
+//! The sites of edits in a file: every place at which a [`Kind`] of mistake can be made.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "enums of `syn`, of which few variants matter")]
 
@@ -15,7 +15,7 @@ use syn::{
     TraitItemConst, Type, UnOp,
 };
 
-/// What kind of mistake an edit is.
+/// The kind of mistake that an edit makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Strict for not strict, equal for unequal.
@@ -36,13 +36,13 @@ pub enum Kind {
     Literal,
     /// A range that ends one earlier or later.
     Range,
-    /// A call left out whose result nobody uses, such as a push, an insertion or a record.
+    /// A call left out whose result is unused, such as a push, an insertion or a record.
     Call,
     /// An assignment left out.
     Assignment,
     /// A return, break or continue left out.
     Jump,
-    /// A function that returns at once: nothing, false, true, zero.
+    /// A function that returns immediately: nothing, false, true, zero.
     Return,
     /// A method's counterpart: a maximum for a minimum, all for any.
     Method,
@@ -76,34 +76,34 @@ impl Kind {
     }
 }
 
-/// One place, and what it becomes.
+/// One place, and its replacement.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The function, with its type.
     pub function: String,
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub kind: Kind,
-    /// The edit in words: what stands there and what stands there instead.
+    /// The edit in words: the old text and the new one.
     pub edit: String,
-    /// Which of the same edits in the function it is, from 1.
+    /// Its number among equal edits in the function, from 1.
     pub nth: usize,
     /// The line, from 1.
     pub line: usize,
-    /// The bytes that are replaced; none where something is inserted.
+    /// The bytes that are replaced; empty for an insertion.
     pub bytes: Range<usize>,
-    /// What replaces them, with [`Site::QUESTION`] where it is asked whether the mutant is on.
+    /// The replacement, with [`Site::QUESTION`] in place of the test whether the mutant is active.
     template: String,
 }
 
 impl Site {
     const QUESTION: &str = "\u{1}";
 
-    /// What stands there in a crate that has this as mutant `number`.
+    /// The replacement in a crate in which this is mutant `number`, behind its switch.
     pub fn switched(&self, number: usize) -> String {
         self.template.replace(Self::QUESTION, &format!("crate::mutant::on({number})"))
     }
 
-    /// What stands there where the mutant is all there is.
+    /// The replacement without a switch, in a crate with this mutant only.
     pub fn plain(&self) -> String {
         self.template.replace(Self::QUESTION, "true")
     }
@@ -127,14 +127,14 @@ pub fn sites(text: &str) -> syn::Result<Vec<Site>> {
 
 struct Finder<'a> {
     text: &'a str,
-    /// Types and functions around.
+    /// The enclosing types and functions.
     path: Vec<String>,
-    /// How many functions are around.
+    /// The number of enclosing functions.
     function: usize,
     found: Vec<Site>,
 }
 
-/// Text on one line, the middle of long text left out.
+/// Text on one line, with the middle of a long text left out.
 fn words(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let count = words.chars().count();
@@ -155,7 +155,7 @@ fn for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether a condition binds names, which it cannot do inside of another expression.
+/// Whether a condition binds names (`let`), which it cannot do within another expression.
 fn binds(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,
@@ -221,7 +221,7 @@ const METHODS: [(&str, &str); 14] = [
 /// Methods that may be left out.
 const LEFT_OUT: [&str; 5] = ["abs", "neg", "rev", "recip", "not"];
 
-/// What a function of this result may return at once.
+/// The values that a function with this result type may return immediately.
 fn at_once(output: &ReturnType) -> &'static [&'static str] {
     let ReturnType::Type(_, result) = output else { return &["()"] };
     let Type::Path(path) = &**result else { return &[] };
@@ -270,7 +270,7 @@ impl Finder<'_> {
         self.found.push(site);
     }
 
-    /// An expression that becomes another one.
+    /// Adds the replacement of an expression by another one.
     fn instead(&mut self, kind: Kind, span: Span, new: &str) {
         let old = &self.text[Self::bytes(span)];
         let edit = format!("{} => {}", words(old), words(new));
@@ -278,7 +278,7 @@ impl Finder<'_> {
         self.add(kind, span, edit, template);
     }
 
-    /// Text that is inserted behind a place.
+    /// Adds the insertion of text at a place.
     fn insert(&mut self, kind: Kind, line: usize, at: usize, edit: String, template: String) {
         if self.function > 0 {
             let function = self.path.join("::");
@@ -336,7 +336,7 @@ impl Finder<'_> {
 }
 
 impl<'ast> Visit<'ast> for Finder<'_> {
-    // What is computed when compiling cannot ask which mutant is on.
+    // An expression that is evaluated at compile time cannot test which mutant is active.
     fn visit_item_const(&mut self, _: &'ast ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast ItemStatic) {}
     fn visit_item_enum(&mut self, _: &'ast ItemEnum) {}
@@ -387,7 +387,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         let mut name = String::new();
         if let Some((of, _)) = &item.trait_ {
             let last = of.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-            // Words only.
+            // Implementations of formatting traits only produce text.
             if ["Debug", "Display"].contains(&last.as_str()) {
                 return;
             }
@@ -442,7 +442,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         if let (Some((kind, other)), false) = (counterpart(&binary.op), bound) {
             let (left, right) = (self.of(&binary.left).to_owned(), self.of(&binary.right).to_owned());
             let span = binary.span();
-            // What follows a type is taken for its arguments.
+            // After a cast, `<` would be parsed as the beginning of generic arguments.
             let cast = matches!(*binary.left, Expr::Cast(_)).then(|| format!("({left})"));
             self.instead(kind, span, &format!("{} {other} {right}", cast.as_ref().unwrap_or(&left)));
             if kind == Kind::Connective {
@@ -474,7 +474,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_expr_if(self, choice);
     }
 
-    // Conditions of loops are left alone as a whole: nearly all that comes of it is a loop without end.
+    // Whole conditions of loops are not edited: nearly all such edits give an endless loop.
     fn visit_expr_while(&mut self, repeat: &'ast ExprWhile) {
         visit::visit_expr_while(self, repeat);
     }

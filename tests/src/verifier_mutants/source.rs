@@ -1,4 +1,4 @@
-//! The sources that are changed: those of `volta-core` on which *equivalent*, *clean* and *different* rest.
+//! The sources that are mutated: those of `volta-core` on which *equivalent*, *clean* and *different* rest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::draw::Mutant;
 use super::sites::{Site, sites};
 
-/// Modules and files of `volta-core/src` that are not changed, since no verdict rests on them: they say in words what was
-/// found, hold data, are tests, or write scripts for solvers.
+/// Modules and files of `volta-core/src` that are not mutated, since no verdict rests on them: they render findings in
+/// words, hold data, are tests, or write scripts for solvers.
 const LEFT_OUT: [&str; 18] = [
     "algebra/laws.rs",
     "algebra/print.rs",
@@ -29,13 +29,13 @@ const LEFT_OUT: [&str; 18] = [
     "verdict",
 ];
 
-/// One file that is changed.
+/// One file that is mutated.
 pub struct Source {
     /// Its path below `volta-core/src`, with `/`.
     pub path: String,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
-    /// All places where it can be changed.
+    /// All sites of edits in it.
     pub sites: Vec<Site>,
 }
 
@@ -51,7 +51,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the suite lies in the workspace").into()
 }
 
-/// All sources that are changed, by path.
+/// All sources that are mutated, by path.
 pub fn sources() -> Vec<Source> {
     let base = root().join("volta-core/src");
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! Atomics (rule Y7): what goes with what, and what does not.
+//! Atomics (rule Y7): which operations commute, and which race.
 
 use volta_suite::explorer::{Act, Operation, Update};
 

@@ -1,4 +1,4 @@
-//! One program: what the verifier says, under every schedule that it can be given, against what can happen.
+//! Checking one program: the verdicts under every schedule option of the verifier against the explorer's findings.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The barrier of a cluster against the explorer (rule Y13): programs on global memory whose barriers are those for all
-//! threads mean the same when each warp is a CTA of a cluster.
+//! The barrier of a cluster against the explorer (rule Y13): a program on global memory, all of whose barriers are for
+//! all threads, has the same meaning if each warp becomes a CTA of a cluster.
 
 use std::collections::BTreeMap;
 

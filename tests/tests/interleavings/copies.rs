@@ -1,4 +1,4 @@
-//! Asynchronous copies (rule Y6): each way of using them right, beside the ways of getting it wrong.
+//! Asynchronous copies (rule Y6): each correct use, beside its near misses.
 
 use volta_suite::explorer::{Act, Cell, Stored, Transfer};
 

@@ -1,4 +1,4 @@
-//! Programs of which each shows one rule.
+//! Hand-written programs, each of which shows one rule.
 
 use volta_suite::explorer::{Act, Cell, Program, Relaxed, Space};
 

@@ -1,4 +1,4 @@
-//! Short names for what hand-written programs consist of, and their verdicts.
+//! Short names for the parts of hand-written programs, and their verdicts.
 
 use volta_suite::explorer::emit::Style;
 use volta_suite::explorer::{

@@ -1,5 +1,5 @@
-//! What is decided of each function of CUDA's mathematical library, at the compiler's default flags: whether two kernels
-//! that compute with it are equivalent, and whether it is equivalent to another formula for the same.
+//! Verdicts about each function of CUDA's mathematical library, at the compiler's default flags: whether two kernels
+//! that use it are proved equivalent, and whether it is proved equivalent to another formula of the same function.
 //!
 //! The kernels are compiled by the `nvcc` that `VOLTA_NVCC` names; without one, nothing is measured.
 

@@ -1,5 +1,5 @@
-//! Float arithmetic on constants against IEEE arithmetic (rules V2, V10): a result that its format holds exactly is
-//! those bits; another one is a constant that remembers what the hardware would hold.
+//! Float arithmetic on constants against IEEE arithmetic (rules V2, V10): a result that its format represents exactly
+//! is concrete bits; any other is a constant that also records the value that the hardware would hold.
 
 use volta_core::number::format::{Format, decode};
 use volta_core::number::{Extended, Rational, Rounded};

@@ -1,7 +1,7 @@
 //! IEEE arithmetic for oracles: native operations, and directed rounding and narrow formats from them.
 //!
-//! An exact result is kept as an f64 and what is missing from it ([`Sum`]); rounding that to odd in f64 leaves
-//! enough to round correctly to any narrower format.
+//! An exact result is kept as an f64 and a remainder ([`Sum`]); rounding their sum to odd in f64 keeps enough bits to
+//! round correctly to any narrower format.
 
 use volta_core::number::format::Format;
 

@@ -1,6 +1,6 @@
 //! Every operation on concrete operands, compared bit for bit with an oracle written from the PTX manual in plain
-//! Rust arithmetic; and operations on integers that are not known, whose terms are evaluated. The way is the whole one:
-//! PTX text, lowering, execution, outputs.
+//! Rust arithmetic; and operations on symbolic integers, whose terms are evaluated. Each test takes the full path: PTX
+//! text, lowering, execution, outputs.
 
 mod convert;
 mod float;

@@ -1,5 +1,5 @@
-//! Operations on integers that are inputs: the terms of their results, evaluated at rows of operands, against the oracle
-//! that the operations on known integers are held against.
+//! Operations on symbolic integers: the terms of their results are evaluated at rows of operands, and compared with the
+//! oracle for concrete integers.
 
 use std::collections::HashMap;
 

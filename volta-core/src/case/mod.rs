@@ -1,4 +1,4 @@
-//! A case: what [`crate::verify`] is given. Data, read from elsewhere; its words, rules and limits are those of
+//! A case: the input of [`crate::verify`]. Data only, which other crates read; its words, rules and limits are those of
 //! [`volta_case`].
 
 mod numbers;
@@ -32,32 +32,32 @@ pub struct Case {
 pub enum Argument {
     /// The parameter of the case with this name.
     Named(String),
-    /// A literal: rounded or checked against the kernel's parameter type.
+    /// A literal; a float is rounded to the type of the kernel's parameter, an integer must fit it.
     Literal(Extended),
     /// A tensor map, passed by value.
     Map {
         /// Its name.
         name: String,
-        /// What it is.
+        /// Its description.
         map: TensorMap,
     },
     /// A struct or a vector, passed by value.
     Struct(Vec<Member>),
 }
 
-/// A member of a struct, at the first byte behind the one before it that is a multiple of its size, as C lays it out.
+/// A member of a struct. As in C, it begins after the previous one, at the next multiple of its size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Member {
-    /// What an argument may be, but for literals.
+    /// An argument other than a literal.
     Argument(Argument),
     /// A number of this type.
     Number(Element, Extended),
-    /// The next member, or the end of the struct, is at this byte.
+    /// The offset in bytes of the next member, or of the end of the struct.
     Offset(u64),
 }
 
 impl Argument {
-    /// Puts tensor maps in the place of their names.
+    /// Replaces the names of tensor maps by the maps.
     pub fn with_maps(list: Vec<Argument>, maps: &[(String, TensorMap)]) -> Vec<Argument> {
         list.into_iter().map(|argument| argument.with_map(maps)).collect()
     }
@@ -79,7 +79,7 @@ impl Argument {
         }
     }
 
-    /// Calls for it, or for all that a struct is made of.
+    /// Calls `see` for the argument, or for each member of a struct, recursively.
     pub(crate) fn visit(&self, see: &mut impl FnMut(Seen<'_>)) {
         match self {
             Argument::Named(name) => see(Seen::Named(name)),
@@ -98,14 +98,14 @@ impl Argument {
     }
 }
 
-/// What an argument is made of.
+/// A leaf of an argument, as [`Argument::visit`] passes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seen<'a> {
     /// A parameter of the case.
     Named(&'a String),
     /// A tensor map.
     Map(&'a String, &'a TensorMap),
-    /// A number, and its type if it has one of its own.
+    /// A number, and its type if it gives one.
     Number(Option<Element>, &'a Extended),
 }
 
@@ -114,13 +114,13 @@ pub(crate) enum Seen<'a> {
 pub struct Side {
     /// The PTX.
     pub ptx: String,
-    /// What to call the PTX in messages: its path relative to the case.
+    /// The name of the PTX in messages: its path relative to the case.
     pub path: String,
     /// Which entry; `None` when there is only one.
     pub kernel: Option<String>,
     /// Arguments in the kernel's order; `None` is the declaration order of the case's parameters.
     pub arguments: Option<Vec<Argument>>,
-    /// Its blocks and what they have.
+    /// The launch: block, grid, shared memory and clusters.
     pub launch: Launch,
 }
 
@@ -134,34 +134,34 @@ pub enum Layout {
     Reverse,
 }
 
-/// Which warps and lanes of a CTA go first (rule Y8). A kernel is clean under all of these or under none; which of
-/// several faults is reported, and how much was executed, may differ.
+/// The order in which warps and lanes of a CTA are executed (rule Y8). A kernel is clean under all schedules or under
+/// none; which of several faults is reported, and how much was executed, may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// Warps in order, each until it can take no step; of diverged lanes those at the lowest instruction.
     #[default]
     InOrder,
-    /// The last warp first; of diverged lanes those at the highest instruction, as far as they can go.
+    /// The last warp first; of diverged lanes those at the highest instruction, until they can take no step.
     Reversed,
-    /// Any warp, any of its lanes, a few instructions at a time: a different choice for each seed. Lanes at one
-    /// instruction need not go on together, so that no `activemask` can be told (rule S4), nor is there arithmetic on
-    /// fragments, which are held by a whole warp.
+    /// Any warp, any of its lanes, a few instructions at a time, chosen by the seed. Lanes at one instruction need not
+    /// execute together, so that `activemask` has no value (rule S4), and there is no arithmetic on fragments, which
+    /// needs a whole warp.
     Shuffled(u64),
 }
 
-/// Of which cases the canonical forms of all elements are made, as formulas and digests.
+/// Whether to make the canonical forms of all elements, as formulas and digests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormsWanted {
-    /// Of none.
+    /// Never.
     #[default]
     Never,
-    /// Of those whose kernels differ.
+    /// Only if the kernels differ.
     OfDifferent,
-    /// Of all that have them.
+    /// Always, if the outputs have them.
     Always,
 }
 
-/// What a case chooses, and ways to run it.
+/// The rules and limits of a case, and the options of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Rules that are relaxed or tightened; verdicts name those that are relaxed.
@@ -172,23 +172,24 @@ pub struct Options {
     pub threads: usize,
     /// How memory is laid out. Results do not depend on it.
     pub layout: Layout,
-    /// Switches lane-pattern detection off. Results do not depend on it.
+    /// Disables the detection of lane patterns. Results do not depend on it.
     pub plain_terms: bool,
-    /// Always use the exact clocks for races. Results do not depend on it.
+    /// Always detects races with vector clocks. Results do not depend on it.
     pub exact_clocks: bool,
-    /// Prove each element by itself, even if it is another one with its inputs renamed. Results do not depend on it,
-    /// but for steps.
+    /// Proves each element separately, even if it is a proved one with its inputs translated. Results do not depend on
+    /// it, except for the number of steps.
     pub every_element: bool,
-    /// At how many points of its own a proof is held against evaluation. Another answer is an error of the verifier.
+    /// The number of additional points at which a proof is compared with evaluation. A contradiction is a defect of the
+    /// verifier.
     pub recheck: u32,
-    /// Who goes first where several can.
+    /// The order in which warps and lanes are executed.
     pub schedule: Schedule,
-    /// Do not look for further findings after the first fault (rule R2). The verdict does not depend on it.
+    /// Does not look for further findings after the first fault (rule R2). The verdict does not depend on it.
     pub first_fault_only: bool,
-    /// Whether the canonical forms of all elements are made.
+    /// Whether to make the canonical forms of all elements.
     pub forms: FormsWanted,
-    /// Where the kernels differ, find out in which elements.
+    /// If the kernels differ, finds out in which elements.
     pub maps: bool,
-    /// Note what accesses of warps to shared and global memory cost. The verdict does not depend on it.
+    /// Records the cost of accesses of warps to shared and global memory. The verdict does not depend on it.
     pub access_patterns: bool,
 }

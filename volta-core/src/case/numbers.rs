@@ -1,11 +1,11 @@
-//! The numbers of a case, as bits of the types that they are given in.
+//! The numbers of a case, encoded in their element types.
 
 use super::Element;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, largest, round};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
-/// All bits of an element.
+/// The mask of the bits of an element.
 fn mask(element: Element) -> u64 {
     u64::MAX >> (64 - 8 * element.bytes())
 }
@@ -21,8 +21,8 @@ pub(crate) fn number_bits(element: Element, value: &Rational) -> u64 {
     }
 }
 
-/// The bits of a case's number in an element type; an error when the type has nothing near it. An inexact number
-/// becomes the nearest one.
+/// The bits of a number in an element type. A float is rounded to nearest. An error if the number does not fit the
+/// type: an integer out of range, a float that would become 0 or overflow.
 pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
     if let Element::Float(format) = element {
         return float_bits(format, value)
@@ -45,7 +45,7 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
     };
     let largest = largest(format);
     match decode(format, bits) {
-        // Formats without infinities take anything for the largest.
+        // In a format without infinities, an overflow is rounded to the largest number.
         Decoded::Finite(near)
             if near.abs() == largest && number.abs() > largest && format == Format::E4m3 =>
         {
@@ -57,12 +57,12 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
     }
 }
 
-/// Whether a type has the numbers of so many elements.
+/// Whether a type represents exactly the element numbers below `elements`.
 pub(crate) fn has_iota(element: Element, elements: u64) -> bool {
     let last = Rational::from_u64(elements.saturating_sub(1));
     match element {
         Element::Int { .. } | Element::Bool => bits_of(element, &Extended::Finite(last)).is_ok(),
-        // If it has the next odd number, it has all below.
+        // If the largest odd number is exact, so are all smaller ones.
         Element::Float(format) => {
             let odd = if last.is_even_integer() { &last - &Rational::ONE } else { last.clone() };
             is_exact(&odd, format) && is_exact(&last, format)

@@ -7,10 +7,10 @@ use crate::number::format::Formats;
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
-/// What a tensor holds before the launch.
+/// The contents of a tensor before the launch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contents {
-    /// One unknown real (or integer) an element.
+    /// An unknown real (or integer) in each element.
     Symbolic,
     /// Nothing was written.
     Undefined,
@@ -20,14 +20,14 @@ pub enum Contents {
     Iota,
     /// The elements, row-major.
     List(Vec<Extended>),
-    /// In the last two dimensions 1 on and below the diagonal, 0 above.
+    /// In the last two dimensions, 1 on and below the diagonal, 0 above.
     LowerTriangular,
-    /// In the last two dimensions one unknown an element of this part, and beside it the same value in every element.
+    /// In the last two dimensions, an unknown in each element of this region, and this value in every other element.
     Partly(Region, Extended),
 }
 
 impl Contents {
-    /// What a tensor holds of which nothing is said.
+    /// The default contents of a tensor with this role.
     pub fn of_role(role: Role) -> Contents {
         match role {
             Role::In | Role::InOut => Contents::Symbolic,
@@ -52,21 +52,21 @@ impl From<NamedContents> for Contents {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ParamKind,
-    /// How a kernel gets at it.
+    /// How it is passed to a kernel.
     pub binding: Binding,
 }
 
-/// How a kernel gets at a [`Param`].
+/// How a [`Param`] is passed to a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// By an argument.
+    /// As an argument.
     Argument,
-    /// By its name: it is a `.const` or `.global` variable of the module (rule M5).
+    /// As a `.const` or `.global` variable of the module, by its name (rule M5).
     Variable,
-    /// Through the tensor of structs that it is a field of, whose name is that of the parameter up to its first point:
-    /// `x.scale` is a field of `x`. Its elements lie in the order of the structs.
+    /// As a field of a tensor of structs, whose name is that of the parameter up to its first period: `x.scale` is a
+    /// field of `x`. Its elements are in the order of the structs.
     Field(FieldPlace),
 }
 
@@ -81,9 +81,9 @@ pub enum ParamKind {
         opt: Element,
         /// Dimensions, outermost first; empty is one element.
         shape: Vec<u64>,
-        /// What it is for.
+        /// Its role.
         role: Role,
-        /// What it holds at first.
+        /// Its contents before the launch.
         contents: Contents,
         /// Assumption on every element, when symbolic.
         sign: Sign,
@@ -107,14 +107,14 @@ pub enum ScalarValue {
 }
 
 impl ScalarValue {
-    /// A whole number.
+    /// An integer.
     pub fn integer(value: i64) -> ScalarValue {
         ScalarValue::Number(Extended::Finite(Rational::from_integer(value)))
     }
 }
 
 impl Param {
-    /// What arguments call it: its name, or that of the tensor of structs that it is a field of.
+    /// The name by which arguments refer to it: its own, or that of the tensor of structs that it is a field of.
     pub fn argument(&self) -> &str {
         match self.binding {
             Binding::Argument | Binding::Variable => &self.name,
@@ -122,12 +122,14 @@ impl Param {
         }
     }
 
-    /// The places among `params` of those that arguments call by a name: one, or the fields of a tensor of structs.
+    /// The indices in `params` of the parameters to which an argument's name refers: one, or the fields of a tensor of
+    /// structs.
     pub fn called<'p>(params: &'p [Param], name: &'p str) -> impl Iterator<Item = usize> + 'p {
         params.iter().enumerate().filter(move |(_, param)| param.argument() == name).map(|(at, _)| at)
     }
 
-    /// The names of what arguments are by default, in order: each parameter, and each tensor of structs once.
+    /// The names of the default arguments, in order: each parameter that is passed as an argument, and each tensor of
+    /// structs once.
     pub fn declared(params: &[Param]) -> Vec<&str> {
         let mut names: Vec<&str> =
             params.iter().filter(|param| param.binding != Binding::Variable).map(Param::argument).collect();
@@ -135,7 +137,7 @@ impl Param {
         names
     }
 
-    /// The types that its elements have on the two sides, or the one of both.
+    /// The element types on the two sides.
     pub fn elements(&self) -> [Element; 2] {
         match self.kind {
             ParamKind::Tensor { reference, opt, .. } => [reference, opt],
@@ -143,7 +145,7 @@ impl Param {
         }
     }
 
-    /// The integers that its elements are, which the types of both sides hold; `None` for reals.
+    /// The range of its elements if they are integers, which the types of both sides hold; `None` for reals.
     pub fn integers(&self) -> Option<Integers> {
         let [reference, opt] = self.elements().map(Integers::of);
         match (reference, opt) {
@@ -152,7 +154,7 @@ impl Param {
         }
     }
 
-    /// The float formats in which the two sides keep its elements.
+    /// The float formats of its elements on the two sides.
     pub fn formats(&self) -> Formats {
         let float = |element| match element {
             Element::Float(format) => Some(format),

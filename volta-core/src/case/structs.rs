@@ -11,17 +11,17 @@ pub struct FieldType {
     pub element: Element,
     /// Its dimensions in one struct, outermost first; empty is one element.
     pub shape: Vec<u64>,
-    /// What it holds at first; by the role of the tensor, if this is not said.
+    /// Its contents before the launch; `None` for the default of the tensor's role.
     pub contents: Option<Contents>,
     /// Assumption on every element, when symbolic.
     pub sign: Sign,
 }
 
 impl FieldType {
-    /// A type and the dimensions behind it: `u8[16]`, `f16[4x8]`, `f32`.
+    /// Reads a type, optionally followed by dimensions: `u8[16]`, `f16[4x8]`, `f32`.
     ///
     /// # Errors
-    /// What is no such type, in words.
+    /// Why the text is no such type.
     pub fn parse_type(text: &str) -> Result<(Element, Vec<u64>), String> {
         let (name, shape) = match text.split_once('[') {
             None => (text, Vec::new()),
@@ -41,20 +41,20 @@ impl FieldType {
 /// Where a field lies in a tensor of structs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldPlace {
-    /// Its first byte in each struct.
+    /// Its offset in each struct, in bytes.
     pub offset: u64,
-    /// Its elements in each struct.
+    /// Its number of elements in each struct.
     pub count: u64,
-    /// Bytes from one struct to the next.
+    /// The size of a struct in bytes, padding included.
     pub stride: u64,
 }
 
-/// The parameters that a tensor of structs is: one for each field, called `tensor.field`, whose elements lie in the order
-/// of the structs. A field begins at the next multiple of its element's size, and a struct takes a multiple of the
-/// largest.
+/// The parameters that represent a tensor of structs: one for each field, called `tensor.field`, with its elements in
+/// the order of the structs. A field begins at the next multiple of its element's size; the size of a struct is a
+/// multiple of the largest element's.
 ///
 /// # Errors
-/// What is wrong with the fields, in words.
+/// What is wrong with the fields.
 pub fn tensor_of_structs(
     name: &str,
     shape: &[u64],

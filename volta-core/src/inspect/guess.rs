@@ -1,4 +1,4 @@
-//! Launches that are tried, and how far a kernel's tensors reach in the one that is taken.
+//! Guessing a launch by trying several, and the extents of a kernel's tensors in it.
 
 use std::collections::BTreeMap;
 
@@ -15,57 +15,57 @@ use crate::program::Program;
 use crate::verdict::{FaultKind, InputError, InputProblem, Reason, Verdict};
 use crate::verify::{read, run_verdict};
 
-/// Threads of a block, in one dimension and in two, that are tried.
+/// The sizes of blocks that are tried, in one dimension and in two.
 const LINES: [u32; 5] = [128, 256, 64, 32, 16];
 const PLANES: [[u32; 3]; 7] =
     [[16, 16, 1], [32, 32, 1], [8, 8, 1], [32, 8, 1], [32, 4, 1], [32, 2, 1], [32, 1, 1]];
 
-/// Bytes of an array in shared memory whose size the launch says.
+/// The size of dynamic shared memory in bytes.
 const DYNAMIC_SHARED: u32 = 16 << 10;
 
-/// Blocks of a grid that has several.
+/// The extent of a grid in each dimension that the kernel reads.
 const BLOCKS: u32 = 2;
 
-/// Warp instructions of a run that tells how far tensors reach.
+/// The limit on warp instructions of a trial run.
 const MOST_INSTRUCTIONS: u64 = 1 << 17;
 
-/// Runs without an end after which no other launch is tried.
+/// The number of unfinished runs after which no other launch is tried.
 const MOST_ENDLESS: usize = 4;
 
-/// Elements of a tensor of which it is to be found out how many are used.
+/// The number of elements of each tensor in a trial run, more than any kernel is expected to use.
 const LONG: u64 = 1 << 24;
 
-/// How a kernel may be launched, and how many elements of each of its tensors it uses then.
+/// A launch of a kernel, and the number of elements of each tensor that it uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchGuess {
     /// Blocks and threads.
     pub launch: Launch,
-    /// The value of every integer that it takes.
+    /// The value of every integer parameter.
     pub integer: u32,
-    /// What is known besides.
+    /// The contents that are assumed.
     pub known: KnownContents,
-    /// What its values seem to be: tensors that it stores to before it loads from them are outputs.
+    /// The guessed kinds of its values: a tensor that it stores to before it loads from it is an output.
     pub kinds: Vec<ValueKind>,
-    /// For each value that is a tensor, the elements from the first to the last one that is accessed; or the verdict of the
-    /// run that would have told.
+    /// For each value that is a tensor, the number of elements up to the last one accessed; or the verdict of the run,
+    /// if it failed.
     pub extents: Result<Vec<Option<u64>>, Box<Verdict>>,
 }
 
-/// What a launch knows of floats by value, and of what is in memory.
+/// The values that a trial run assumes for float parameters and for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownContents {
-    /// Nothing: they are any numbers.
+    /// None: they are symbolic.
     Nothing,
-    /// All are 1, as extents and strides may be.
+    /// Float parameters and integers in memory are 1, as extents and strides may be.
     Ones,
-    /// Floats are 1, and integers in memory count from 0, as indices may.
+    /// Float parameters are 1, and integers in memory count from 0, as indices may.
     Iota,
-    /// All numbers are 1, in memory as well.
+    /// Float parameters and all numbers in memory are 1.
     All,
 }
 
 impl KnownContents {
-    /// What a tensor of such elements holds.
+    /// The contents of a tensor with this element type and role.
     pub fn contents(self, element: Element, role: Role) -> Contents {
         let contents = Contents::of_role(role);
         match (self, element, &contents) {
@@ -78,7 +78,7 @@ impl KnownContents {
         }
     }
 
-    /// What a number is launched with.
+    /// The value of a scalar of this type.
     pub fn value(self, element: Element, integer: u32) -> ScalarValue {
         match (element, self) {
             (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Sign::Any),
@@ -89,10 +89,10 @@ impl KnownContents {
 }
 
 impl LaunchGuess {
-    /// The kernel alone, so launched, with tensors that are as long as what it uses of them.
+    /// The case of the kernel alone with this launch, with tensors as long as it uses them.
     ///
     /// # Errors
-    /// The verdict of the run that would have told how long they are.
+    /// The verdict of the trial run, if it failed.
     pub fn case(&self, path: &str, text: &str, kernel: &Inspected) -> Result<Case, Verdict> {
         let extents = self.extents.as_ref().map_err(|verdict| (**verdict).clone())?;
         let params = self.params(kernel, |at| extents[at].unwrap_or(1));
@@ -108,7 +108,7 @@ impl LaunchGuess {
         Side { launch: self.launch.clone(), arguments, ..side(path, text, Some(kernel.name.clone())) }
     }
 
-    /// What it takes, with tensors of so many elements.
+    /// The parameters of the case, with tensors of `length` elements.
     fn params(&self, kernel: &Inspected, length: impl Fn(usize) -> u64) -> Result<Vec<Param>, InputError> {
         let param = |(at, kind): (usize, &ValueKind)| {
             let kind = match *kind {
@@ -134,7 +134,7 @@ impl LaunchGuess {
     }
 }
 
-/// What a value is called; PTX does not say.
+/// The name of a value, made of its position, since PTX keeps none.
 fn name(kernel: &Inspected, at: usize) -> String {
     let value = &kernel.values[at];
     let parameter = &kernel.parameters[value.parameter];
@@ -144,7 +144,7 @@ fn name(kernel: &Inspected, at: usize) -> String {
     }
 }
 
-/// Its arguments: values, and structs of what is loaded of them.
+/// The arguments of a kernel: values, and structs with the members that it loads.
 fn arguments(kernel: &Inspected) -> Vec<Argument> {
     let of = |parameter: usize| {
         let own = kernel.values.iter().enumerate().filter(move |(_, value)| value.parameter == parameter);
@@ -161,8 +161,8 @@ fn arguments(kernel: &Inspected) -> Vec<Argument> {
     kernel.parameters.iter().enumerate().filter_map(argument).collect()
 }
 
-/// A launch for a kernel of which nothing else is known, and how far its tensors reach in it: the first of a few that runs
-/// to its end, or the first of all. Integers that it takes have the value given, or one that goes with the launch.
+/// Guesses a launch for a kernel, with the extents of its tensors: the first of several launches that runs to the end,
+/// or the first of all if none does. Integer parameters have the given value, or one that fits the launch.
 ///
 /// # Errors
 /// When the kernel cannot be read.
@@ -183,7 +183,7 @@ pub fn guess_launch(
         for integer in integers {
             let mut failed = None;
             for (kinds, known) in &readings {
-                // More is known only where that is what is missing.
+                // Contents are assumed only if the run without them failed for the lack of them.
                 if *known != KnownContents::Nothing && !failed.is_some_and(by_contents)
                     || endless == MOST_ENDLESS
                 {
@@ -193,7 +193,7 @@ pub fn guess_launch(
                 let mut guess =
                     LaunchGuess { launch, integer, known: *known, kinds, extents: Ok(Vec::new()) };
                 guess.extents = reach(&program, &guess, path, text, kernel).map_err(Box::new);
-                // What is not supported is told, not avoided by a launch that does not get there.
+                // An unsupported instruction is reported, not avoided by a launch that does not reach it.
                 let reason = match &guess.extents {
                     Err(verdict) if verdict.reason() != Reason::Fault(FaultKind::Unsupported) => {
                         verdict.reason()
@@ -202,7 +202,7 @@ pub fn guess_launch(
                 };
                 endless += usize::from(matches!(reason, Reason::Unknown(_)));
                 failed = Some(reason);
-                // Of launches that do not run, the first is told, with the most that was tried to be known.
+                // If no launch runs, the first one is reported, with the strongest assumptions that were tried.
                 if told.as_ref().is_none_or(|told| told.launch == guess.launch && told.integer == integer) {
                     told = Some(guess);
                 }
@@ -216,7 +216,7 @@ pub fn guess_launch(
     }))
 }
 
-/// What tensors may be for, and what may be known, the likeliest first.
+/// The kinds of values and assumed contents to try, the likeliest first.
 fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, KnownContents)> {
     let with = |change: &dyn Fn(usize, ValueKind) -> ValueKind| -> Vec<ValueKind> {
         given.iter().enumerate().map(|(at, kind)| change(at, *kind)).collect()
@@ -240,13 +240,13 @@ fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, Kno
     all
 }
 
-/// Whether a run that ended so may end otherwise where more is known of what tensors hold.
+/// Whether a run that failed for this reason may succeed with more assumptions on the contents of memory.
 fn by_contents(reason: Reason) -> bool {
     use FaultKind::{DependsOnRounding, InputDependentControl, Race, TypeMismatch};
     matches!(reason, Reason::Fault(DependsOnRounding | InputDependentControl | Race | TypeMismatch))
 }
 
-/// Launches to be tried, the likeliest first.
+/// The launches to try, the likeliest first.
 fn launches(kernel: &Inspected) -> Vec<Launch> {
     let [threads, blocks] = kernel.asks;
     let most = kernel.bounds.max_block.map_or(1024, |block| block.iter().product::<u32>());
@@ -268,7 +268,7 @@ fn launches(kernel: &Inspected) -> Vec<Launch> {
     sizes.into_iter().map(|block| Launch { block, grid, shared, ..Launch::default() }).collect()
 }
 
-/// How many elements of its tensors a launch uses, of each value; or the verdict that it ends in.
+/// For each value, the number of elements of its tensor that a launch uses; or the verdict of the run, if it failed.
 fn reach(
     program: &Program,
     guess: &LaunchGuess,

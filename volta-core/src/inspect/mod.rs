@@ -1,7 +1,7 @@
-//! What can be told of a kernel before anybody has said how it is launched: what it takes, and guesses at what that is for.
+//! Inspecting a kernel without a case: its parameters, and guesses about their roles and about the launch.
 //!
-//! What kernels do with a pointer is read off their code; how far they get, off a run on tensors that are long enough for
-//! anything. Nothing here is a claim: people look at it and correct it.
+//! Roles and types are inferred from the code, extents from a run on very long tensors. Nothing here is a claim: people
+//! review the guesses and correct them.
 
 mod guess;
 mod uses;
@@ -24,82 +24,83 @@ pub struct Inspected {
     pub source_name: String,
     /// Its parameters in order.
     pub parameters: Vec<InspectedParameter>,
-    /// What it takes by them, in order.
+    /// The values that it is passed by them, in order.
     pub values: Vec<InspectedValue>,
-    /// What its directives say about launches.
+    /// Its directives about launches.
     pub bounds: LaunchBounds,
-    /// Bytes of its arrays in shared memory.
+    /// The size of its static shared memory in bytes.
     pub shared: u64,
-    /// It has an array in shared memory whose size the launch says.
+    /// Whether it uses dynamic shared memory, whose size the launch gives.
     pub dynamic_shared: bool,
-    /// The dimensions in which it asks for the number of its thread, and of its block.
+    /// For `%tid`, then `%ctaid`: the dimensions that it reads.
     pub asks: [[bool; 3]; 2],
-    /// Instructions that are not supported, and why: a fault for a thread that gets there.
+    /// Unsupported instructions, and why they are: a fault for a thread that reaches them.
     pub unsupported: Vec<(Place, String)>,
 }
 
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InspectedParameter {
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// It is a struct or a vector by value.
+    /// Whether it is a struct or a vector, passed by value.
     pub is_struct: bool,
 }
 
-/// A number, a pointer or a tensor map that a kernel takes: a parameter, or what it loads of a struct.
+/// A number, a pointer or a tensor map that is passed to a kernel: a parameter, or a member that it loads from a
+/// struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InspectedValue {
     /// The number of the parameter.
     pub parameter: usize,
-    /// The byte of the parameter where it lies.
+    /// Its offset in the parameter, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// What it seems to be.
+    /// Its guessed kind.
     pub kind: ValueKind,
-    /// What is accessed through it has several types, or one that does not show.
+    /// Whether the elements accessed through it have several types, or an unknown one.
     pub is_unsure: bool,
 }
 
 impl InspectedValue {
-    /// Whether it is a tensor map that is a parameter of its own, and no member of a struct.
+    /// Whether it is a tensor map that is a parameter itself, not a member of a struct.
     pub fn is_map_alone(&self, parameter: &InspectedParameter) -> bool {
         matches!(self.kind, ValueKind::Map { .. }) && self.size == parameter.size
     }
 }
 
-/// What a value seems to be.
+/// The guessed kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// A pointer through which the kernel loads or stores.
     Tensor {
-        /// What it loads or stores is computed with as this.
+        /// The type in which the kernel computes with its elements.
         element: Element,
-        /// By what it does: loads, stores, or both.
+        /// Whether the kernel loads from it, stores to it, or both.
         role: Role,
     },
     /// A number.
     Scalar(Element),
     /// A tensor map.
     Map {
-        /// The dimensions of the boxes that are copied by it; 0 where none is seen.
+        /// The number of dimensions of the boxes that are copied; 0 if no copy is found.
         rank: usize,
-        /// Whether boxes are fetched by it, stored, or both.
+        /// Whether boxes are loaded, stored, or both.
         role: Role,
     },
 }
 
-/// Looks at the kernels of a module, or at the one of that name.
+/// Inspects all kernels of a module, or the one with the given name.
 ///
 /// # Errors
-/// When the text is no PTX, or no kernel answers to the name.
+/// When the text is not valid PTX, or has no such kernel.
 pub fn inspect(path: &str, text: &str, kernel: Option<&str>) -> Result<Vec<Inspected>, InputError> {
     let side = |name: Option<String>| side(path, text, name);
     let names: Vec<String> = match kernel {
         Some(name) => vec![name.to_owned()],
         None => {
-            // Its errors are those of a case.
+            // Errors are reported as for a case.
             let module = match ptx::parse(text) {
                 Ok(module) => module,
                 Err(_) => return Err(read(Which::Opt, &side(None)).err().unwrap_or_else(no_kernel)),

@@ -1,4 +1,4 @@
-//! What goes wrong when a kernel runs, with everything a message needs.
+//! Faults of a kernel, with everything that a message needs.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub struct CudaPlace {
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
-    /// The call that was inlined, if this is in an inlined function.
+    /// The place of the call, if this is in an inlined function.
     pub inlined_at: Option<Box<CudaPlace>>,
 }
 
@@ -55,7 +55,7 @@ pub struct Place {
     pub length: u32,
     /// The instruction as written, on one line.
     pub text: String,
-    /// Where it comes from.
+    /// The place in the CUDA source that it was compiled from.
     pub cuda: Option<CudaPlace>,
 }
 
@@ -65,13 +65,13 @@ pub struct Place {
 pub struct Site {
     /// What happens here: `writes A[3]`, `waits at barrier 1`, ….
     pub action: String,
-    /// Who does it.
+    /// The thread that does it.
     pub thread: Option<Thread>,
-    /// Where.
+    /// The instruction.
     pub place: Option<Place>,
 }
 
-/// How many findings are told at most, the fault of the verdict among them (rule R2).
+/// The maximal number of findings reported, including the fault of the verdict (rule R2).
 pub const MOST_FINDINGS: usize = 10;
 
 /// The name of a rule, such as `Y1`.
@@ -81,10 +81,10 @@ pub type Rule = &'static str;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fault {
-    /// In which kernel.
+    /// The kernel.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub side: Which,
-    /// What kind.
+    /// The kind of fault.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub kind: FaultKind,
     /// The rule of the semantics that it breaks, e.g. `Y1`.
@@ -94,16 +94,16 @@ pub struct Fault {
     pub message: String,
     /// The sites, in the order of the numbers (1), (2) that the message uses.
     pub sites: Vec<Site>,
-    /// Of a race, what the two threads did between barriers.
+    /// For a race, the accesses of the two threads between their barriers.
     pub timeline: Option<Box<Timeline>>,
-    /// Of barriers in memory that it is about, what happened there.
+    /// The phases of the barriers in memory that the fault is about.
     pub phases: Vec<BarrierPhases>,
     /// What to do about it.
     pub help: Option<String>,
 }
 
 impl Fault {
-    /// One of which there is nothing more to tell.
+    /// A fault without timeline and phases.
     pub fn new(
         side: Which,
         kind: FaultKind,
@@ -116,13 +116,13 @@ impl Fault {
     }
 }
 
-/// What happened at a barrier in memory, phase by phase (rule Y9).
+/// The phases of a barrier in memory (rule Y9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BarrierPhases {
-    /// The barrier, by its bytes.
+    /// The barrier, named by its bytes in memory.
     pub name: String,
-    /// The last of its phases, in order; the one that is not over comes last.
+    /// Its last phases, in order; the incomplete one comes last.
     pub phases: Vec<PhaseLine>,
 }
 
@@ -130,40 +130,40 @@ pub struct BarrierPhases {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PhaseLine {
-    /// From 0; its parity is its lowest bit.
+    /// The number of the phase, from 0; the lowest bit is its parity.
     pub number: u32,
-    /// Whether it is over.
+    /// Whether it is complete.
     pub is_over: bool,
-    /// How many arrivals there were, of how many.
+    /// The numbers of arrivals so far, and of expected ones.
     pub arrivals: (u32, u32),
-    /// How many bytes came, of how many that were expected so far.
+    /// The numbers of bytes that arrived so far, and that are expected so far.
     pub bytes: (i64, i64),
-    /// Arrivals, expected bytes and copies, by instruction; the thread is the first one.
+    /// Arrivals, expected bytes and copies, grouped by instruction, each with its first thread.
     pub steps: Vec<Site>,
-    /// Whether there were others.
+    /// Whether there were further instructions.
     pub has_more: bool,
 }
 
-/// When two accesses happened, counted in the barriers that their threads passed.
+/// The position of two accesses between the barriers that their threads passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timeline {
     /// The threads of sites (1) and (2).
     pub threads: [Thread; 2],
-    /// The barriers and warp synchronisations in which one of them took part, in order.
+    /// The barriers and warp synchronisations in which at least one of them took part, in order.
     pub meetings: Vec<Meeting>,
-    /// For each access, how many of these lie before it.
+    /// For each access, the number of these before it.
     pub after: [usize; 2],
 }
 
-/// A barrier that was completed, or threads of a warp that were synchronised.
+/// A completed barrier, or a synchronisation of threads of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Meeting {
-    /// Where one of those who met stood.
+    /// The place of one of the participating threads.
     pub place: Option<Place>,
-    /// Whether each of the two threads took part.
+    /// For each of the two threads, whether it took part.
     pub joins: [bool; 2],
-    /// How many threads took part.
+    /// The number of participating threads.
     pub threads: u64,
 }

@@ -1,4 +1,4 @@
-//! What is reported: data only, no layout.
+//! The report of a run: data only, no layout.
 
 mod fault;
 #[cfg(feature = "serde")]
@@ -19,7 +19,7 @@ pub enum Verdict {
     Equivalent,
     /// A proof under conditions beyond the reference's own domain.
     EquivalentWhere(Vec<String>),
-    /// They differ, and here is where.
+    /// A counterexample: an element in which the kernels differ.
     Different(Difference),
     /// One kernel is faulty.
     Fault(Fault),
@@ -32,12 +32,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Which one it is.
+    /// Its kind, without details.
     pub fn kind(&self) -> VerdictName {
         self.reason().verdict()
     }
 
-    /// Why it is this one, as programs know it.
+    /// Its reason, which has a code for programs.
     pub fn reason(&self) -> Reason {
         match self {
             Verdict::Equivalent => Reason::Equivalent,
@@ -74,9 +74,9 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum How {
-    /// At these inputs, the values are apart.
+    /// At these inputs, the values differ.
     Values(Witness),
-    /// One side writes the element, the other leaves it.
+    /// One side writes the element, the other does not.
     Unwritten {
         /// The side that does not write.
         #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
@@ -87,7 +87,7 @@ pub enum How {
 }
 
 impl How {
-    /// What it is, as programs know it.
+    /// The kind of difference, which has a code for programs.
     pub const fn kind(&self) -> DifferenceKind {
         match self {
             How::Values(_) => DifferenceKind::Values,
@@ -103,28 +103,28 @@ impl How {
 pub struct Witness {
     /// `(input element as "x[3]", value)` in declaration order.
     pub inputs: Vec<(String, String)>,
-    /// How many more elements the values depend on: these are 0.
+    /// The number of further elements that the values depend on, all of them 0.
     pub zeros: u64,
-    /// What the reference computes there: a decimal, `inf`, ….
+    /// The value of the reference: a decimal, `inf`, ….
     pub reference: String,
-    /// What the optimized kernel computes there.
+    /// The value of the optimized kernel.
     pub opt: String,
-    /// What differs on the way there, where one value explains the difference.
+    /// The intermediate value that explains the difference, if one does.
     pub explanation: Option<Explanation>,
 }
 
-/// A value on the way to two different results. With the optimized kernel's in its place, the reference computes what
-/// the optimized kernel does.
+/// An intermediate value that explains a difference: with the optimized kernel's value in its place, the reference
+/// computes what the optimized kernel does.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Explanation {
-    /// What it is: `divisor`, say.
+    /// Its kind, such as `divisor`.
     pub what: String,
-    /// What the reference has there.
+    /// Its value in the reference.
     pub reference: String,
-    /// What the optimized kernel has there.
+    /// Its value in the optimized kernel.
     pub opt: String,
-    /// The instructions of both that take it, where that is known.
+    /// The instructions of both kernels that use it, if known.
     pub places: [Option<Box<Place>>; 2],
 }
 
@@ -132,10 +132,10 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unknown {
-    /// What ended, as programs know it.
+    /// The reason, which has a code for programs.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub kind: UnknownReason,
-    /// One sentence.
+    /// The reason in one sentence.
     pub reason: String,
     /// How far a proof came.
     pub progress: Option<Box<Progress>>,
@@ -143,17 +143,17 @@ pub struct Unknown {
     pub help: Option<String>,
 }
 
-/// How far a proof came that was not found, of the values that both kernels compute on the way.
+/// How far an unfinished proof came: which intermediate values of both kernels were proved equal.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Progress {
     /// The output element.
     pub element: String,
-    /// How many pairs of values were proved equal.
+    /// The number of pairs of values that were proved equal.
     pub equal: u64,
-    /// The last of these, from which others are computed.
+    /// The last of these pairs.
     pub last: Vec<ValuePair>,
-    /// The first pair with the same values at some points of which nothing was proved.
+    /// The first pair that agrees at the trial points but was not proved equal.
     pub open: ValuePair,
     /// Whether that pair is the output element itself.
     pub is_output: bool,
@@ -163,14 +163,14 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ValuePair {
-    /// What both compute, in short.
+    /// The terms of both, abridged.
     pub terms: [String; 2],
-    /// The instructions that compute them, or the last ones before that are known.
+    /// The instructions that compute them, or the last known ones before those.
     pub places: [Option<Box<Place>>; 2],
 }
 
 impl Unknown {
-    /// The verifier contradicts itself, or it panicked: this is no statement about the kernels.
+    /// A defect of the verifier: it contradicts itself, or it panicked. This is no statement about the kernels.
     pub fn internal(reason: impl Into<String>) -> Unknown {
         Unknown {
             kind: UnknownReason::Internal,
@@ -188,8 +188,8 @@ impl Unknown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CasePart {
-    /// What a key of a kernel says: `block`, say. `args` are the parameters where it is not given, and `source` names the
-    /// kernel.
+    /// The value of a key of a kernel, such as `block`. A missing `args` stands for the parameters, and `source` names
+    /// the kernel.
     Key(String),
     /// An argument of a kernel, from 0.
     Argument(usize),
@@ -201,55 +201,55 @@ pub enum CasePart {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputError {
-    /// What is wrong, as programs know it.
+    /// The problem, which has a code for programs.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub kind: InputProblem,
-    /// In which kernel, when it is about one.
+    /// The kernel, if the error is about one of them.
     #[cfg_attr(feature = "serde", serde(with = "stored::optional_word"))]
     pub side: Option<Which>,
     /// One sentence: lowercase, no period.
     pub message: String,
-    /// Where in the PTX.
+    /// The place in the PTX, if the PTX is wrong.
     pub place: Option<Place>,
-    /// Which part of the case is wrong, if one is: of that kernel, where it is about one.
+    /// The part of the case that is wrong, if one is; if `side` is given, in the section of that kernel.
     pub part: Option<CasePart>,
     /// What to do about it; may have several lines.
     pub help: Option<String>,
 }
 
 impl InputError {
-    /// One about the case as a whole.
+    /// An error about the case as a whole.
     pub fn new(kind: InputProblem, message: impl Into<String>) -> InputError {
         InputError { kind, side: None, message: message.into(), place: None, part: None, help: None }
     }
 }
 
-/// Which inputs a proof, or a clean run, speaks of.
+/// The inputs for which a proof, or a clean run, makes its claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputScope {
-    /// Something that the case gives narrows the claim: it is about every input that the case allows.
+    /// Whether the case restricts inputs, so that the claim is about every input that the case allows.
     pub restricted: bool,
-    /// Where the reference, or the only kernel, is defined, if that is not known to be everywhere: conditions, all of
-    /// which hold there.
+    /// The domain of the reference, or of the only kernel, if it is not known to be everything: the conjunction of
+    /// these conditions.
     pub domain: Vec<String>,
-    /// How many conditions there are beyond those listed.
+    /// The number of further conditions that are not listed.
     pub more: usize,
 }
 
-/// What was compared.
+/// The numbers of elements that were compared and that were not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Coverage {
     /// Elements proved equal or found different.
     pub compared: u64,
-    /// Elements that no run CTA writes.
+    /// Elements that no executed CTA writes.
     pub unwritten: u64,
     /// Elements of all output tensors.
     pub total: u64,
 }
 
-/// What running one side took.
+/// Statistics of executing one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SideStats {
@@ -259,7 +259,7 @@ pub struct SideStats {
     pub ptx_lines: u64,
     /// Threads of one CTA.
     pub threads: u64,
-    /// CTAs that ran, and that the grid has.
+    /// The numbers of executed CTAs, and of CTAs of the grid.
     pub ctas: (u64, u64),
     /// Thread instructions executed.
     pub thread_instructions: u64,
@@ -271,48 +271,48 @@ pub struct SideStats {
     pub term_bytes: u64,
     /// Nodes of the term store.
     pub term_nodes: u64,
-    /// Seconds.
+    /// The time in seconds.
     pub seconds: f64,
 }
 
-/// What a run found.
+/// The result of verifying a case.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
-    /// Where that is a fault: what else was found, in either kernel (rule R2).
+    /// If the verdict is a fault, the further findings, in either kernel (rule R2).
     pub also: Vec<Fault>,
-    /// What the verdict rests on, in a fixed order.
+    /// The assumptions of the verdict, in a fixed order.
     pub assumptions: Vec<Assumption>,
-    /// Which inputs a proof or a clean run speaks of.
+    /// The inputs for which a proof or a clean run makes its claim.
     pub scope: InputScope,
-    /// What was compared.
+    /// The numbers of elements that were compared and that were not.
     pub coverage: Coverage,
-    /// The reference's side, when there is one.
+    /// Statistics of the reference, if there is one.
     pub reference: Option<SideStats>,
-    /// The optimized side.
+    /// Statistics of the optimized kernel, or of the only one.
     pub opt: SideStats,
     /// Seconds spent deciding.
     pub solve_seconds: f64,
-    /// How many pairs of elements were brought to canonical form to decide them; `None` where there was nothing to
-    /// decide. A wrong kernel that evaluation at a point refutes needs none. `formulas`, which are for people, do not
-    /// count.
+    /// The number of pairs of elements that were brought to canonical form to decide them; `None` if nothing was
+    /// decided. A difference that evaluation at a point shows needs no canonical form. Forms for `formulas` are not
+    /// counted.
     pub canonical_elements: Option<u64>,
-    /// Points at which the proof was held against evaluation, if that was asked for.
+    /// The number of points at which the proof was compared with evaluation, if requested.
     pub rechecked: Option<u32>,
-    /// Where the kernels differ, and it was asked for: in which elements of each output.
+    /// If the kernels differ, and on request: the differing elements of each output.
     pub maps: Vec<ElementMap>,
-    /// What the kernels compute, as formulas of all elements, for snapshots: the reference's, the only kernel's or the
-    /// common one, and the other side's where a proof does not say that it is the same.
+    /// Formulas of all elements, for snapshots: the common one, or that of the reference or of the only kernel,
+    /// followed by that of the other side unless both are proved equal.
     pub formulas: Vec<FormulaText>,
-    /// Digests of the canonical forms of all compared elements, for snapshots: the reference's or the common one, and
-    /// the other side's where a proof does not say that it is the same.
+    /// Digests of the canonical forms of all compared elements, for snapshots: the common one, or that of the
+    /// reference, followed by that of the other side unless both are proved equal.
     pub form_digests: Vec<FormsDigest>,
 }
 
 impl Report {
-    /// A report that says nothing but its verdict.
+    /// A report with nothing but a verdict.
     pub fn of(verdict: Verdict) -> Report {
         Report {
             verdict,
@@ -332,7 +332,7 @@ impl Report {
     }
 }
 
-/// Which elements of an output differ at some of a few trial points. The others were not seen to differ.
+/// The elements of an output that differ at one of a few trial points. The others may differ at other inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ElementMap {
@@ -340,30 +340,30 @@ pub struct ElementMap {
     pub tensor: String,
     /// Its extents, outermost first.
     pub shape: Vec<u64>,
-    /// Runs of row-major element numbers, ascending: the first one, and how many.
+    /// The differing elements as ascending runs of row-major element numbers: first number, and length.
     pub differing: Vec<(u64, u64)>,
-    /// How many elements were looked at: those that the kernels write.
+    /// The number of elements that were compared: those that the kernels write.
     pub looked_at: u64,
 }
 
-/// What a kernel computes, for people.
+/// The formula of a kernel in several notations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FormulaText {
-    /// As plain text.
+    /// The formula as plain text.
     pub text: String,
-    /// As plain text, with what the other kernel's formula has otherwise between `⟦` and `⟧`.
+    /// The formula as plain text, in which parts that differ from the other kernel's formula are between `⟦` and `⟧`.
     pub marked: String,
-    /// The same as MathML, where it is of the class `marked`.
+    /// The formula as MathML, in which such parts have the class `marked`.
     pub mathml: String,
 }
 
-/// What the normal forms of many elements say together.
+/// A digest of the normal forms of many elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FormsDigest {
-    /// A hash of the values of all forms in prime fields and of whose they are.
+    /// A hash of the values of all forms in prime fields, each with its element.
     pub digest: u128,
-    /// Elements without a normal form: it is undefined, or a budget ended.
+    /// The number of elements without a normal form: undefined ones, and those for which a budget ended.
     pub open: u64,
 }

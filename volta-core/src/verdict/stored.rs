@@ -1,4 +1,4 @@
-//! How a report is written down and read again: what has a name in cases is kept by that name.
+//! Serialization of reports: a value that has a name in cases is stored by that name.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use volta_case::{Word, choose};
 
-/// The name that cases have for something.
+/// The name of a value in cases.
 fn name<W: Word>(value: W) -> Option<&'static str> {
     W::WORDS.iter().find(|(_, meant)| *meant == value).map(|(word, _)| *word)
 }
@@ -44,10 +44,10 @@ pub(super) mod optional_word {
     }
 }
 
-/// Longer names are no rule's.
+/// A longer name is not that of a rule.
 const MAX_RULE: usize = 4;
 
-/// The names of rules are part of the program; those that are read are kept, each once.
+/// Deserializes the name of a rule. A `'static` name is leaked, once for each rule.
 pub(super) fn rule<'d, D: Deserializer<'d>>(from: D) -> Result<&'static str, D::Error> {
     static RULES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let name = String::deserialize(from)?;

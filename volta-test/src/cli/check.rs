@@ -23,22 +23,23 @@ use crate::run::{Run, Settings, run};
 use crate::runner::slow_is_wanted;
 use crate::snapshot::Policy;
 
-/// What messages call a document that came from standard input.
+/// The name in messages of a document from standard input.
 const STDIN: &str = "stdin";
 
-/// A longer document is no case: PTX is most of it.
+/// A longer document is refused; most of a document is PTX.
 const MAX_DOCUMENT: u64 = 256 << 20;
 
-/// What takes less time shows no progress.
+/// Progress is shown only after this time.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Runs the selected cases one after the other, each on all threads, so that times and memory are its own.
+/// Runs the selected cases one after the other, each on all threads, so that time and memory are measured for each
+/// case.
 pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Exit> {
     let selected = if arguments.stdin { Vec::new() } else { select(&arguments.selection) };
     check_selected(arguments, &selected, out)
 }
 
-/// The same of these cases, whatever the selection is.
+/// Runs the given cases like [`check`], instead of those that the arguments select.
 pub(super) fn check_selected(
     arguments: &CheckArgs,
     selected: &[Selected],
@@ -93,7 +94,7 @@ pub(super) fn answer(arguments: &CheckArgs, document: String) -> io::Result<(Str
     Ok((line, report::message(&checked, Paint::PLAIN)))
 }
 
-/// What is wanted of each case.
+/// How each case is run, from arguments and environment.
 struct Wishes<'a> {
     arguments: &'a CheckArgs,
     policy: Policy,
@@ -105,7 +106,7 @@ struct Wishes<'a> {
 impl<'a> Wishes<'a> {
     fn of(arguments: &'a CheckArgs) -> Result<Wishes<'a>, String> {
         let policy = if arguments.accept { Policy::Accept } else { Policy::of_environment()? };
-        // Who runs a case several times wants to know how long it takes.
+        // Repeated runs are for measuring time, so their verdicts must not come from the cache.
         let uncached = arguments.no_cache || arguments.repeat > 1;
         let cache = if uncached { None } else { Cache::of_process()? };
         let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
@@ -140,7 +141,7 @@ impl<'a> Wishes<'a> {
         self.check_document(text)
     }
 
-    /// Runs a case that brings its sources along.
+    /// Runs a case given as a document with the texts of its sources.
     fn check_document(&self, text: String) -> io::Result<Checked> {
         if text.len() as u64 > MAX_DOCUMENT {
             return Err(io::Error::other(format!("a document of more than {MAX_DOCUMENT} bytes is no case")));
@@ -182,14 +183,14 @@ impl<'a> Wishes<'a> {
     }
 }
 
-/// A case whose document is wrong.
+/// The result for a case whose document cannot be read.
 fn wrong(name: &str, file: Option<PathBuf>, unreadable: Unreadable) -> Checked {
     let kind = unreadable.problems.first().map_or(InputProblem::Syntax, |problem| problem.kind);
     let run = Run::stopped(Obstacle::new(kind, problems(&unreadable), None));
     Checked { unreadable: Some(unreadable), ..Checked::new(name, file, run) }
 }
 
-/// The run whose time is the median of `repeat` runs. All runs of a case say the same.
+/// The run whose time is the median of `repeat` runs. All runs of a case have the same result.
 fn median(repeat: u32, mut run: impl FnMut() -> Run) -> Run {
     let first = run();
     let mut runs: Vec<Run> = std::iter::once(first).chain((1..repeat).map(|_| run())).collect();
@@ -208,7 +209,7 @@ pub(super) fn load(folder: &Folder) -> Result<Case, Unreadable> {
     manifest::load(&folder.name, &folder.dir, &folder.root)
 }
 
-/// What is wrong with a case's file, a line each.
+/// The problems of a case's file, a line each.
 fn problems(unreadable: &Unreadable) -> String {
     let problems = unreadable.problems.iter().map(|problem| {
         let (line, column) = manifest::position(&unreadable.text, &problem.span);
@@ -225,7 +226,7 @@ pub(super) fn json_line(line: &impl Serialize, out: &mut dyn Write) -> io::Resul
     out.flush()
 }
 
-/// Progress on standard error: only on a terminal, and only once it has taken a while.
+/// A progress bar on standard error: only on a terminal, and only after a while.
 pub(super) struct Progress {
     bar: ProgressBar,
     timer: Option<Sender<()>>,
@@ -259,7 +260,7 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Prints with the bar out of the way.
+    /// Prints while the bar is hidden.
     pub(super) fn print(&self, print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         self.bar.suspend(print)
     }
@@ -270,7 +271,7 @@ impl Progress {
     }
 }
 
-/// The most memory that this process held since [`forget_peak_memory`].
+/// The peak memory of this process since [`forget_peak_memory`].
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -278,7 +279,7 @@ pub(super) fn peak_memory() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Restarts the measurement of peak memory, where the system can.
+/// Restarts the measurement of peak memory, if the system supports it.
 pub(super) fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -1,4 +1,4 @@
-//! `cargo volta completions`, `cargo volta man`: what shells and `man` are told of the program, from its own arguments.
+//! `cargo volta completions`, `cargo volta man`: shell completions and manual pages, generated from the arguments.
 
 use std::io::{self, Write};
 
@@ -36,7 +36,7 @@ pub(super) struct ManArgs {
 
 /// Prints the script with which a shell completes the program's arguments.
 pub(super) fn completions(arguments: &CompletionsArgs, out: &mut impl Write) -> io::Result<Exit> {
-    // The generator panics where it cannot write, and readers may end early.
+    // The generator panics on a write error, such as a closed pipe, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "cargo-volta", &mut script);
     out.write_all(&script)?;
@@ -69,7 +69,7 @@ pub(super) fn man(arguments: &ManArgs, out: &mut impl Write) -> io::Result<Exit>
     Ok(Exit::Good)
 }
 
-/// A text in the language of `man`: paragraphs are filled, and what is indented stays as it is.
+/// A text in roff: paragraphs are filled, and indented lines are kept.
 fn verbatim(text: &str) -> String {
     let mut page = String::new();
     let mut is_filled = true;
@@ -82,7 +82,7 @@ fn verbatim(text: &str) -> String {
             page += ".PP\n";
             continue;
         }
-        // A point or an apostrophe would begin a request.
+        // A line that begins with a period or an apostrophe would be a request.
         let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
         page += &format!("\\&{line}\n");
     }

@@ -1,4 +1,4 @@
-//! `cargo volta inspect`: what kernels take, and what can be guessed of how they are launched.
+//! `cargo volta inspect`: the parameters of kernels, with a guess of how they are launched.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &InspectArgs, out: &mut impl Write) -> io::Result<E
     Ok(exit)
 }
 
-/// A kernel, and all that is known and guessed of it.
+/// A kernel with everything that is known and guessed about it.
 pub(super) struct Look {
     /// The file, as it would be opened from here.
     pub(super) file: PathBuf,
@@ -98,13 +98,13 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// What a parameter is called; PTX does not say.
+    /// The name of a parameter in the source, which PTX does not keep, or `p` with its number.
     fn parameter_name(&self, at: usize) -> String {
         let own = self.declared.as_ref().map(|list| list[at].name.clone());
         own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("p{at}"))
     }
 
-    /// What a value is called: as its parameter, and in a struct, by its byte too.
+    /// The name of a value: that of its parameter, and in a struct, also its offset in bytes.
     pub(super) fn name(&self, at: usize) -> String {
         let value = &self.kernel.values[at];
         let parameter = self.parameter_name(value.parameter);
@@ -115,7 +115,7 @@ impl Look {
         }
     }
 
-    /// Guesses again, with a value for all integers.
+    /// Guesses the launch again, with a value for all integers.
     pub(super) fn guess_with(&mut self, integer: u32) -> Result<(), String> {
         let guess = guess_launch(&self.ptx.path, &self.ptx.text, &self.kernel, Some(integer));
         self.guess = guess.map_err(|error| message(&error))?;
@@ -151,7 +151,7 @@ pub(super) fn looked_at(file: &str, compiled: &Compiled) -> Result<Vec<Look>, St
     found.into_iter().map(look).collect()
 }
 
-/// What the code shows, with the type that the source declares, if it is one that a case has.
+/// The kind of a value that the code shows, with the element type that the source declares, if a case can have it.
 fn as_declared(kind: ValueKind, ty: &str) -> ValueKind {
     let known = element_of(ty);
     match (kind, known) {
@@ -165,7 +165,7 @@ fn as_declared(kind: ValueKind, ty: &str) -> ValueKind {
     }
 }
 
-/// The element type that C++ calls `const float *`; of vectors that of their elements.
+/// The element type of a C++ type such as `const float *`; for vector types that of their elements.
 fn element_of(ty: &str) -> Option<Element> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let words = ty.split(|c| !is_part(c)).filter(|word| !word.is_empty());
@@ -232,7 +232,7 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
     Ok(offer.ptx)
 }
 
-/// What a value seems to be, in words.
+/// The kind of a value in words.
 fn words(kind: ValueKind) -> [String; 2] {
     match kind {
         ValueKind::Tensor { element, role } => [role.name().into(), element.name().into()],
@@ -253,7 +253,7 @@ pub(super) fn extent([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-/// What is told of a parameter, or of what a kernel loads of one that is a struct.
+/// The row of a parameter, or of a value that a kernel loads from a struct.
 struct Row<'l> {
     name: String,
     declared: Option<&'l str>,
@@ -345,7 +345,7 @@ fn unsupported(place: &volta_core::verdict::Place, reason: &str) -> String {
     }
 }
 
-/// Why a guessed launch told nothing, in a line.
+/// Why a guessed launch gave no extents, in a line.
 pub(super) fn reason(verdict: &volta_core::verdict::Verdict) -> String {
     use volta_core::verdict::Verdict;
     match verdict {
@@ -361,7 +361,7 @@ pub(super) fn reason(verdict: &volta_core::verdict::Verdict) -> String {
 /// A kernel as JSON.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// Of the format.
+    /// The version of the format.
     version: u32,
     file: String,
     /// Its name in the source.
@@ -375,7 +375,7 @@ struct Line {
     grid: [u32; 3],
     required_block: Option<[u32; 3]>,
     max_threads: Option<u32>,
-    /// Bytes.
+    /// Static shared memory, in bytes.
     shared: u64,
     dynamic_shared: bool,
     /// Why the guessed launch could not be run.
@@ -386,15 +386,15 @@ struct Line {
 #[derive(Debug, Serialize)]
 struct ParameterLine {
     name: String,
-    /// As the source declares it.
+    /// Its declaration in the source.
     declared: Option<String>,
-    /// `in`, `out`, `inout`, `number`, `tensor map`, or `struct`, behind which what the kernel loads of it follows: a
-    /// guess.
+    /// `in`, `out`, `inout`, `number`, `tensor map`, or `struct`, which is followed by the values that the kernel loads
+    /// from it: a guess.
     role: String,
     /// A guess.
     element: Option<String>,
     bytes: u64,
-    /// Elements that the guessed launch uses.
+    /// The number of elements that the guessed launch uses.
     extent: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! `cargo volta lint`: what a kernel does for nothing, what it pays too much for, and what precision it gives away.
+//! `cargo volta lint`: redundant barriers and fences, expensive accesses, and losses of precision.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -65,7 +65,7 @@ pub(super) fn lint(arguments: &LintArgs, out: &mut impl Write) -> io::Result<Exi
     Ok(exit)
 }
 
-/// What is found in the kernels of a case, a line each.
+/// The findings in the kernels of a case, a line each.
 fn one(folder: &Folder, toolchain: &Toolchain) -> Result<String, String> {
     let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
         let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));

@@ -1,4 +1,4 @@
-//! `cargo volta`, also called `cargo-volta`: what `cargo test` does, for people and scripts without a crate.
+//! `cargo volta`, also called `cargo-volta`: runs cases like `cargo test`, for people and scripts without a crate.
 
 mod bench;
 mod check;
@@ -258,14 +258,14 @@ enum Format {
     Html,
 }
 
-/// How the process ends.
+/// The exit status of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Exit {
-    /// All as expected.
+    /// All cases are as expected.
     Good = 0,
-    /// Something was not.
+    /// A case is not as expected.
     Failed = 1,
-    /// Something could not run.
+    /// A case could not run.
     CouldNotRun = 2,
 }
 
@@ -297,27 +297,28 @@ pub fn main() -> ExitCode {
     };
     match exit {
         Ok(exit) => ExitCode::from(exit as u8),
-        // Whoever read our output has seen enough.
+        // The reader closed the pipe, which is no error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => complain(&error.to_string()),
     }
 }
 
-/// What `cargo volta check --stdin` says of a case that brings its sources along.
+/// The result of `cargo volta check --stdin`.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// An object, as docs/check.schema.json describes it.
     pub json: String,
-    /// The same for people.
+    /// The message for people.
     pub message: String,
 }
 
-/// Answers a document as `cargo volta check --stdin --format json` does, for programs that have Volta as a library.
+/// Runs the case in a document as `cargo volta check --stdin --format json` does, for programs that use Volta as a
+/// library.
 ///
-/// No verdict is kept: those that are belong to the program that made them, and a library does not know its own.
+/// No verdict is cached: a key has a hash of the program's file, and a library cannot tell its own.
 ///
 /// # Errors
-/// When an answer cannot be found out: the document is too long, or no folder can be made for its sources.
+/// When the document is too long, or no folder can be created for its sources.
 pub fn answer(document: String) -> io::Result<Answer> {
     let words = ["cargo-volta", "check", "--stdin", "--format", "json", "--no-cache"];
     let Command::Check(arguments) = Cli::try_parse_from(words).map_err(io::Error::other)?.command else {
@@ -328,7 +329,7 @@ pub fn answer(document: String) -> io::Result<Answer> {
     Ok(Answer { json, message })
 }
 
-/// The arguments of the process, as `cargo-volta` has them: cargo puts the name of the command in front.
+/// The arguments of the process, without the word `volta` that cargo inserts when it runs the subcommand.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = env::args_os().collect();
     if arguments.get(1).is_some_and(|name| name == "volta") {
@@ -337,7 +338,7 @@ fn arguments() -> Vec<OsString> {
     arguments
 }
 
-/// Prints an error; the process could not do what was asked.
+/// Prints an error, and returns the exit status for a failed command.
 fn complain(message: &str) -> ExitCode {
     let paint = Paint::for_stream(&io::stderr());
     eprintln!("{} {}", paint.bad("error:"), crate::render::clean(message));
@@ -358,7 +359,7 @@ fn list(selection: &Selection, out: &mut impl Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Runs cases, and writes what came of them to a file, as a page.
+/// Runs cases, and writes a page about the results to a file.
 fn report_to_file(mut arguments: ReportArgs, out: &mut impl Write) -> io::Result<Exit> {
     if !matches!(arguments.check.format, Format::Human | Format::Html) || arguments.check.list {
         complain("a report is a page of HTML: it takes neither `--format` nor `--list`");

@@ -1,4 +1,4 @@
-//! `cargo volta new`: a case for two kernels, with what can be guessed of it.
+//! `cargo volta new`: writes a case for two kernels, with guesses from their code.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -63,7 +63,7 @@ pub(super) fn new(arguments: &NewArgs, out: &mut impl Write) -> io::Result<Exit>
 fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     let looks = arguments.kernels.iter().map(|kernel| only(kernel, &arguments.compiled));
     let mut looks = looks.collect::<Result<Vec<Look>, String>>()?;
-    // The parameters are those of both: what one needs must do for the other.
+    // Both kernels share the parameters: the largest integer that one of them needs is used for both.
     let most = looks.iter().map(|look| look.guess.integer).max().unwrap_or(1);
     for look in looks.iter_mut().filter(|look| look.guess.integer != most) {
         look.guess_with(most)?;
@@ -89,7 +89,7 @@ fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// The one kernel that is named.
+/// The only kernel of a file, or the one that is named.
 fn only(kernel: &str, compiled: &Compiled) -> Result<Look, String> {
     let mut looks = looked_at(kernel, compiled)?;
     match (looks.pop(), looks.as_slice()) {
@@ -105,14 +105,14 @@ fn only(kernel: &str, compiled: &Compiled) -> Result<Look, String> {
     }
 }
 
-/// A kernel's name as that of a folder.
+/// The name of the folder for a kernel.
 fn folder_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { ' ' };
     let words: String = name.chars().map(plain).collect();
     words.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// `../softmax.cu::online`, from a folder.
+/// The source of a kernel relative to a folder: `../softmax.cu::online`.
 fn source(folder: &Path, file: &Path, look: &Look) -> String {
     let (mut up, mut shared) = (folder.components().peekable(), file.components().peekable());
     while let (Some(one), Some(other)) = (up.peek(), shared.peek()) {
@@ -126,14 +126,14 @@ fn source(folder: &Path, file: &Path, look: &Look) -> String {
     format!("{}::{}", slashed(&path), look.kernel.source_name)
 }
 
-/// A parameter of the case, and what it is on each side.
+/// A parameter of the case, and its kind on each side.
 struct Entry {
     name: String,
     kinds: Vec<ValueKind>,
     extent: Option<u64>,
     integer: u32,
     known: KnownContents,
-    /// The dimensions that a tensor map of it has.
+    /// The number of dimensions of its tensor map, if it has one.
     rank: Option<usize>,
 }
 
@@ -144,7 +144,7 @@ struct Map {
     rank: usize,
 }
 
-/// What a case needs of both kernels.
+/// The parameters, tensor maps and arguments of a case.
 struct Contents {
     entries: Vec<Entry>,
     maps: Vec<Map>,
@@ -211,15 +211,15 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
     Ok(text)
 }
 
-/// The arguments of a kernel as a case writes them, where they are not all parameters in their order.
+/// The arguments of a kernel as a case writes them; `None` if they are all parameters in order.
 type Arguments = Option<Vec<String>>;
 
-/// The parameters of both kernels as one list, and the arguments of a kernel that does not take just these.
+/// The parameters of both kernels as one list, and the arguments of each kernel.
 fn contents(looks: &[Look]) -> Contents {
     let mut entries: Vec<Entry> = Vec::new();
     let mut maps: Vec<Map> = Vec::new();
     let mut called: Vec<Vec<String>> = Vec::new();
-    // Where both take as much, they take the same in the same order.
+    // Kernels with the same number of values, but other names, are assumed to take the same values in the same order.
     let by_position = looks.iter().all(|look| look.kernel.values.len() == looks[0].kernel.values.len())
         && !same_names(looks);
     for (side, look) in looks.iter().enumerate() {
@@ -292,7 +292,7 @@ fn contents(looks: &[Look]) -> Contents {
     Contents { entries, maps, arguments }
 }
 
-/// What a map is called: as in its kernel, unless something else has that name.
+/// The name of a tensor map: that in its kernel, unless another parameter has that name.
 fn map_name(looks: &[Look], own: &str) -> String {
     let is_other = |look: &Look| {
         let mut kinds = look.guess.kinds.iter().enumerate();
@@ -301,8 +301,8 @@ fn map_name(looks: &[Look], own: &str) -> String {
     if looks.iter().any(is_other) { format!("{own}_map") } else { own.to_owned() }
 }
 
-/// The tensor that a map of a kernel may be of: the other kernel's in the same place among those that it loads, or stores; else
-/// one of its own.
+/// The tensor that a map of a kernel may describe: among the other kernel's tensors of the same role, the one in the
+/// same position; otherwise a new one.
 fn mapped(looks: &[Look], side: usize, at: usize, role: Role) -> (String, ValueKind) {
     let like = |kinds: &[ValueKind]| {
         let same = kinds.iter().enumerate().filter(|(_, kind)| match kind {
@@ -324,7 +324,7 @@ fn mapped(looks: &[Look], side: usize, at: usize, role: Role) -> (String, ValueK
     theirs.unwrap_or_else(|| (format!("{}_tensor", looks[side].name(at)), own))
 }
 
-/// Elements in a dimension of a tensor, and of a box, of which nothing is known.
+/// The extents that are assumed for a dimension of a tensor, and of a box.
 const EXTENT: u64 = 128;
 const BOX: u64 = 64;
 
@@ -335,7 +335,7 @@ fn bracketed(rank: usize, outer: u64, inner: u64) -> String {
     format!("[{}]", list.join(", "))
 }
 
-/// The arguments of a kernel, by what its values are called.
+/// The arguments of a kernel, given the names of its values.
 fn arguments(look: &Look, names: &[String]) -> Vec<String> {
     let argument = |(at, parameter): (usize, &InspectedParameter)| {
         let own = look.kernel.values.iter().zip(names).filter(|(value, _)| value.parameter == at);
@@ -357,7 +357,7 @@ fn arguments(look: &Look, names: &[String]) -> Vec<String> {
     look.kernel.parameters.iter().enumerate().map(argument).collect()
 }
 
-/// Whether each kernel takes parameters of the same names, in any order.
+/// Whether both kernels have parameters of the same names, in any order.
 fn same_names(looks: &[Look]) -> bool {
     let names = |look: &Look| {
         let mut names: Vec<String> = (0..look.kernel.values.len()).map(|at| look.name(at)).collect();

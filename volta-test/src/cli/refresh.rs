@@ -1,4 +1,4 @@
-//! `cargo volta refresh`: compile sources, and write their PTX beside them, or compare it with what is there.
+//! `cargo volta refresh`: compiles sources, and writes their PTX beside them or compares it with the checked-in PTX.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -93,12 +93,12 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
     Ok(exit)
 }
 
-/// What was found where the PTX of a source lies.
+/// The state of the checked-in PTX of a source.
 enum Found {
     UpToDate,
-    /// Something else, in whose place the PTX was written.
+    /// It was missing or different, and was written.
     Written,
-    /// Something else, that was left.
+    /// It is missing or different, and was left unchanged.
     Stale,
 }
 
@@ -141,8 +141,8 @@ fn refresh_one(
     Ok((path, Found::Written))
 }
 
-/// The lines of PTX without what depends on where its source lies: strings of debug information, and the digits that `nvcc`
-/// makes of the source's path for names that are local to it.
+/// The lines of PTX without the parts that depend on the path of its source: strings of debug information, and the
+/// hexadecimal digits that `nvcc` derives from the path for names of local symbols.
 fn code(ptx: &str) -> impl Iterator<Item = String> {
     let digits = |name: &str| name.bytes().take_while(u8::is_ascii_hexdigit).count();
     let without_path = move |line: &str| {

@@ -18,9 +18,9 @@ use crate::render::{self, Paint};
 use crate::reproduction;
 use crate::run::{Settings, core_case, run};
 
-/// So many elements are printed.
+/// The number of elements that are printed.
 const MOST: usize = 8;
-/// The order in which threads run.
+/// The seed of the order in which threads run.
 const SEED: u64 = 1;
 
 /// Arguments of `cargo volta replay`.
@@ -74,7 +74,7 @@ pub(super) fn replay(arguments: &ReplayArgs, out: &mut impl Write) -> io::Result
     Ok(exit)
 }
 
-/// What is printed about a case.
+/// The text to print about a case.
 fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<String, String> {
     let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
         let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
@@ -104,7 +104,7 @@ fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<Str
     .map_err(|error| format!("{} cannot be replayed: {error}", folder.name))
 }
 
-/// Both results, and where they part.
+/// The results of both kernels, and the elements in which they differ.
 fn replayed(case: &Case, core: &core::Case, difference: &Difference) -> Result<String, String> {
     let inputs = witness_inputs(core, difference)?;
     let sides = ready(core)?;
@@ -154,7 +154,7 @@ fn replayed(case: &Case, core: &core::Case, difference: &Difference) -> Result<S
     Ok(text)
 }
 
-/// The elements that the two sides do not leave alike.
+/// The elements in which the two sides differ.
 fn parted(reference: &Output, opt: &Output) -> Vec<u64> {
     let mut written = [reference.written(), opt.written()].concat();
     written.sort_unstable();
@@ -165,7 +165,7 @@ fn parted(reference: &Output, opt: &Output) -> Vec<u64> {
     written.into_iter().filter(is_apart).collect()
 }
 
-/// What a side left in an element.
+/// The value that a side left in an element.
 fn shown(output: &Output, at: u64) -> String {
     match output.is_written(at) {
         true => output.number(at).spelled(output.element),

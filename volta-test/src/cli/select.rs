@@ -1,4 +1,4 @@
-//! Which cases the arguments name.
+//! Selecting the cases that the arguments name.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,11 +18,11 @@ pub(super) struct Folder {
     pub(super) dir: PathBuf,
     /// Files below this folder may be read.
     pub(super) root: PathBuf,
-    /// Whether it was named by itself, so that it runs even if it is slow.
+    /// Whether only this case was selected, so that it runs even if it is slow.
     pub(super) alone: bool,
 }
 
-/// A case, or something that must not pass silently.
+/// A case, or a problem, which must not be ignored silently.
 #[derive(Clone, Debug)]
 pub(super) enum Selected {
     Case(Folder),
@@ -61,7 +61,7 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
     };
     let is_narrowed =
         !selection.exact.is_empty() || !selection.filter.is_empty() || !selection.exclude.is_empty();
-    // A folder that is wrong as a whole is not hidden by a filter unless it could not have held the case.
+    // If nothing but one problem was found, a filter must not hide it.
     selected.retain(|selected| {
         wanted(selected.name()) || (names.len() == 1 && matches!(selected, Selected::Wrong { .. }))
     });
@@ -114,7 +114,7 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     let root = match (root, &top) {
         (Some(root), _) => normalized(&std::path::absolute(root).unwrap_or_else(|_| root.into())),
         (None, Some(top)) => top.clone(),
-        // A case by itself may read what its family has.
+        // A single case may read the files of its family.
         (None, None) if is_case => {
             dir.parent().and_then(Path::parent).or(dir.parent()).unwrap_or(&dir).into()
         }
@@ -138,8 +138,8 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     selected.collect()
 }
 
-/// `family::case`: the folders below `top`, or the last two where there is none. It says nothing of where one stands, nor
-/// of what else is run.
+/// `family::case`: the folders below `top`, or the last two without it. The name depends neither on the current
+/// directory nor on the other selected cases.
 fn name_of(dir: &Path, top: Option<&Path>) -> String {
     let part = |part: Component<'_>| {
         if let Component::Normal(name) = part { Some(name.to_string_lossy().into_owned()) } else { None }

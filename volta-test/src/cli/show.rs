@@ -44,7 +44,7 @@ pub(super) struct ShowArgs {
 /// A case in JSON.
 #[derive(Serialize)]
 struct Line<'f> {
-    /// Of the format: another one where a reader of this one would be misled.
+    /// The version of the format, changed with every incompatible change.
     version: u32,
     name: &'f str,
     sides: Vec<SideLine<'f>>,
@@ -54,7 +54,7 @@ struct Line<'f> {
 #[derive(Serialize)]
 struct SideLine<'f> {
     side: &'static str,
-    /// Of the forms of all elements.
+    /// The digest of the forms of all elements.
     digest: String,
     text: String,
     formula: &'f Formula,
@@ -119,7 +119,7 @@ fn formulas(folder: &Folder, toolchain: &Toolchain) -> Result<Formulas, String> 
     })
 }
 
-/// The formulas of a case; one, if they are the same.
+/// The formulas of a case as text; only one, if both sides are the same.
 fn text(formulas: &Formulas) -> String {
     let shown =
         |text: &str| text.lines().map(|line| format!("  {}\n", render::clean_line(line))).collect::<String>();
@@ -129,7 +129,7 @@ fn text(formulas: &Formulas) -> String {
     })
 }
 
-/// The same as LaTeX.
+/// The formulas of a case as LaTeX; only one, if both sides are the same.
 fn latex(formulas: &Formulas) -> String {
     told(formulas, Formula::latex, |sides, text| match sides {
         "" => format!("{}\n", render::clean(text)),
@@ -137,7 +137,7 @@ fn latex(formulas: &Formulas) -> String {
     })
 }
 
-/// What is shown of both sides, with their names.
+/// The formulas of both sides in a notation, each with the name of its side.
 fn told(
     formulas: &Formulas,
     write: impl Fn(&Formula) -> String,

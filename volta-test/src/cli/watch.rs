@@ -19,8 +19,8 @@ use crate::nvcc;
 use crate::prepare::shown;
 use crate::render;
 
-/// Files are looked at this often. An editor that writes several is done by then: what changed must have stayed as it is
-/// from one look to the next.
+/// The interval at which files are polled. Cases run only once two consecutive polls agree, so that an editor has
+/// finished writing.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Arguments of `cargo volta watch`.
@@ -37,13 +37,13 @@ pub(super) struct WatchArgs {
     check: CheckArgs,
 }
 
-/// What is known of a file; of one that is not there, nothing.
+/// The time and length of a file; `None` if it does not exist.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// The files of a case, as they are now.
+/// The files of a case with their current stamps.
 type Files = BTreeMap<PathBuf, Stamp>;
 
-/// Runs all cases, and then those of which a file has changed, until the process ends.
+/// Runs all cases, then again each case of which a file has changed, until the process ends.
 pub(super) fn watch(arguments: &WatchArgs, out: &mut dyn Write) -> io::Result<Exit> {
     let arguments = &arguments.check;
     if arguments.stdin || arguments.accept || arguments.list {
@@ -64,7 +64,7 @@ pub(super) fn watch(arguments: &WatchArgs, out: &mut dyn Write) -> io::Result<Ex
                 .into_iter()
                 .filter(|one| known.get(name_of(one)) != seen.get(name_of(one)))
                 .collect();
-            // Between documents stands nothing else.
+            // Other formats than text must not be interrupted by messages, which go to standard error instead.
             let is_text = arguments.format == Format::Human;
             let mut aside = io::stderr();
             if !first && !changed.is_empty() {
@@ -86,13 +86,13 @@ fn count(cases: usize) -> String {
     if cases == 1 { "1 case".into() } else { format!("{cases} cases") }
 }
 
-/// Says which files changed; on a terminal, at the top of an empty screen.
+/// Prints which files changed; on a terminal, at the top of a cleared screen.
 fn announce(
     known: &BTreeMap<String, Files>,
     now: &BTreeMap<String, Files>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    /// More are counted.
+    /// The number of files that are named; the others are counted.
     const NAMED: usize = 4;
     let stamps = |files: &BTreeMap<String, Files>| -> Files {
         files.values().flatten().map(|(path, stamp)| (path.clone(), *stamp)).collect()
@@ -110,7 +110,7 @@ fn announce(
         names.push(format!("{} more", changed.len() - NAMED));
     }
     if io::stdout().is_terminal() {
-        // Cleared with what lies above it, and begun at the top.
+        // Clears the screen and its history, and moves the cursor to the top.
         write!(out, "\x1b[2J\x1b[3J\x1b[H")?;
     }
     writeln!(out, "\nchanged    {}", names.join(", "))
@@ -134,7 +134,7 @@ fn files_of(selected: &Selected) -> Files {
     paths.into_iter().map(|path| (path.clone(), stamp(&path))).collect()
 }
 
-/// The sources of a case, what they include, and the PTX beside them. Only files that the case may read are looked at.
+/// The sources of a case, the files that they include, and the checked-in PTX; only files that the case may read.
 fn sources_of(folder: &Folder, case: &Case) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for (_, kernel) in case.sides() {

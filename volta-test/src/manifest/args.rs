@@ -1,4 +1,4 @@
-//! `args`: what a kernel is given for its parameters.
+//! `args`: the arguments of a kernel.
 
 use toml::de::{DeArray, DeTable};
 use volta_case::{MEMBER, Wrong, choose};
@@ -10,7 +10,7 @@ use super::reader::{Problems, Table, Value, as_integer, as_number};
 const EXPECTED: &str = "a parameter's name, a number, or a list of a struct's members";
 const MEMBERS: &str = "a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or `{ offset = 16 }`";
 
-/// What names may stand in arguments.
+/// The names that arguments may refer to.
 pub(super) struct Known<'a> {
     pub(super) names: &'a [&'a str],
     pub(super) maps: &'a [(String, TensorMap)],
@@ -27,7 +27,7 @@ impl Known<'_> {
         Some(Argument::with_maps(list, self.maps))
     }
 
-    /// What stands by name or is a struct.
+    /// An argument that is a name or a struct.
     fn argument(&self, table: &Table<'_>, value: Value<'_>) -> Option<Argument> {
         if let Some(members) = value.get_ref().as_array() {
             return Some(Argument::Struct(self.members(table, members)));
@@ -60,7 +60,7 @@ impl Known<'_> {
         self.argument(table, value).map(Member::Argument)
     }
 
-    /// A number with its type, or where what follows lies.
+    /// A member of a struct that is a table: a number with its type, or the offset of the next member.
     fn table(&self, entries: &DeTable<'_>, at: Value<'_>) -> Option<Member> {
         let table = Table::new(entries, at.span(), "a member of a struct", MEMBER, self.problems);
         let (ty, number) = (table.get("type"), table.get("value"));

@@ -1,4 +1,4 @@
-//! The document of a case: TOML, or JSON of the same keys, with a place for every value.
+//! The document of a case: TOML, or JSON of the same keys, with a span for every value.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use volta_case::InputProblem;
 
 use super::Problem;
 
-/// Deeper nesting is in no case.
+/// Deeper nesting is refused; no case needs it.
 const MAX_NESTING: usize = 32;
 
-/// Reads a document. No TOML begins with a brace.
+/// Reads a document: JSON if it begins with a brace, as no TOML does, otherwise TOML.
 pub(super) fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     if text.trim_start().starts_with('{') {
         return Json { text, at: 0 }.document().map_err(|problem| vec![problem]);
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     })
 }
 
-/// A word that stands where a value is wanted.
+/// The problem of an unquoted word in place of a value.
 fn bare_word(text: &str, near: usize) -> Option<Problem> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let before = text.get(..near)?;
@@ -51,10 +51,10 @@ fn bare_word(text: &str, near: usize) -> Option<Problem> {
     })
 }
 
-/// A reader of JSON that keeps places, which `serde_json` does not.
+/// A parser of JSON that keeps spans, which `serde_json` does not.
 struct Json<'t> {
     text: &'t str,
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     at: usize,
 }
 
@@ -127,7 +127,7 @@ impl<'t> Json<'t> {
         Ok(items)
     }
 
-    /// Whether there is another entry, rather than the end.
+    /// Whether another entry follows, rather than the end of the list or table.
     fn goes_on(&mut self, end: char) -> Result<bool, Problem> {
         if self.takes(',') {
             return Ok(true);
@@ -192,7 +192,7 @@ impl<'t> Json<'t> {
         self.at = self.text.len() - self.rest().trim_start_matches([' ', '\n', '\r', '\t']).len();
     }
 
-    /// Passes a sign behind blanks, if it comes next.
+    /// Consumes a character after blanks, if it comes next.
     fn takes(&mut self, sign: char) -> bool {
         self.blanks();
         let is_next = self.rest().starts_with(sign);

@@ -1,4 +1,4 @@
-//! Where in a `volta.toml` a part of a case stands.
+//! The span of a part of a case in its `volta.toml`.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use volta_core::verdict::CasePart;
 
 use super::document;
 
-/// The bytes of a part: of that kernel, where it is about one. What is not written is where it would stand.
+/// The span of a part, in the section of the kernel of `side` if the part belongs to a kernel. The span of a missing
+/// key is that of the section in which it would be.
 pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<usize>> {
     let top = &document::parse(text).ok()?;
     let kernel = || {
@@ -39,7 +40,7 @@ pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<
             keys.into_iter().nth(*at)
         }
         CasePart::Parameter(name) => {
-            // A field stands in its tensor of structs.
+            // A field is written within its tensor of structs.
             let names = [name.as_str(), name.split('.').next().unwrap_or(name)];
             let mut tables = names.iter().flat_map(|name| ["params", "globals"].map(|key| (key, *name)));
             tables.find_map(|(key, name)| Some(entry(entry(top, key)?.1.get_ref().as_table()?, name)?.0))
@@ -47,7 +48,7 @@ pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<
     }
 }
 
-/// Where a key stands, and its value.
+/// The span of a key, and its value.
 fn entry<'a>(table: &'a DeTable<'a>, key: &str) -> Option<(Range<usize>, &'a Spanned<DeValue<'a>>)> {
     let (name, value) = table.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
     Some((name.span(), value))

@@ -1,6 +1,6 @@
 //! `volta.toml`: a case in a folder.
 //!
-//! Reading is strict: what is not understood is an error at its place, never ignored.
+//! Reading is strict: an unknown key or a wrong value is an error with its span, never ignored.
 
 mod args;
 mod document;
@@ -36,7 +36,7 @@ use crate::limits;
 /// The name of the file.
 pub const FILE_NAME: &str = "volta.toml";
 
-/// A longer file is not a case.
+/// A longer file is not read.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// A case that could not be read.
@@ -46,7 +46,7 @@ pub struct Unreadable {
     pub path: PathBuf,
     /// Its text; empty when it could not be opened.
     pub text: String,
-    /// What is wrong, in the order of the text.
+    /// The problems, in the order of the text.
     pub problems: Vec<Problem>,
 }
 
@@ -66,7 +66,7 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
         let problem = Problem { span: 0..0, kind: InputProblem::FileUnreadable, message, help: None };
         Unreadable { path: path.clone(), text, problems: vec![problem] }
     };
-    // Its lines are shown where they are wrong, and snapshots are written beside it: links must not lead out.
+    // Messages show lines of the file, and snapshots are written beside it: links must not lead out of the root.
     for own in [&path, &dir.join("snapshots")] {
         if own.exists() && !files::lies_below(own, root) {
             let message = format!("{} leads out of {}", own.display(), root.display());
@@ -95,15 +95,15 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     finished(case, problems)
 }
 
-/// A case that brings its sources along, as `cargo volta check --stdin` reads it.
+/// A case with the texts of its sources, as `cargo volta check --stdin` reads it.
 pub struct Document {
-    /// The case; its sources are files below its root once they are written there.
+    /// The case; its sources are files below its root, to be written there before it runs.
     pub case: Case,
-    /// The sources, by the paths that the case gives them.
+    /// The sources: path, as the case names it, and text.
     pub sources: Vec<(String, String)>,
 }
 
-/// Reads such a document, whose sources will lie in the folder `root`: TOML, or JSON of the same keys.
+/// Reads a case with the texts of its sources, which will lie in the folder `root`: TOML, or JSON of the same keys.
 pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>> {
     let document = document::parse(text)?;
     let problems = Problems::default();
@@ -142,7 +142,7 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
     Ok(Document { case: finished(case, problems)?, sources })
 }
 
-/// What a document is called that has no name.
+/// The name of a document that gives none.
 const DOCUMENT_NAME: &str = "stdin";
 
 fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)> {
@@ -163,15 +163,15 @@ fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)>
     sources
 }
 
-/// A case without problems.
+/// The case, or the problems that were found.
 fn finished(case: Option<Case>, problems: Problems) -> Result<Case, Vec<Problem>> {
-    // A case may be about what the verifier says to input that makes no sense.
+    // A case that expects `input-error` passes inconsistent input on to the verifier.
     let wants_error = case.as_ref().is_some_and(|case| case.expect.verdict == VerdictName::InputError);
     let problems = problems.into_sorted(wants_error);
     case.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
-/// What sizes are.
+/// Advice on sizes.
 const SIZES: &str = "sizes are numbers, since a case is verified at one size: shape = [128]";
 
 fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Option<Case> {
@@ -405,7 +405,7 @@ fn read_shape(table: &Table<'_>, value: Value<'_>, problems: &Problems) -> Optio
     shape
 }
 
-/// A number that its type has nothing near is a mistake.
+/// Reports a number that its type cannot represent, not even rounded.
 fn check_number(element: Element, number: &Extended, at: &Value<'_>, problems: &Problems) {
     if let Err(message) = bits_of(element, number) {
         problems.add_senseless(at.span(), message, None);
@@ -562,7 +562,7 @@ fn read_kernel(
     source.map(|_| kernel)
 }
 
-/// What another version of the format means, nobody here knows: nothing else is read then.
+/// Checks the version of the format; of a case in another version, nothing else is read.
 fn read_version(top: &Table<'_>, problems: &Problems) -> Option<()> {
     let Some(value) = top.get("version") else { return Some(()) };
     match as_integer(value.get_ref()) {
@@ -637,7 +637,7 @@ fn read_contains(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Vec<Con
     items.iter().filter_map(read).collect()
 }
 
-/// What the word of a value stands for.
+/// The variant that a value names.
 fn read_word<W: Word>(value: Value<'_>, what: &str, problems: &Problems) -> Option<W> {
     let Some(text) = value.get_ref().as_str() else {
         let words = spellings::<W>().join(", ");

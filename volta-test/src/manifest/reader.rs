@@ -1,6 +1,6 @@
-//! Reading TOML with a place for every complaint.
+//! Reading TOML with a span for every problem.
 //!
-//! A table knows its keys from the schema; [`Table::finish`] complains about all others and suggests the nearest.
+//! A table knows its keys from the schema; [`Table::finish`] reports all others and suggests the nearest key.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::number;
 /// Something wrong in a `volta.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Bytes of the text.
+    /// Its bytes in the text.
     pub span: Range<usize>,
-    /// What it is, as programs know it.
+    /// Its code, for programs.
     pub kind: InputProblem,
     /// One sentence: lowercase, no period.
     pub message: String,
@@ -28,19 +28,19 @@ pub struct Problem {
 /// Collects problems, so that one run reports all of them.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
-    /// What could not be read.
+    /// Problems of values that could not be read.
     all: RefCell<Vec<Problem>>,
-    /// What could be read, and makes no sense: the verifier refuses it as well.
+    /// Problems of values that can be read but are inconsistent, which the verifier refuses as well.
     senseless: RefCell<Vec<Problem>>,
 }
 
 impl Problems {
-    /// Adds one about a value.
+    /// Adds a problem of a value.
     pub(super) fn add(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
         self.add_of(InputProblem::WrongValue, span, message, help);
     }
 
-    /// Adds one about what is not there.
+    /// Adds the problem of a missing key.
     pub(super) fn add_missing(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
         self.add_of(InputProblem::MissingKey, span, message, help);
     }
@@ -55,25 +55,26 @@ impl Problems {
         self.all.borrow_mut().push(Problem { span, kind, message: message.into(), help });
     }
 
-    /// Adds one about what could be read, and makes no sense: a case that expects `input-error` passes it on.
+    /// Adds a problem of a value that can be read but is inconsistent. A case that expects `input-error` ignores it,
+    /// and passes the value on to the verifier.
     pub(super) fn add_senseless(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
         let kind = InputProblem::WrongValue;
         self.senseless.borrow_mut().push(Problem { span, kind, message: message.into(), help });
     }
 
-    /// Says what to do about the problem at a place.
+    /// Adds advice to the problem at a span.
     pub(super) fn advise(&self, span: Range<usize>, help: &str) {
         let mut all = self.all.borrow_mut();
         let here = all.iter_mut().find(|problem| problem.span == span && problem.help.is_none());
         here.into_iter().for_each(|problem| problem.help = Some(help.into()));
     }
 
-    /// Whether nothing was found wrong yet.
+    /// Whether no problem was found so far, other than inconsistent values.
     pub(super) fn is_empty(&self) -> bool {
         self.all.borrow().is_empty()
     }
 
-    /// All of them, in the order of the text.
+    /// The problems in the order of the text, without those of inconsistent values if `senseless_is_wanted`.
     pub(super) fn into_sorted(self, senseless_is_wanted: bool) -> Vec<Problem> {
         let mut problems = self.all.into_inner();
         if !senseless_is_wanted {
@@ -84,13 +85,13 @@ impl Problems {
     }
 }
 
-/// A value and where it stands.
+/// A value with its span.
 pub(super) type Value<'a> = &'a Spanned<DeValue<'a>>;
 
-/// A table and the keys that may stand in it.
+/// A table and the keys that it may have.
 pub(super) struct Table<'a> {
     entries: &'a DeTable<'a>,
-    /// Bytes of the text.
+    /// Its bytes in the text.
     pub(super) span: Range<usize>,
     what: String,
     keys: Vec<&'static Key>,
@@ -115,13 +116,13 @@ impl<'a> Table<'a> {
         self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
     }
 
-    /// Where `key` itself stands.
+    /// The span of `key` itself.
     pub(super) fn key_span(&self, key: &str) -> Range<usize> {
         let found = self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key);
         found.map_or_else(|| self.span.clone(), |(name, _)| name.span())
     }
 
-    /// The value of `key` as `read` reads it; a complaint says `expected` otherwise.
+    /// The value of `key`, converted by `read`; if that fails, the problem names what was `expected`.
     pub(super) fn read<T>(
         &self,
         key: &str,
@@ -136,7 +137,7 @@ impl<'a> Table<'a> {
         read
     }
 
-    /// Complains that `what` is not `expected`.
+    /// Reports that `what` is not `expected`.
     pub(super) fn wrong_type(&self, value: Value<'_>, what: &str, expected: &str) {
         let found = match value.get_ref() {
             DeValue::String(text) => format!("\"{text}\""),
@@ -161,13 +162,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Complains about the value of `key`.
+    /// Reports the value of `key` as wrong.
     pub(super) fn refuse(&self, key: &str, Wrong { message, help }: Wrong) {
         let span = self.get(key).map_or_else(|| self.span.clone(), |value| value.span());
         self.problems.add(span, message, help);
     }
 
-    /// The value of a key, if it is written as the key takes it.
+    /// The value of a key, if it has the type that the key takes.
     fn given(&self, key: &Key) -> Option<Given> {
         match key.takes {
             Takes::Flag => self.flag(key.name).map(Given::Flag),
@@ -199,7 +200,7 @@ impl<'a> Table<'a> {
                     Some(items) => items.iter().map(|item| as_integer(item.get_ref())).collect(),
                     None => as_integer(value).map(|size| vec![size]),
                 };
-                // What has no sizes is refused as what has too many.
+                // An unreadable list becomes an empty one, which is refused like one with too many sizes.
                 Some(Given::Counts(sizes.unwrap_or_default().into_iter().map(i128::from).collect()))
             }
             Takes::Own => None,
@@ -211,7 +212,7 @@ impl<'a> Table<'a> {
         self.read(key, "a text", |value| value.get_ref().as_str().map(str::to_owned))
     }
 
-    /// A number that is not negative.
+    /// A non-negative integer.
     pub(super) fn integer(&self, key: &str) -> Option<u64> {
         self.read(key, "a whole number from 0", |value| as_integer(value.get_ref()))
     }
@@ -263,7 +264,7 @@ impl<'a> Table<'a> {
         self.entries.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value))
     }
 
-    /// Complains about every key that may not stand here.
+    /// Reports every key that the table may not have.
     pub(super) fn finish(self) {
         let known: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
         for (key, _) in self.entries.iter() {
@@ -277,13 +278,13 @@ impl<'a> Table<'a> {
     }
 }
 
-/// An integer that is not negative.
+/// A non-negative integer.
 pub(super) fn as_integer(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// A number, exactly; `"inf"` and `"-inf"` may be quoted or not.
+/// The exact value of a number; `inf` and `-inf` may be quoted.
 pub(super) fn as_number(value: &DeValue<'_>) -> Option<Extended> {
     match value {
         DeValue::Integer(number) => match number.radix() {

@@ -8,7 +8,7 @@ use super::{read_contents, read_shape, read_word};
 
 const EXPECTED: &str = "a type such as \"u8[16]\", the same on both sides, or a table with a `type`";
 
-/// The fields of a parameter whose type is a struct; `None` for one type, and for one type a side.
+/// The fields of a parameter whose type is a struct; `None` if it has one element type, or one for each side.
 pub(super) fn fields<'a>(param: &Table<'a>, problems: &'a Problems) -> Option<Table<'a>> {
     let value = param.get("type")?;
     let fields = value.get_ref().as_table()?;
@@ -16,7 +16,7 @@ pub(super) fn fields<'a>(param: &Table<'a>, problems: &'a Problems) -> Option<Ta
     (!is_side).then(|| Table::new(fields, value.span(), "`type`", [], problems))
 }
 
-/// The parameters that a tensor of structs is, one for each field.
+/// The parameters that represent a tensor of structs, one for each field.
 pub(super) fn read(
     table: &Table<'_>,
     name: &str,

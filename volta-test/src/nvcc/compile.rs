@@ -17,20 +17,20 @@ use crate::prepare::MAX_PTX_BYTES;
 /// A compiler that takes longer is stopped; `VOLTA_NVCC_TIMEOUT` (seconds) is another limit.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A compiler that says more is stopped.
+/// A compiler that prints more is stopped.
 const MAX_LOG_BYTES: u64 = 64 << 20;
 
-/// So much of a compiler's output is shown.
+/// The number of bytes of a compiler's output that are shown.
 const MAX_SAID: u64 = 1 << 14;
 
-/// What the compiler made of a source.
+/// The result of compiling a source.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The PTX, with its [`Header`], as it would be checked in.
     pub text: String,
     /// Its header.
     pub header: Header,
-    /// Whether an earlier run had made it.
+    /// Whether it comes from the cache.
     pub cached: bool,
 }
 
@@ -62,12 +62,12 @@ pub enum CompileError {
     /// The compiler wrote without end.
     #[error("nvcc wrote more than {} MiB and was stopped", MAX_LOG_BYTES >> 20)]
     Verbose,
-    /// The compiler said that all is well, and made nothing.
+    /// The compiler succeeded, but wrote no PTX.
     #[error("nvcc made no PTX of {}, and says that all is well\n{output}", source_file.display())]
     Nothing {
         /// The source.
         source_file: PathBuf,
-        /// What the compiler said.
+        /// The compiler's output.
         output: String,
     },
     /// The compiler refused the source.
@@ -77,7 +77,7 @@ pub enum CompileError {
         source_file: PathBuf,
         /// The command.
         command: String,
-        /// What the compiler said.
+        /// The compiler's output.
         output: String,
     },
 }
@@ -86,7 +86,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> CompileError + '_ {
     move |error| CompileError::File { path: path.into(), error }
 }
 
-/// Compiles `source`, or takes what an earlier run made of the same text with the same compiler.
+/// Compiles `source`, or takes the PTX from the cache if the same compiler has compiled the same text before.
 pub(super) fn compile(
     nvcc: &Path,
     source: &Path,
@@ -101,7 +101,7 @@ pub(super) fn compile(
     if let Some(compiled) = read_cached(&path) {
         return Ok(compiled);
     }
-    // Tests run in processes of their own; only the first of them compiles.
+    // Concurrent test processes may need the same PTX; only the first of them compiles it.
     let lock_path = folder.join(format!("{key}.lock"));
     let lock = File::create(&lock_path).map_err(file_error(&lock_path))?;
     lock.lock().map_err(file_error(&lock_path))?;
@@ -112,11 +112,11 @@ pub(super) fn compile(
     let header = Header { inputs, target: target.clone(), compiler: version(nvcc, &folder.join(&key))? };
     let dir = source.parent().unwrap_or(Path::new("."));
     let text = format!("{header}{}", beside::relative_paths(&body, dir, &header.inputs));
-    // What is not PTX is reported, and not cached: a compiler that was cut short may do better next time.
+    // Invalid PTX is not cached: a compiler that was interrupted may succeed the next time.
     if volta_core::ptx::parse(&text).is_ok() {
         files::write(&path, text.as_bytes()).map_err(file_error(&path))?;
     }
-    // The lock's file may go: who holds it open still waits for it, who comes later finds the PTX.
+    // The lock file can be removed: processes that hold it open still wait for the lock, later ones find the PTX.
     let _ = fs::remove_file(&lock_path);
     Ok(Compiled { text, header, cached: false })
 }
@@ -127,7 +127,7 @@ fn read_cached(path: &Path) -> Option<Compiled> {
     Some(Compiled { text, header, cached: true })
 }
 
-/// A name for everything that decides what the compiler will make.
+/// A hash of everything that the compiler's result depends on.
 fn cache_key(nvcc: &Path, target: &Target, inputs: &[beside::Input]) -> io::Result<String> {
     let nvcc = nvcc.canonicalize()?;
     let about = nvcc.metadata()?;
@@ -151,7 +151,7 @@ fn run(nvcc: &Path, source: &Path, target: &Target, scratch: &Path) -> Result<St
     }
     let dir = source.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     command.arg("-o").arg(absolute(&output.0)).arg(source.file_name().unwrap_or_default()).current_dir(dir);
-    // Flags from the environment would be part of no key and no header.
+    // Flags from the environment would be missing in the cache key and in the header.
     command.env_remove("NVCC_APPEND_FLAGS").env_remove("NVCC_PREPEND_FLAGS");
     let status = run_bounded(&mut command, nvcc, &log.0, &output.0)?;
     if !status.success() {
@@ -165,7 +165,7 @@ fn run(nvcc: &Path, source: &Path, target: &Target, scratch: &Path) -> Result<St
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A file that is gone when it goes out of scope, however that comes about.
+/// A temporary file or folder, removed when dropped.
 struct Scrap(PathBuf);
 
 impl Drop for Scrap {
@@ -194,8 +194,7 @@ fn shown_command(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Waits for a command, what it says going to `log`, and ends it and its children when it takes too long or does not
-/// stop writing.
+/// Runs a command with its output in `log`, and kills it and its children when it takes too long or writes too much.
 fn run_bounded(
     command: &mut Command,
     nvcc: &Path,
@@ -232,19 +231,19 @@ fn run_bounded(
 }
 
 fn end(child: &mut Child) {
-    // nvcc's own children go on without it, unless their whole group is ended.
+    // Killing nvcc alone would leave its child processes running, so the whole process group is killed.
     #[cfg(unix)]
     let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// The host compiler for `-ccbin`; nvcc finds its own when `NVCC_CCBIN` says so.
+/// The host compiler for `-ccbin`; `None` if `NVCC_CCBIN` is set, which nvcc reads itself.
 fn host_compiler() -> Option<OsString> {
     if std::env::var_os("NVCC_CCBIN").is_some() {
         return None;
     }
-    // No build script runs, so what cargo would tell one is set here.
+    // Outside of a build script, the variables that cargo sets for `cc` are missing, so they are given here.
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut build = cc::Build::new();
     build.cpp(true).cargo_metadata(false).cargo_warnings(false).cargo_debug(false);

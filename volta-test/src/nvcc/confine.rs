@@ -1,5 +1,5 @@
-//! What a case may ask of the compiler. A case file may come from anywhere: it gives no flag that runs a program, writes
-//! a file or reads one outside of the root, and no text that a shell within the compiler could take for a command.
+//! Restrictions on what a case may pass to the compiler, since a case may be untrusted: no flag that runs a program,
+//! writes a file or reads one outside of the root, and no text that a shell started by the compiler could execute.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::Target;
 use crate::beside::{self, normalized};
 use crate::files;
 
-/// Flags that are complete as they stand.
+/// Flags without a value.
 const PLAIN: [&str; 16] = [
     "--use_fast_math",
     "-use_fast_math",
@@ -27,7 +27,7 @@ const PLAIN: [&str; 16] = [
     "--disable-warnings",
 ];
 
-/// Beginnings of flags with a value.
+/// Prefixes of flags with a value.
 const VALUED: [&str; 16] = [
     "-O",
     "--optimize=",
@@ -47,13 +47,13 @@ const VALUED: [&str; 16] = [
     "--default-stream=",
 ];
 
-/// Beginnings of flags that name a folder.
+/// Prefixes of flags whose value is a folder.
 const FOLDERS: [&str; 2] = ["-I", "--include-path="];
 
-/// Flags whose value is the next one.
+/// Flags whose value may be the next argument.
 const SEPARATE: [&str; 6] = ["-D", "--define-macro", "-U", "--undefine-macro", "-I", "--include-path"];
 
-/// Why a source is not compiled for a case whose files lie below `root`, and what to do; `None` when it may be.
+/// Why a source must not be compiled for a case whose files lie below `root`, and advice; `None` if it may be.
 pub fn refusal(source: &Path, target: &Target, root: &Path) -> Option<(String, String)> {
     let arch = &target.arch;
     if !is_arch(arch) {

@@ -26,7 +26,7 @@ const ROOTS: [&str; 4] = ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda", "/usr
 /// The first of: `VOLTA_NVCC` (`off` for none), `NVCC`, `CUDA_HOME`, `CUDA_PATH`, `PATH`, the usual folders.
 ///
 /// # Errors
-/// When `VOLTA_NVCC` or `NVCC` names a file that does not exist: another compiler in its place would surprise.
+/// When `VOLTA_NVCC` or `NVCC` names a file that does not exist; no other compiler replaces it silently.
 pub fn find(
     variable: &dyn Fn(&str) -> Option<OsString>,
     is_file: &dyn Fn(&Path) -> bool,

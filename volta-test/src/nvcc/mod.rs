@@ -1,6 +1,6 @@
 //! The CUDA compiler: finding it, running it, and a cache of its results.
 //!
-//! No compiler is needed: a source's PTX lies beside it (see [`crate::beside`]).
+//! A compiler is optional: the PTX of a source may be checked in beside it (see [`crate::beside`]).
 
 mod compile;
 mod confine;
@@ -16,7 +16,7 @@ pub use volta_case::Target;
 
 use crate::cache::{Home, folder};
 
-/// What the file beside `name.cu` is called: `name.sm_80.use_fast_math.ptx`.
+/// The name of the checked-in PTX beside `name.cu`: `name.sm_80.use_fast_math.ptx`.
 pub fn file_name(target: &Target, source: &Path) -> String {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let slug = target.flags.iter().map(|flag| slug(flag)).filter(|slug| !slug.is_empty());
@@ -31,7 +31,7 @@ fn slug(flag: &str) -> String {
     flag.trim_start_matches('-').chars().map(word).collect()
 }
 
-/// The compiler of this process, looked for once, and the folder of what it made.
+/// The compiler of this process, searched for once, and the folder of its cached results.
 #[derive(Debug)]
 pub struct Toolchain {
     disabled: bool,
@@ -45,7 +45,7 @@ impl Toolchain {
         Toolchain { disabled: false, found: OnceLock::new(), cache: folder(Home::Near) }
     }
 
-    /// No compiler: checked-in PTX is verified.
+    /// A toolchain without a compiler: checked-in PTX is verified.
     pub fn none() -> Toolchain {
         Toolchain { disabled: true, found: OnceLock::new(), cache: folder(Home::Near) }
     }
@@ -53,7 +53,7 @@ impl Toolchain {
     /// The compiler, if there is one.
     ///
     /// # Errors
-    /// When a variable names a compiler that does not exist: that is never passed over.
+    /// When a variable names a compiler that does not exist, which is never ignored.
     pub fn compiler(&self) -> Result<Option<&Path>, Missing> {
         if self.disabled {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Toolchain {
         found.as_ref().map(|path| path.as_deref()).map_err(Clone::clone)
     }
 
-    /// Compiles `source`, or takes what an earlier run made of the same text.
+    /// Compiles `source`, or takes the PTX of the same text from the cache.
     pub fn compile(&self, nvcc: &Path, source: &Path, target: &Target) -> Result<Compiled, CompileError> {
         compile::compile(nvcc, source, target, &self.cache)
     }

@@ -1,4 +1,4 @@
-//! A snapshot that is not as accepted: what changed, and how to accept it.
+//! A snapshot that differs from the accepted one: what changed, and how to accept it.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,16 @@ use crate::manifest;
 use crate::prepare::{shell_word, shown};
 use crate::snapshot::{Compared, State, is_in_package};
 
-/// Lines around a change that are shown.
+/// The number of unchanged lines shown around a change.
 const CONTEXT: usize = 2;
 
-/// So many elements are named in a headline.
+/// The number of elements that a headline names.
 const MAX_NAMED: usize = 3;
 
-/// So many characters of a line are shown; of lines that changed in the middle, those around the change.
+/// The number of characters shown of a line; of a long line that changed in the middle, those around the change.
 const MAX_SHOWN: usize = 100;
 
-/// So many of them lie before the change.
+/// The number of these characters before the change.
 const MAX_BEFORE: usize = 30;
 
 /// What changed, in one line.
@@ -53,7 +53,7 @@ fn what_changed(old: &str, new: &str) -> String {
     if changes.is_empty() { "only its layout changed".into() } else { changes.join("; ") }
 }
 
-/// What is to say of forms and their digests, if something changed.
+/// The changes of forms and of their digests, in words, if there are any.
 fn changed_forms(old: &Parts<'_>, new: &Parts<'_>) -> Option<String> {
     let of = |parts: &Parts<'_>, name: &str| {
         parts.forms.iter().find(|(other, _)| other == name).map(|(_, form)| form.clone())
@@ -74,7 +74,7 @@ fn changed_forms(old: &Parts<'_>, new: &Parts<'_>) -> Option<String> {
         (_, more) => Some(format!("the forms of {} and {more} more changed", named.join(", "))),
     };
     match (forms, same_digest) {
-        // What the digest says of other forms, it says only of forms.
+        // A form changed, but the digest did not.
         (Some(forms), true) if !old.digests.is_empty() => {
             Some(format!("{forms} in how it is written, the digest of all forms did not"))
         }
@@ -94,9 +94,9 @@ struct Parts<'t> {
     conditions: Vec<&'t str>,
     compared: Option<&'t str>,
     digests: Vec<&'t str>,
-    /// Of families of elements and of names, by what stands before the sign of equality.
+    /// The formulas of families of elements and of names: left side with the kernel, and right side.
     forms: Vec<(String, String)>,
-    /// All else.
+    /// The other lines.
     message: Vec<&'t str>,
 }
 
@@ -157,7 +157,7 @@ pub(super) fn render(case: &Case, compared: &Compared, paint: Paint) -> String {
     text
 }
 
-/// Lines with `-` and `+`, and some around them.
+/// A diff: changed lines with `-` and `+`, and some lines around them.
 fn diff(old: &str, new: &str, paint: Paint) -> String {
     let diff = TextDiff::from_lines(old, new);
     let mut text = String::new();
@@ -171,7 +171,7 @@ fn diff(old: &str, new: &str, paint: Paint) -> String {
             let (gone, come) = (of(ChangeTag::Delete).count(), of(ChangeTag::Insert).count());
             for change in &changes {
                 let tag = change.tag();
-                // Where as many lines came as went, each took the place of one.
+                // If as many lines were inserted as deleted, they are compared in pairs.
                 let at = of(tag).position(|other| other == change).filter(|_| gone == come).unwrap_or(0);
                 let partner = match tag {
                     ChangeTag::Equal => None,
@@ -194,7 +194,7 @@ fn diff(old: &str, new: &str, paint: Paint) -> String {
     text
 }
 
-/// The part of a long line that differs from another one; else its beginning.
+/// A long line cut to the part where it differs from `other`; without `other`, to its beginning.
 fn cut(line: &str, other: Option<&str>) -> String {
     let line = clean_line(line);
     let characters: Vec<char> = line.chars().collect();

@@ -9,13 +9,13 @@ use volta_core::verdict::{Difference, How, Report, Witness};
 use super::{Paint, bullets, clean_line, proof, wrapped};
 use crate::case::Case;
 
-/// A witness with more inputs is cut.
+/// The number of inputs of a witness that are shown.
 const MAX_INPUTS: usize = 24;
-/// Of each formula, so many lines are shown.
+/// The number of lines of a formula that are shown.
 const MAX_LINES: usize = 6;
-/// Of longer lines, so many characters before and behind the first mark.
+/// The number of characters of a long line that are shown before and after its first mark.
 const NEAR: usize = 200;
-/// Neighbours of one value share a line from so many on.
+/// The number of equal neighbouring elements from which on they share a line.
 const MIN_RUN: usize = 4;
 
 pub(super) fn render(case: &Case, report: &Report, difference: &Difference, paint: Paint) -> String {
@@ -57,7 +57,7 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
     text
 }
 
-/// Of what both kernels compute, the lines that are not the same.
+/// The lines of both formulas that differ.
 fn formulas(report: &Report) -> String {
     let mut text = String::new();
     if report.formulas.len() < 2 {
@@ -82,7 +82,7 @@ fn formulas(report: &Report) -> String {
     text
 }
 
-/// A long line around its first mark.
+/// A long line cut to the part around its first mark.
 fn near_mark(line: &str) -> String {
     let characters: Vec<char> = line.chars().collect();
     if characters.len() <= 2 * NEAR {
@@ -95,7 +95,7 @@ fn near_mark(line: &str) -> String {
     format!("{}{shown}{}", cut(from > 0), cut(to < characters.len()))
 }
 
-/// Where an instruction stands, in brackets: the CUDA line if there is one.
+/// The place of an instruction in parentheses: its line in CUDA, or else in PTX.
 fn line(place: Option<&Place>) -> String {
     match place {
         Some(Place { cuda: Some(cuda), .. }) => {
@@ -106,7 +106,7 @@ fn line(place: Option<&Place>) -> String {
     }
 }
 
-/// The inputs of a witness; neighbours of one value in one line.
+/// The inputs of a witness, equal neighbouring elements in one line.
 fn inputs(witness: &Witness, paint: Paint) -> String {
     let others = match (witness.inputs.is_empty(), witness.zeros) {
         (true, 0) => return "  at all inputs\n".to_string(),

@@ -16,7 +16,7 @@ use crate::prepare::{Ptx, Texts};
 pub(super) enum Detail {
     /// Everything.
     Full,
-    /// What does not depend on the compiler: no PTX, unless the case names it.
+    /// Only what does not depend on the compiler: no PTX, unless the case names it.
     Stable,
 }
 
@@ -25,7 +25,7 @@ struct Numbered<'s> {
     label: String,
     site: &'s Site,
     excerpt: Option<Excerpt>,
-    /// The calls that brought it there, and what to say of each.
+    /// The calls by which it was inlined, each with its label.
     calls: Vec<(Excerpt, String)>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, 
     format!("{}\n", paint.renderer().render(&[group]))
 }
 
-/// What else was found, each in short: what it is, and where.
+/// The further findings in short form: what each is, and where.
 pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -> String {
     let one = |fault: &Fault| {
         let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
@@ -65,16 +65,16 @@ pub(super) fn title(kernel: &Kernel, fault: &Fault) -> String {
     clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message))
 }
 
-/// The title, in lines that fit behind `error[Y1]: `.
+/// The title, wrapped to fit after `error[Y1]: `.
 fn told(kernel: &Kernel, fault: &Fault) -> String {
     wrapped(&title(kernel, fault), TITLE, TITLE).replace(&format!("\n{}", " ".repeat(TITLE)), "\n")
 }
 
-/// The columns in which titles, and what stands below them, begin at most; the renderer indents lines itself.
+/// The last columns in which titles and notes may begin; the renderer indents lines itself.
 const TITLE: usize = 11;
 const NOTE: usize = 16;
 
-/// A text in lines that fit behind `   = help: `.
+/// A text wrapped to fit after `   = help: `.
 pub(super) fn note(text: &str) -> String {
     wrapped(text, NOTE, NOTE).replace(&format!("\n{}", " ".repeat(NOTE)), "\n")
 }
@@ -92,7 +92,7 @@ fn numbered<'s>(
         let excerpt = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
         let calls = site.place.as_ref().map_or(Vec::new(), |place| calls(&case.home, kernel, place));
         let inlined = match (&excerpt, site.place.as_ref().and_then(|place| place.cuda.as_ref())) {
-            // The line shown is the call: what is inlined there stands in a file that cannot be shown.
+            // The line shown is the call: the inlined code is in a file that cannot be shown.
             (Some(shown), Some(own))
                 if detail == Detail::Full && calls.iter().any(|call| call.same_place(shown)) =>
             {
@@ -109,7 +109,7 @@ fn numbered<'s>(
     sites.iter().enumerate().map(number).collect()
 }
 
-/// A barrier that was tried, and where.
+/// The line that describes a fix: the barrier, and its place.
 pub(crate) fn fix(case: &Case, texts: &Texts, side: Which, fix: &Fix) -> String {
     let (kernel, ptx) = (case.side(side), texts.of(side));
     let shown = excerpt(&case.home, kernel, ptx, &fix.place);
@@ -154,7 +154,7 @@ fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
     elements
 }
 
-/// Sites without a source line, and where the others are in the PTX.
+/// Notes on sites: those without a source line, and the PTX lines of the others.
 fn remarks(sites: &[Numbered<'_>], ptx: Option<&Ptx>, detail: Detail) -> Vec<String> {
     let mut lines = Vec::new();
     for Numbered { label, site, excerpt, calls: _ } in sites {
@@ -180,7 +180,7 @@ fn remarks(sites: &[Numbered<'_>], ptx: Option<&Ptx>, detail: Detail) -> Vec<Str
     lines
 }
 
-/// A group for messages about one place, of other kinds.
+/// The message of an error about one place, for other kinds than faults.
 pub(super) fn group_at<'s>(title: String, excerpt: Option<Excerpt>) -> Group<'s> {
     let title = Level::ERROR.primary_title(title);
     match excerpt {

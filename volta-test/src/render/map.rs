@@ -6,9 +6,9 @@ use volta_core::verdict::ElementMap;
 
 use super::{clean_line, wrap::wrapped};
 
-/// A picture of text has at most so many rows and columns, and so many planes.
+/// The maximal size of a picture as text.
 const TEXT: Extent = Extent { rows: 24, columns: 64, planes: 3 };
-/// The same of SVG.
+/// The maximal size of a picture as SVG.
 const DRAWN: Extent = Extent { rows: 64, columns: 128, planes: 8 };
 
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ struct Extent {
     planes: u64,
 }
 
-/// How much of what a block stands for differs.
+/// Whether none, some or all elements of a block differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     None,
@@ -28,16 +28,16 @@ enum Block {
 
 /// An output as planes of rows and columns, in blocks of elements.
 struct Picture {
-    /// The number of each plane that is shown, with its rows of blocks.
+    /// The planes that are shown: number, and rows of blocks.
     planes: Vec<(u64, Vec<Vec<Block>>)>,
-    /// Planes that are not shown.
+    /// The number of differing planes that are not shown.
     left_out: u64,
-    /// Elements of a block: rows, columns.
+    /// The size of a block in elements: rows, columns.
     block: [u64; 2],
 }
 
 impl Picture {
-    /// Dimensions before the last two count as one.
+    /// The picture of a map. The dimensions before the last two are flattened to one, that of planes.
     fn new(map: &ElementMap, most: Extent) -> Picture {
         let extent = |from_end: usize| map.shape.iter().rev().nth(from_end).copied().unwrap_or(1).max(1);
         let (columns, rows) = (extent(0), extent(1));
@@ -80,7 +80,7 @@ impl Picture {
         Picture { planes, left_out, block }
     }
 
-    /// Which plane, where there are several.
+    /// The index of a plane; `None` if the tensor has at most two dimensions.
     fn title(&self, map: &ElementMap, number: u64) -> Option<String> {
         let outer = map.shape.len().checked_sub(2).filter(|outer| *outer > 0)?;
         let mut rest = number;
@@ -94,7 +94,7 @@ impl Picture {
     }
 }
 
-/// How many elements differ, and how a block is to be read.
+/// The caption: how many elements differ, and what a block stands for.
 pub(crate) fn caption(map: &ElementMap) -> String {
     caption_of(map, &Picture::new(map, TEXT))
 }
@@ -111,7 +111,7 @@ fn caption_of(map: &ElementMap, picture: &Picture) -> String {
     format!("{count} of {} elements of {tensor}{extents} differ at trial points{of}", map.looked_at)
 }
 
-/// The picture in blocks: `█` where all differ, `▒` where some do, `·` where none was seen to.
+/// The picture in blocks: `█` if all elements differ, `▒` if some do, `·` if no difference was observed.
 pub(super) fn text(map: &ElementMap) -> String {
     let picture = Picture::new(map, TEXT);
     let mut text = format!("  {}\n", wrapped(&caption_of(map, &picture), 2, 4));
@@ -137,7 +137,7 @@ pub(super) fn text(map: &ElementMap) -> String {
     text
 }
 
-/// The picture as SVG; colours are the page's (`differs`, `differs-some`, `same`).
+/// The picture as SVG; the page's style sheet has the colours (`differs`, `differs-some`, `same`).
 pub(crate) fn svg(map: &ElementMap) -> String {
     let picture = Picture::new(map, DRAWN);
     let mut out = String::new();
@@ -155,7 +155,7 @@ pub(crate) fn svg(map: &ElementMap) -> String {
             super::escaped(&name)
         );
         for (at, row) in rows.iter().enumerate() {
-            // Neighbours of one kind are one rectangle.
+            // Neighbouring blocks of one kind are drawn as one rectangle.
             let mut column = 0;
             for run in row.chunk_by(|a, b| a == b) {
                 let class = match run[0] {

@@ -1,6 +1,6 @@
 //! From verdicts to text: one file per kind of message.
 //!
-//! What comes from outside (names, paths, PTX) is shown with its control characters spelled out.
+//! Untrusted text (names, paths, PTX) is shown with its control characters escaped.
 
 pub(crate) mod change;
 mod difference;
@@ -34,7 +34,7 @@ pub(crate) use fault::fix;
 pub use input::unreadable;
 use wrap::wrapped;
 
-/// The source lines of each of a fault's sites, and of the calls that led there; none where there is no line to show.
+/// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
 pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Vec<String>> {
     let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
     let lines = |place| source::lines(&case.home, kernel, ptx, place);
@@ -44,7 +44,7 @@ pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<V
 /// How text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paint {
-    /// With colours.
+    /// Whether to use colours.
     pub color: bool,
 }
 
@@ -74,7 +74,7 @@ impl Paint {
         self.styled(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// `text` in the colour of what is no answer.
+    /// `text` in the colour of an unknown outcome.
     pub fn doubtful(self, text: &str) -> String {
         self.styled(AnsiColor::Yellow.on_default().bold(), text)
     }
@@ -95,17 +95,17 @@ impl Paint {
     }
 }
 
-/// Whether a character plays with a terminal or with the order of text: control characters, C1 among them, and those
-/// that direct writing or end lines.
+/// Whether a character can control a terminal or reorder text: control characters (C0 and C1), characters that set the
+/// direction of writing, and line separators.
 fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters of a line beyond these are cut: names and texts may be megabytes long.
+/// A line is cut after this many characters: names and texts may be megabytes long.
 const MAX_LINE: usize = 4000;
 
-/// `text` with long lines cut, and with control characters, and characters that reorder text, spelled out.
+/// `text` with long lines cut, and with control characters, and characters that reorder text, escaped.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len().min(4 * MAX_LINE));
     let mut length = 0;
@@ -126,8 +126,8 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
-/// A text with harmful characters replaced by others of as many bytes, so that places in it stay what they are. Those
-/// of one byte are the renderer's business.
+/// A text with harmful characters replaced by others of the same length in bytes, so that spans stay valid. Those of
+/// one byte are left to the renderer.
 fn in_place(text: &str) -> String {
     let harmless = |c: char| match c.len_utf8() {
         2 if is_harmful(c) => '¿',
@@ -137,12 +137,12 @@ fn in_place(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// [`clean`], on one line.
+/// `text` on one line, cleaned as by [`clean`].
 pub fn clean_line(text: &str) -> String {
     clean(&text.replace(['\n', '\t'], " "))
 }
 
-/// [`clean`] text, in which nothing is markup.
+/// `text` cleaned as by [`clean`], with the special characters of HTML and XML escaped.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -158,7 +158,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Everything that a person wants to know of a run: what failed, then what was found.
+/// The full report of a run for people: failures first, then the verdict and its details.
 pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     let mut text = String::new();
     for failure in &run.failures {
@@ -169,7 +169,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     {
         text.push_str(&change::render(case, compared, paint));
     }
-    // Why this verdict is right says nothing of forms.
+    // The text says why the verdict is right; it does not apply to a snapshot that differs.
     if run.outcome() == Outcome::Failed
         && run.compared.is_none()
         && let Some(why) = &case.about.why
@@ -199,7 +199,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     text
 }
 
-/// Where a case is written.
+/// The file and line at which a case is defined.
 fn place(case: &Case) -> String {
     let file = clean_line(&slashed(&case.home.shown(&case.home.file)));
     case.home.line.map_or(file.clone(), |line| format!("{file}:{line}"))
@@ -234,7 +234,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         | Verdict::Different(_)
         | Verdict::Fault(_)
         | Verdict::Unknown(_) => text.push_str(&bullets("assuming", &report.assumptions, paint)),
-        // Nothing was looked at.
+        // Nothing was verified.
         Verdict::InputError(_) => {}
     }
     if let Some(stats) = &report.reference {
@@ -256,7 +256,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     text
 }
 
-/// What was found, in one line, where there is more to say than the name of the verdict.
+/// The finding in one line; `None` if the name of the verdict says everything.
 pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Different(found) => Some(difference::headline(found)),

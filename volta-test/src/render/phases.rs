@@ -1,4 +1,4 @@
-//! What happened at barriers in memory, phase by phase, as text.
+//! The phases of barriers in memory, as text.
 
 use std::fmt::Write as _;
 

@@ -48,7 +48,7 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     format!("{} {}\n", paint.good("clean:"), wrapped(&claim, 7, 2))
 }
 
-/// So many conditions are listed in a headline.
+/// The number of conditions that a headline lists.
 const MAX_DOMAIN: usize = 3;
 
 /// `every input`
@@ -56,7 +56,7 @@ fn inputs(scope: &InputScope) -> &'static str {
     if scope.restricted { "every input that the case allows" } else { "every input" }
 }
 
-/// `x[0] > 0, x[1] > 0`; nothing where it is everywhere.
+/// The domain, as `x[0] > 0, x[1] > 0`; `None` if it is everything.
 fn domain(scope: &InputScope) -> Option<String> {
     let shown: Vec<String> = scope.domain.iter().take(MAX_DOMAIN).map(|text| clean_line(text)).collect();
     let more = match scope.domain.len() - shown.len() + scope.more {

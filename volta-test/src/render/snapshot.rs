@@ -1,4 +1,4 @@
-//! What is snapshotted: nothing that depends on compiler, machine, threads or layout.
+//! The text of a snapshot, which contains nothing that depends on compiler, machine, threads or layout.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
             text.push('\n');
             text.push_str(&fault::render(case, &texts.given(), found, fault::Detail::Stable, Paint::PLAIN));
         }
-        // Reasons quote counts, which are the compiler's.
+        // The reason is left out: it contains counts that depend on the compiler.
         Verdict::Unknown(_) => {}
         Verdict::InputError(found) => {
             let _ = writeln!(text, "{}", clean(&found.message));
@@ -40,7 +40,7 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
         let _ = writeln!(text, ", {} unwritten", coverage.unwritten);
     }
     for (side, digest) in ["", " of opt"].iter().zip(&report.form_digests) {
-        // A formula may leave out pieces, where there are many; this leaves out nothing.
+        // A formula may be abridged; the digest covers all forms.
         let _ = write!(text, "digest of all forms{side}: {:032x}", digest.digest);
         match digest.open {
             0 => text.push('\n'),

@@ -15,66 +15,66 @@ use crate::prepare::{MadeBy, Ptx};
 /// Longer sources are not shown.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A part of a text, and bytes of it to point at.
+/// A part of a text, and a span in it to point at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The text.
     pub text: String,
-    /// What its file is called.
+    /// The path of its file.
     pub path: String,
     /// The number of its first line.
     pub first_line: usize,
-    /// The bytes.
+    /// The span, in bytes of the text.
     pub span: Range<usize>,
     /// Whether it is PTX.
     pub is_ptx: bool,
 }
 
 impl Excerpt {
-    /// The whole line that is pointed at, without blanks around it.
+    /// The line of the span, without surrounding blanks.
     pub fn line(&self) -> &str {
         let start = self.text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         self.text[start..end].trim()
     }
 
-    /// The number of the line that is pointed at.
+    /// The number of the line of the span.
     pub fn number(&self) -> usize {
         self.first_line + self.text[..self.span.start].matches('\n').count()
     }
 
-    /// Whether both point at the same.
+    /// Whether both have the same text and span.
     pub fn same_place(&self, other: &Excerpt) -> bool {
         self.same_text(other) && self.span == other.span
     }
 
-    /// Whether both are of one text.
+    /// Whether both are the same part of one file.
     pub fn same_text(&self, other: &Excerpt) -> bool {
         (&self.path, self.first_line) == (&other.path, other.first_line)
     }
 }
 
-/// The source line of a place: of the CUDA source if it can be read, or of the call that brought it there (from a
-/// header of the toolkit, say); otherwise of the PTX.
+/// The source line of a place: in the CUDA source; for code inlined from a file that cannot be read (a header of the
+/// toolkit, say), that of the call. A place without a CUDA source has a line of PTX.
 pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Excerpt> {
     let cuda = chain(place).find_map(|cuda| cuda_line(home, kernel, cuda));
-    // A source that cannot be read is named, but its PTX is not a substitute for it.
+    // If the source cannot be read, messages name it; a line of PTX would not replace it.
     if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
 }
 
-/// The line of a place, and those of the calls that led there, as far as they can be read.
+/// The source lines of a place and of the calls that it was inlined through, as far as they can be read.
 pub fn lines(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Vec<String> {
     let cuda = chain(place).filter_map(|cuda| cuda_line(home, kernel, cuda));
     let alone = if place.cuda.is_none() { ptx.and_then(|ptx| ptx_line(ptx, place)) } else { None };
     cuda.chain(alone).map(|shown| shown.line().to_owned()).collect()
 }
 
-/// A place in a source, then the call that brought it there if it was inlined, and so on.
+/// A place in a source, then the call by which it was inlined, if any, and so on outwards.
 fn chain(place: &Place) -> impl Iterator<Item = &CudaPlace> {
     std::iter::successors(place.cuda.as_ref(), |cuda| cuda.inlined_at.as_deref())
 }
 
-/// The calls by which a place in an inlined function was come to: the nearest one, and the one in the kernel itself.
+/// The calls by which a place was inlined: the innermost one, and the one in the kernel itself.
 pub fn calls(home: &Home, kernel: &Kernel, place: &Place) -> Vec<Excerpt> {
     let mut calls: Vec<&CudaPlace> = chain(place).skip(1).collect();
     if calls.len() > 2 {
@@ -86,22 +86,22 @@ pub fn calls(home: &Home, kernel: &Kernel, place: &Place) -> Vec<Excerpt> {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, as one would write its path here.
+    /// The file, as its path is shown in messages.
     pub path: PathBuf,
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// From 1.
+    /// The column, from 1.
     pub column: u32,
 }
 
-/// A part of a case in its `volta.toml`; a case that is written elsewhere has no such parts.
+/// The excerpt of a part of a case in its `volta.toml`; `None` for a case that an attribute defines.
 pub fn excerpt_of_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Excerpt> {
     let (text, span) = in_manifest(home, side, part)?;
     let path = slashed(&home.shown(&home.file));
     Some(Excerpt { text: super::in_place(&text), path, first_line: 1, span, is_ptx: false })
 }
 
-/// Where that part can be looked at.
+/// The location of a part of a case in its `volta.toml`.
 pub fn locate_in_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Location> {
     let (text, span) = in_manifest(home, side, part)?;
     let (line, column) = manifest::position(&text, &span);
@@ -120,8 +120,8 @@ fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(Str
     Some((text, span))
 }
 
-/// Where a place can be looked at: in the CUDA source, or that of the call that brought it there; otherwise in the PTX,
-/// if that is a file.
+/// The location of a place: in the CUDA source, or that of the call by which it was inlined; otherwise in the PTX, if
+/// that is a file.
 pub fn locate(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Location> {
     let in_cuda = chain(place).find_map(|cuda| {
         let (near, _) = cuda_path(home, kernel, cuda)?;
@@ -151,7 +151,7 @@ fn cuda_line(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<Excerpt>
     Some(Excerpt { text, path: slashed(&normalized(&near)), first_line: 1, span, is_ptx: false })
 }
 
-/// A line of the PTX, alone: PTX texts are long.
+/// The excerpt of a line of PTX: only that line, since PTX texts are long.
 fn ptx_line(ptx: &Ptx, place: &Place) -> Option<Excerpt> {
     let number = place.line as usize;
     let line = visible(ptx.text.lines().nth(number.checked_sub(1)?)?);
@@ -160,7 +160,7 @@ fn ptx_line(ptx: &Ptx, place: &Place) -> Option<Excerpt> {
     Some(Excerpt { text: line, path: ptx.path.clone(), first_line: number, span: start..end, is_ptx: true })
 }
 
-/// The bytes of line `line` (from 1) from `column` (from 1; 0 for all of it) to its end, without blanks and comment.
+/// The span of line `line` (from 1) from `column` (from 1; 0 for the whole line), without blanks and comment.
 fn line_span(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
     let mut start = 0;
     for (number, content) in text.split_inclusive('\n').enumerate() {
@@ -180,7 +180,7 @@ fn byte_of_column(line: &str, column: usize) -> usize {
     line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
-/// Harmful characters replaced by as many bytes of plain ones, so that spans stay right.
+/// A text with harmful characters replaced by plain ones of the same length in bytes, so that spans stay valid.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

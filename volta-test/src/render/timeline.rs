@@ -6,18 +6,18 @@ use volta_core::verdict::{Meeting, Timeline};
 
 use super::{clean_line, escaped};
 
-/// So many barriers before the first access are shown, and so many in all.
+/// The number of barriers shown before the first access, and in all, unless the second access comes even later.
 const BEFORE: usize = 2;
 const MOST: usize = 6;
 
 /// The part of a timeline that is shown.
 struct Shown<'t> {
     meetings: &'t [Meeting],
-    /// How many barriers lie before it.
+    /// The number of barriers before that part.
     earlier: usize,
-    /// How many lie behind it.
+    /// The number of barriers after it.
     later: usize,
-    /// Before which of the meetings shown each access lies.
+    /// For each access, the number of shown meetings before it.
     at: [usize; 2],
     names: [String; 2],
 }
@@ -36,7 +36,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What stands in an interval of a thread.
+    /// The label of an interval between barriers of a thread.
     fn label(&self, thread: usize, interval: usize) -> &'static str {
         match (self.at[thread] == interval, thread) {
             (true, 0) => "(1)",
@@ -46,7 +46,7 @@ impl Shown<'_> {
     }
 }
 
-/// Where a meeting is, in short.
+/// The place of a meeting in short form.
 fn place(meeting: &Meeting) -> String {
     match &meeting.place {
         Some(place) => match &place.cuda {
@@ -60,7 +60,7 @@ fn place(meeting: &Meeting) -> String {
     }
 }
 
-/// A line for each thread; nothing where no barrier was passed.
+/// The timeline as text, a line for each thread; empty if no barrier was passed.
 pub(super) fn text(timeline: &Timeline) -> String {
     let shown = Shown::of(timeline);
     if shown.meetings.is_empty() {
@@ -93,13 +93,13 @@ pub(super) fn text(timeline: &Timeline) -> String {
     lines.iter().fold(title.to_owned(), |text, line| text + "    " + line.trim_end() + "\n")
 }
 
-/// A row for each thread, a column for each barrier; colours are the page's.
+/// The timeline as SVG, a row for each thread and a column for each barrier; the page's style sheet has the colours.
 pub(crate) fn svg(timeline: &Timeline) -> String {
     const INTERVAL: usize = 96;
     const LEFT: usize = 190;
     let shown = Shown::of(timeline);
     let width = LEFT + INTERVAL * (shown.meetings.len() + 1) + 20;
-    // Without barriers there are no names above.
+    // Without barriers, no room for their names is needed above the rows.
     let first = if shown.meetings.is_empty() { 18 } else { 58 };
     let rows = [first, first + 40];
     let height = first + 74;

@@ -64,7 +64,7 @@ fn came_to(case: &Case, texts: &Texts, progress: &Progress, paint: Paint) -> Str
     text
 }
 
-/// Where an instruction stands, with the line: that of the value, or the last one known before it.
+/// The place and source line of an instruction: the one that computes the value, or the last known one before it.
 fn line_of(case: &Case, texts: &Texts, side: Which, place: &Place) -> String {
     let (kernel, ptx) = (case.side(side), texts.of(side));
     match (excerpt(&case.home, kernel, ptx, place), &place.cuda) {

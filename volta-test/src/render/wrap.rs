@@ -1,10 +1,10 @@
 //! Prose in lines that fit a terminal.
 
-/// Columns of a line.
+/// The number of columns of a line.
 pub(super) const WIDTH: usize = 80;
 
-/// `text` in lines of at most [`WIDTH`] columns. The first one begins in column `first`, others in column `next`; what
-/// stands between backticks is kept in one line where it fits in one.
+/// `text` in lines of at most [`WIDTH`] columns. The first one begins in column `first`, others in column `next`; text
+/// between backticks is kept in one line if it fits.
 pub(super) fn wrapped(text: &str, first: usize, next: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.split('\n') {
@@ -28,11 +28,11 @@ pub(super) fn wrapped(text: &str, first: usize, next: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(next)))
 }
 
-/// Longer texts in parentheses are broken.
+/// Longer texts in parentheses may be broken.
 const TUPLE: usize = 16;
 
-/// The words of a line; what stands between backticks is one, unless it is longer than `longest`, and so is an index or the
-/// like in parentheses.
+/// The words of a line. Text between backticks is one word, unless it is longer than `longest`, and so is short text in
+/// parentheses, such as an index.
 fn words(text: &str, longest: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut quoted, mut depth) = (false, 0usize);

@@ -1,5 +1,5 @@
-//! Programs that show a difference by themselves: what both kernels compute for one element at the inputs of its witness, and
-//! both kernels on a GPU.
+//! Self-contained programs that reproduce a difference: straight-line code for one element of both kernels at the
+//! inputs of its witness (numpy, Rust), and launches of both kernels on a GPU (CUDA).
 
 mod cuda;
 
@@ -16,14 +16,14 @@ use volta_interpreter::values;
 use crate::case::Case;
 use crate::render::clean_line;
 
-/// More terms than this are no program to read.
+/// No straight-line program is written for more terms than this: it would not be readable.
 const MAX_TERMS: usize = 20_000;
 
 /// A language for straight-line programs.
 struct Language {
-    /// Text before a statement, and behind it.
+    /// The text before and after a statement.
     statement: [&'static str; 2],
-    /// Operations that are not written as in messages.
+    /// Operations whose syntax differs from that of messages.
     operations: &'static [(TermOp, &'static str)],
 }
 
@@ -61,7 +61,7 @@ impl Language {
     fn operation(&self, op: TermOp, operands: &[String]) -> String {
         let own = self.operations.iter().find(|(known, _)| *known == op).map(|(_, text)| *text);
         match (op, own) {
-            // The braces are Rust's.
+            // In Rust the template has braces that are no placeholders, so `fill` cannot be used.
             (TermOp::Select, Some(text)) => {
                 let [condition, then, otherwise] = operands else { return String::new() };
                 text.replace("{0}", condition).replace("{1}", then).replace("{2}", otherwise)
@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// Statements that compute a term, operands first, and the name of what it is.
+    /// Statements that compute a term, operands first, and the name of the result.
     fn statements(
         &self,
         store: &Store,
@@ -114,7 +114,7 @@ impl Language {
     }
 }
 
-/// A number as all languages here write it.
+/// A number in the syntax of both languages; infinities by constants that the programs define.
 fn decimal(value: f64) -> String {
     match value {
         f64::INFINITY => "INFINITY".into(),
@@ -131,7 +131,7 @@ fn identifier(case: &CoreCase, param: usize) -> String {
     if is_plain { format!("in_{name}") } else { format!("in_{param}") }
 }
 
-/// What a program is about, as a comment.
+/// The text of a program's leading comment.
 fn about(case: &Case, element: &str) -> String {
     clean_line(&format!("{}: {element}, at the inputs of the counterexample", case.name))
 }
@@ -145,7 +145,7 @@ fn both_sides(core: &CoreCase, difference: &Difference, language: &Language) -> 
     let element = element_name(core, difference)?;
     let at = (0..conditions.len()).find(|at| conditions.name(*at) == element);
     let Some(found) = at.and_then(|at| conditions.element(at)) else {
-        // Both kernels store integers that depend on no input.
+        // The element has no terms: both kernels store integers that depend on no input.
         let known = |text: &String| {
             let value = text.parse::<f64>().map_err(|_| format!("`{text}` is no number"))?;
             Ok::<_, String>((String::new(), decimal(value)))
@@ -172,7 +172,7 @@ fn both_sides(core: &CoreCase, difference: &Difference, language: &Language) -> 
 
 struct Sides {
     element: String,
-    /// Statements, and the name of the result.
+    /// The statements of each side, and the name of the result.
     reference: (String, String),
     opt: (String, String),
     /// Elements of inputs, and their values.
@@ -180,7 +180,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// The inputs that are read, each with how many elements it has.
+    /// The inputs that are read, each with its number of elements and its parameter.
     fn tensors(&self, core: &CoreCase) -> Vec<(String, u64, usize)> {
         let mut params: Vec<usize> = self.read.iter().map(|((param, _), _)| *param).collect();
         params.dedup();
@@ -227,7 +227,7 @@ pub fn numpy(case: &Case, core: &CoreCase, difference: &Difference) -> Result<St
     Ok(text)
 }
 
-/// A Rust program that does.
+/// A Rust program that computes the element as both kernels do.
 ///
 /// # Errors
 /// Why there is none.

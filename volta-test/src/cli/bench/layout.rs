@@ -14,12 +14,12 @@ struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// Whether a column holds words; the others hold figures.
+/// Whether a column contains words; the others contain figures.
 fn is_text(column: &str) -> bool {
     ["case", "verdict", "published as"].contains(&column)
 }
 
-/// As aligned columns.
+/// The tables as aligned columns.
 pub(super) fn text(rows: &[Measurement], paint: Paint) -> String {
     let mut out = String::new();
     for table in tables(rows) {
@@ -45,7 +45,7 @@ pub(super) fn text(rows: &[Measurement], paint: Paint) -> String {
     out
 }
 
-/// As Markdown.
+/// The tables as Markdown.
 pub(super) fn markdown(rows: &[Measurement]) -> String {
     let mut out = String::new();
     for table in tables(rows) {
@@ -64,7 +64,7 @@ pub(super) fn markdown(rows: &[Measurement]) -> String {
     out
 }
 
-/// Whole verifications; and single elements, if any were measured.
+/// The table of whole verifications, and that of single elements, if any were measured.
 fn tables(rows: &[Measurement]) -> Vec<Table> {
     let mut tables = vec![
         Table {
@@ -145,7 +145,7 @@ fn times(row: &Measurement) -> Vec<String> {
 }
 
 fn sizes(row: &Measurement) -> Vec<String> {
-    // Of a side that stopped at a fault, nothing was counted.
+    // A side that stopped at a fault has no counts.
     let counted = |figures: &[u64]| {
         let sides = figures.iter().zip(&row.threads);
         both(sides.map(|(figure, threads)| if *threads == 0 { "-".into() } else { figure.to_string() }))
@@ -173,7 +173,7 @@ fn elements(row: &Measurement) -> Vec<String> {
         figure => figure.map_or("-".into(), milliseconds),
     };
     let reply = |reply: &Option<Reply>| match reply {
-        // The answer that it should give goes without saying.
+        // `unsat` is the expected answer and is not printed.
         Some(reply) if reply.answer == "unsat" => milliseconds(reply.seconds),
         Some(reply) => format!("{} {}", reply.answer, milliseconds(reply.seconds)),
         None => "-".into(),
@@ -203,7 +203,7 @@ fn milliseconds(value: f64) -> String {
     digits(value * 1e3)
 }
 
-/// Three significant digits, or more where they stand before the point.
+/// A number with three significant digits, or more if its integer part has more.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         value if value >= 100.0 => 0,

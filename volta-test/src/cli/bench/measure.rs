@@ -16,24 +16,24 @@ use crate::nvcc::Toolchain;
 use crate::run::{Outcome, Run, ready, run};
 use crate::z3::{Satisfiability, Z3};
 
-/// The solver, and what a question may take.
+/// The solver, and its time limit for a query.
 pub(super) struct Solver {
     pub(super) z3: Z3,
     pub(super) timeout: Duration,
 }
 
-/// What was measured of a case. Times are seconds.
+/// The measurements of a case. Times are in seconds.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Measurement {
     pub(super) name: String,
     pub(super) verdict: String,
     pub(super) outcome: Outcome,
-    /// What went wrong, for standard error.
+    /// Problems, to be printed on standard error.
     pub(super) problems: Vec<String>,
     pub(super) generate_seconds: f64,
     pub(super) solve_seconds: f64,
     pub(super) seconds: f64,
-    /// Of the reference, where there is one, and the other kernel; so are the next three.
+    /// The counts of the reference, if there is one, and of the other kernel, as in the next three fields.
     pub(super) threads: Vec<u64>,
     pub(super) ptx_lines: Vec<u64>,
     pub(super) barriers: Vec<u64>,
@@ -42,7 +42,7 @@ pub(super) struct Measurement {
     pub(super) term_bytes: u64,
     pub(super) peak_memory_bytes: Option<u64>,
     pub(super) elements: u64,
-    /// Brought to canonical form to decide them.
+    /// The number of elements that were brought to canonical form.
     pub(super) canonical_elements: Option<u64>,
     pub(super) first_seconds: Option<f64>,
     pub(super) median_seconds: Option<f64>,
@@ -51,14 +51,14 @@ pub(super) struct Measurement {
     pub(super) published: Option<Figures>,
 }
 
-/// What the solver said, and how long it took.
+/// The solver's answer, and its time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reply {
     pub(super) answer: String,
     pub(super) seconds: f64,
 }
 
-/// The middle of some figures; of an even number, the upper one.
+/// The median of some figures; for an even number of them, the upper one.
 fn median(mut figures: Vec<f64>) -> Option<f64> {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied()
@@ -66,7 +66,7 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 
 /// Measures `case`: `runs` whole verifications, then single elements.
 pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&Solver>) -> Measurement {
-    // Normal forms are for snapshots.
+    // Without normal forms, which only snapshots need.
     let settings = crate::run::Settings { threads, ..crate::run::Settings::default() };
     forget_peak_memory();
     let all: Vec<Run> = (0..runs).map(|_| run(case, &Toolchain::none(), settings)).collect();
@@ -103,7 +103,7 @@ pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&So
         z3_axiom: None,
         published: None,
     };
-    // What is refuted ends at once, and what it takes to search for a witness is no time of a proof.
+    // Single elements are measured only for proofs: a refutation ends early, and a search for a witness is no proof.
     let verdict = report.map(|report| &report.verdict);
     if let Some(Verdict::Equivalent | Verdict::EquivalentWhere(_)) = verdict
         && let Ok(ready) = ready(case, &Toolchain::none())
@@ -150,7 +150,7 @@ impl Measurement {
         self.z3_axiom = with_axiom.and_then(|question| self.ask(solver, &question, is_plain));
     }
 
-    /// Asks the solver about an element that was proved equal, under conditions unless `is_plain`.
+    /// Queries the solver about an element that was proved equal, under conditions unless `is_plain`.
     fn ask(&mut self, solver: &Solver, question: &Script, is_plain: bool) -> Option<Reply> {
         let reply = match solver.z3.ask(&question.text, solver.timeout) {
             Ok(reply) => reply,
@@ -167,7 +167,7 @@ impl Measurement {
         let answer = match reply.answer {
             Satisfiability::Unsat => "unsat",
             Satisfiability::Sat if question.interpreted => "sat",
-            // Of functions that it knows nothing about, it may say anything.
+            // With uninterpreted functions, `sat` refutes nothing.
             Satisfiability::Sat | Satisfiability::Unknown => "unknown",
         };
         Some(Reply { answer: answer.into(), seconds: reply.time.as_secs_f64() })

@@ -82,7 +82,7 @@ fn here(arguments: &BenchArgs, folder: &Folder, solver: Option<&Solver>) -> Resu
     Ok(measure(&case, arguments.runs, arguments.threads, solver))
 }
 
-/// Measures a case in a process of its own, whose memory no other case has used.
+/// Measures a case in a process of its own, so that no other case affects its peak memory.
 fn apart(arguments: &BenchArgs, folder: &Folder) -> Result<Measurement, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{} cannot be measured: {why}", folder.name);
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
@@ -93,7 +93,7 @@ fn apart(arguments: &BenchArgs, folder: &Folder) -> Result<Measurement, String> 
     if let Some(timeout) = arguments.timeout {
         command.args(["--timeout", &format!("{}ms", timeout.as_millis())]);
     }
-    // What is measured is the proof.
+    // Only the proof is measured, not its recheck.
     command.env_remove("VOLTA_RECHECK");
     if arguments.z3 {
         command.args(["--z3", "--z3-timeout", &arguments.z3_timeout.to_string()]);

@@ -1,4 +1,4 @@
-//! `published.toml`: what was published for the kernels of some cases.
+//! `published.toml`: the figures published for the kernels of some cases.
 
 use std::fs;
 use std::io;
@@ -23,33 +23,33 @@ pub(super) struct Published {
 pub(super) struct Figures {
     /// The case that verifies the same pair, `family::case`.
     pub(super) case: String,
-    /// What the publication calls it.
+    /// The name of the kernel in the publication.
     pub(super) kernel: String,
-    /// Generating the conditions: running both kernels.
+    /// The time for generating the conditions: running both kernels.
     pub(super) generate: Option<f64>,
-    /// Solving them.
+    /// The time for solving the conditions.
     pub(super) solve: Option<f64>,
-    /// Solving the first element alone.
+    /// The time for solving the first element alone.
     pub(super) first: Option<f64>,
-    /// The median element.
+    /// The median time of an element.
     pub(super) median: Option<f64>,
-    /// Z3 on the first element.
+    /// The time of Z3 for the first element.
     pub(super) z3: Option<f64>,
-    /// Z3 on the first element, with the axiom of addition.
+    /// The time of Z3 for the first element, with the axiom of addition.
     pub(super) z3_axiom: Option<f64>,
-    /// Z3 gave up after those times.
+    /// Whether Z3 gave up after those times.
     #[serde(default)]
     pub(super) z3_unknown: bool,
 }
 
 impl Published {
-    /// What was published for a case.
+    /// The figures published for a case.
     pub(super) fn of(&self, case: &str) -> Option<&Figures> {
         self.row.iter().find(|row| row.case == case)
     }
 }
 
-/// Reads the table in a folder; none is an empty one.
+/// Reads the file in a folder; a missing file is an empty table.
 pub(super) fn read(root: &Path) -> Result<Published, String> {
     let path = root.join(FILE);
     match fs::read_to_string(&path) {

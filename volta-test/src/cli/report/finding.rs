@@ -1,4 +1,4 @@
-//! What is wrong with a case, each with its place: for formats that point into files.
+//! The findings of a case, each with its location, for formats that point into files.
 
 use volta_core::case::Which;
 use volta_core::verdict::{Fault, InputError, Verdict};
@@ -10,18 +10,18 @@ use crate::prepare::{Texts, shown};
 use crate::render::source::{Location, locate, locate_in_case};
 use crate::render::{clean, headline};
 
-/// One thing that is wrong.
+/// One finding.
 #[derive(Debug)]
 pub(super) struct Finding {
     /// The rule that is broken, or the name of the verdict.
     pub(super) id: String,
     pub(super) message: String,
     pub(super) at: Option<Location>,
-    /// Where else, and what is there.
+    /// Further sites: what happens there, and the location.
     pub(super) sites: Vec<(String, Location)>,
 }
 
-/// All that is wrong with a case; nothing where it is as expected.
+/// All findings of a case; empty if it is as expected.
 pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
     let run = &checked.run;
     if checked.is_good() {
@@ -76,7 +76,7 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
     }
 }
 
-/// Where the case or its PTX is wrong.
+/// The location of an input error, in the case or in its PTX.
 pub(super) fn place_of_error(case: &Case, texts: &Texts, error: &InputError) -> Option<Location> {
     match (&error.place, &error.part) {
         (Some(place), _) => {
@@ -97,7 +97,7 @@ fn of_fault(checked: &Checked, case: &Case, fault: &Fault, message: String) -> F
     });
     let mut sites: Vec<(String, Location)> = sites.collect();
     let at = sites.first().map(|(_, location)| location.clone());
-    // One site is the place itself.
+    // A single site is the location of the finding itself.
     if sites.len() == 1 {
         sites.clear();
     }

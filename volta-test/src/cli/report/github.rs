@@ -6,7 +6,8 @@ use super::finding::findings;
 use super::{Checked, Reporter, Summary};
 use crate::beside::slashed;
 
-/// Prints a line for each thing that is wrong, and the sums. Nothing else: what a log's line begins with may be a command.
+/// Prints a line for each finding, and the totals. Nothing else is printed, since GitHub may read a log line as a
+/// command.
 pub(super) struct Github;
 
 impl Reporter for Github {

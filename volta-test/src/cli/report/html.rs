@@ -1,4 +1,4 @@
-//! `cargo volta report`, `--format html`: one page about a run, which loads nothing and runs nothing.
+//! `cargo volta report`, `--format html`: one self-contained page about a run, without scripts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,12 +12,12 @@ use crate::case::Case;
 use crate::render::source::{Excerpt, excerpt};
 use crate::render::{self, Paint, escaped, map, rules, timeline};
 
-/// Lines of a source that are shown around those that are marked.
+/// The number of lines that are shown around a marked line of a source.
 const AROUND: usize = 4;
-/// A longer source is shown in part only.
+/// A source with more lines is shown only in part.
 const WHOLE_SOURCE: usize = 400;
 
-/// Collects what is said of each case.
+/// Collects the results of all cases.
 #[derive(Default)]
 pub(super) struct Html {
     rows: String,
@@ -29,7 +29,7 @@ impl Reporter for Html {
     fn case(&mut self, checked: &Checked, _out: &mut dyn Write) -> io::Result<()> {
         self.cases += 1;
         let (id, name) = (self.cases, escaped(&render::clean_line(&checked.name)));
-        // Long names are broken where their parts meet.
+        // Long names may be broken after `::`.
         let broken = name.replace("::", "::<wbr>");
         let verdict = verdict(checked);
         let coverage = checked.run.report.as_ref().map(|report| report.coverage).unwrap_or_default();
@@ -134,7 +134,7 @@ fn body(checked: &Checked) -> String {
     }
     list(&mut text, "assuming", report.assumptions.iter().map(|assumption| assumption.to_string()));
     let said = escaped(&message(checked, Paint::PLAIN));
-    // What is not told above is told here.
+    // The full message is unfolded for verdicts whose details are in no section above.
     let open = match &report.verdict {
         Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean | Verdict::Fault(_) => "",
         Verdict::Different(_) | Verdict::Unknown(_) | Verdict::InputError(_) => " open",
@@ -152,7 +152,7 @@ fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
     }
 }
 
-/// A fault: what it is, its timeline, its sources.
+/// The section of a fault: message, timeline, sources.
 fn of_fault(checked: &Checked, case: &Case, fault: &Fault) -> String {
     let title = render::headline(case, &Verdict::Fault(fault.clone())).unwrap_or_default();
     let mut text = format!("<h3>{}</h3>\n", prose(&title));
@@ -188,7 +188,7 @@ fn of_fault(checked: &Checked, case: &Case, fault: &Fault) -> String {
     text
 }
 
-/// A source with what is said of its lines.
+/// A source with the remarks on its lines.
 fn source(file: &Excerpt, marks: &BTreeMap<usize, Vec<String>>) -> String {
     let is_near = |line: usize| marks.keys().any(|marked| marked.abs_diff(line) <= AROUND);
     let lines: Vec<&str> = file.text.lines().collect();
@@ -222,7 +222,7 @@ fn source(file: &Excerpt, marks: &BTreeMap<usize, Vec<String>>) -> String {
     text
 }
 
-/// A sentence; what stands between backticks is code.
+/// A sentence; text between backticks becomes code.
 fn prose(text: &str) -> String {
     let escaped = escaped(text);
     let parts: Vec<&str> = escaped.split('`').collect();

@@ -1,4 +1,4 @@
-//! A table, and messages for what is not as expected.
+//! `--format human`: a table, and messages about cases that are not as expected.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,13 +7,13 @@ use super::{Checked, Reporter, Summary, message, table};
 use crate::cli::{CheckArgs, Exit};
 use crate::render::{self, Paint};
 
-/// Cases that took less are not named among the slowest, unless they are asked for.
+/// Faster cases are not listed among the slowest, unless `--slowest` requests them.
 const SLOW_SECONDS: f64 = 1.0;
 
-/// So many are, then.
+/// The number of slowest cases that are listed by default.
 const SLOWEST: usize = 5;
 
-/// Prints results as they come, and messages below them.
+/// Prints results as cases end, and messages below the table.
 pub(super) struct Human<'a> {
     arguments: &'a CheckArgs,
     paint: Paint,

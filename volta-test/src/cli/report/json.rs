@@ -25,7 +25,7 @@ use crate::snapshot::Compared;
 /// The version of what is printed.
 const VERSION: u32 = 1;
 
-/// Prints each case as it comes.
+/// Prints each case when it ends.
 pub(super) struct Json;
 
 impl Reporter for Json {

@@ -1,4 +1,4 @@
-//! `--format junit`: one document as JUnit's, which build servers read.
+//! `--format junit`: one document in JUnit's format, which build servers read.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ struct Row {
     seconds: f64,
     verdict: String,
     outcome: &'static str,
-    /// In short, and in full.
+    /// The short message, and the full one.
     messages: [String; 2],
 }
 

@@ -27,9 +27,9 @@ pub(super) struct Checked {
     pub(super) file: Option<PathBuf>,
     /// The case, if it could be read.
     pub(super) case: Option<Case>,
-    /// What is wrong with its file.
+    /// The problems of its file, if it could not be read.
     pub(super) unreadable: Option<Unreadable>,
-    /// It is slow, and was not run.
+    /// Whether it was not run because it is slow.
     pub(super) skipped: bool,
     pub(super) run: Run,
     pub(super) peak_memory_bytes: Option<u64>,
@@ -41,29 +41,29 @@ impl Checked {
         Checked { name, file, case: None, unreadable: None, skipped: false, run, peak_memory_bytes: None }
     }
 
-    /// Whether there is nothing to complain about.
+    /// Whether it passed or was skipped.
     pub(super) fn is_good(&self) -> bool {
         self.skipped || self.run.outcome() == Outcome::Passed
     }
 }
 
-/// What came of all cases.
+/// The totals of all cases.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) could_not_run: usize,
-    /// Slow ones.
+    /// Slow cases that were skipped.
     pub(super) skipped: usize,
-    /// Those behind the first failure, with `--fail-fast`.
+    /// Cases after the first failure, with `--fail-fast`.
     pub(super) not_run: usize,
-    /// Verdicts of earlier runs.
+    /// Cases whose verdict comes from the cache.
     pub(super) cached: usize,
-    /// Snapshots.
+    /// Snapshots that were accepted.
     pub(super) accepted: usize,
-    /// How long each case took.
+    /// The time of each case in seconds, with its name.
     pub(super) times: Vec<(f64, String)>,
-    /// How long all took.
+    /// The time of the whole run.
     pub(super) seconds: f64,
 }
 
@@ -84,7 +84,7 @@ impl Summary {
         self.times.push((checked.run.seconds, checked.name.clone()));
     }
 
-    /// The sums, in a line.
+    /// The totals in a line.
     fn line(&self) -> String {
         let mut parts = vec![format!("{} as expected", self.passed)];
         let others = [
@@ -113,7 +113,7 @@ impl Summary {
     }
 }
 
-/// All that is known of a case.
+/// The full message about a case.
 pub(super) fn message(checked: &Checked, paint: Paint) -> String {
     let run = &checked.run;
     match (&checked.case, &checked.unreadable, &run.obstacle) {
@@ -126,23 +126,23 @@ pub(super) fn message(checked: &Checked, paint: Paint) -> String {
     }
 }
 
-/// Prints in a format.
+/// Prints the results in one format.
 pub(super) trait Reporter {
-    /// Before the first case.
+    /// Called before the first case.
     fn begin(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    /// Each case as it comes.
+    /// Called for each case when it ends.
     fn case(&mut self, checked: &Checked, out: &mut dyn Write) -> io::Result<()>;
 
-    /// After the last case.
+    /// Called after the last case.
     fn end(&mut self, _summary: &Summary, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The reporter that is asked for; `names` are those of all cases.
+/// The reporter of the requested format; `names` are those of all cases.
 pub(super) fn of<'a>(arguments: &'a CheckArgs, names: &[&str]) -> Box<dyn Reporter + 'a> {
     match arguments.format {
         Format::Human => Box::new(human::Human::new(arguments, names)),

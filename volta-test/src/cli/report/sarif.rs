@@ -11,7 +11,7 @@ use crate::beside::slashed;
 use crate::render::rules;
 use crate::render::source::Location;
 
-/// Collects what is wrong.
+/// Collects all findings.
 #[derive(Default)]
 pub(super) struct Sarif {
     results: Vec<Value>,
@@ -89,7 +89,7 @@ fn physical(at: &Location) -> Value {
     })
 }
 
-/// A path as a reference: what is not plain is written in its bytes.
+/// A path as a URI: special characters are percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

@@ -28,7 +28,7 @@ pub(in crate::cli) fn row(name: &str, run: &Run, name_width: usize, paint: Paint
     let coverage = &report.coverage;
     let elements = match coverage.total {
         0 => "-".into(),
-        // One kernel alone is compared to nothing.
+        // A single kernel is compared with nothing.
         _ if report.reference.is_none() => "-".into(),
         total => format!("{}/{total}", coverage.compared),
     };
@@ -49,7 +49,7 @@ pub(in crate::cli) fn skipped(name: &str, name_width: usize, paint: Paint) -> St
     format!("{} {:<name_width$}  not run; --slow runs it", paint.doubtful("slow "), clean_line(name))
 }
 
-/// Sums over both sides.
+/// Totals of both sides.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cli) struct Figures {
     pub(in crate::cli) generate_seconds: f64,
