@@ -367,6 +367,7 @@ impl<'r> Cta<'r> {
             Op::Phase { at, op } => self.phase(number, *at, op)?,
             Op::Bulk(copy) => self.start_bulk(number, copy)?,
             Op::TensorProduct(product) => self.start_tensor_product(number, product),
+            Op::TensorCopy(copy) => self.start_tensor_copy(number, *copy),
             Op::CommitBulk => self.commit_bulk(number),
             Op::WaitBulk(newest) => self.wait_bulk(number, *newest)?,
             Op::WaitGroup(newest) => {

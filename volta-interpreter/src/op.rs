@@ -3,7 +3,7 @@
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
 use super::matrix::{Elements, Matrix};
-use super::tensor_memory::{Tensor, TensorProduct};
+use super::tensor_memory::{Tensor, TensorCopy, TensorProduct};
 use super::warpgroup::Product;
 
 /// An instruction type.
@@ -564,6 +564,8 @@ pub enum Op {
     Bulk(Box<BulkCopy>),
     /// `tcgen05.mma`
     TensorProduct(Box<TensorProduct>),
+    /// `tcgen05.cp`
+    TensorCopy(TensorCopy),
     CommitBulk,
     /// All groups of bulk copies but so many.
     WaitBulk(u64),

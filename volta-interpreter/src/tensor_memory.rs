@@ -101,6 +101,16 @@ pub struct TensorProduct {
     pub adds: Source,
 }
 
+/// `tcgen05.cp`: columns of 32 bits of so many lanes, which go to all groups of as many lanes
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub struct TensorCopy {
+    pub to: Address,
+    pub from: Source,
+    pub lanes: u64,
+    pub columns: u64,
+}
+
 /// What an instruction descriptor says.
 #[derive(Clone, Copy, Debug)]
 struct Instruction {
@@ -178,6 +188,11 @@ enum Pending<'r> {
         d: u64,
         disabled: Vec<u64>,
         adds: bool,
+    },
+    Copy {
+        copy: TensorCopy,
+        to: u64,
+        from: u64,
     },
     Commit {
         barriers: Vec<u64>,
@@ -354,6 +369,28 @@ impl<'r> Cta<'r> {
         self.tensor_memory.pending.entry(number).or_default().push_back(pending);
     }
 
+    /// A thread starts a copy from shared memory.
+    pub(super) fn start_tensor_copy(&mut self, number: usize, copy: TensorCopy) {
+        let (to, from) = (self.tensor_address(number, copy.to), self.value(number, copy.from));
+        let pending = Pending::Copy { copy, to, from };
+        self.tensor_memory.pending.entry(number).or_default().push_back(pending);
+    }
+
+    fn do_tensor_copy(&mut self, number: usize, copy: TensorCopy, to: u64, from: u64) -> Result<(), String> {
+        let rank = self.rank(number);
+        let (row, column) = split(to);
+        let place = self.described(rank, from, true, 4)?;
+        for down in 0..copy.lanes {
+            for across in 0..copy.columns {
+                let word = self.read(number, Space::Shared, place.address(down, across), 4)? as u32;
+                for group in (0..LANES as u64).step_by(copy.lanes as usize) {
+                    *self.tensor_memory.word(rank, row + group + down, column + across)? = word;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A thread commits its products to barriers.
     pub(super) fn commit_tensor_products(&mut self, number: usize, barriers: Vec<u64>) {
         self.tensor_memory.pending.entry(number).or_default().push_back(Pending::Commit { barriers });
@@ -375,6 +412,7 @@ impl<'r> Cta<'r> {
                         self.arrive_at(barrier)?;
                     }
                 }
+                Some(Pending::Copy { copy, to, from }) => self.do_tensor_copy(number, copy, to, from)?,
                 Some(pending @ Pending::TensorProduct { .. }) => self.do_tensor_product(number, &pending)?,
                 None => {}
             }

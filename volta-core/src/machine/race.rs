@@ -570,11 +570,12 @@ impl VectorClockDetector {
             return None;
         }
         // A write that somebody else has read is there, whatever the proxy of one that comes after that.
-        let is_read = |read: &Access| {
-            is_read_between(&self.clocks, &self.copies, earlier, read, later)
-                && (!is_ordered || read.thread != earlier.thread && !self.strict_proxies)
-        };
-        if earlier_writes && later_writes && reads.iter().any(is_read) {
+        let counts = |read: &&Access| !is_ordered || read.thread != earlier.thread && !self.strict_proxies;
+        let reads = reads.iter().filter(counts);
+        if earlier_writes
+            && later_writes
+            && is_read_between(&self.clocks, &self.copies, earlier, reads, later)
+        {
             return None;
         }
         let (earlier, later) = (*earlier, *later);
@@ -642,9 +643,9 @@ impl VectorClockDetector {
         if writes {
             let reads = &history.reads;
             history.writes.retain(|earlier| {
-                let is_between = |read| is_read_between(clocks, copies, earlier, read, &access);
                 let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
-                !(covered(earlier) || is_covered && reads.iter().any(is_between))
+                !(covered(earlier)
+                    || is_covered && is_read_between(clocks, copies, earlier, reads.iter(), &access))
             });
             history.writes.push(access);
             if is_async {
@@ -696,17 +697,26 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
     }
 }
 
-/// Whether somebody has read what an earlier access wrote, before a later one. The end of an asynchronous operation tells of
-/// it alone, but what it has read was written before that.
-fn is_read_between(
+/// Whether all bytes that an earlier write and a later access have in common have been read in between. The end of an
+/// asynchronous operation orders that operation alone, but what it has read was written before that.
+fn is_read_between<'r>(
     clocks: &Clocks,
     copies: &[Copied],
     earlier: &Access,
-    read: &Access,
+    reads: impl Iterator<Item = &'r Access>,
     later: &Access,
 ) -> bool {
-    let is_of_it = earlier.bytes & later.bytes & !read.bytes == 0;
-    is_of_it && earlier.sequence < read.sequence && is_before(clocks, copies, read, later)
+    let mut rest = earlier.bytes & later.bytes;
+    for read in reads {
+        let reads_some = rest & read.bytes != 0;
+        if reads_some && earlier.sequence < read.sequence && is_before(clocks, copies, read, later) {
+            rest &= !read.bytes;
+            if rest == 0 {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether fences order what an agent did up to a stamp before an operation on tensor memory.

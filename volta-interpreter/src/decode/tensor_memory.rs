@@ -3,7 +3,7 @@
 use volta_core::ptx::tree::Operand;
 
 use super::super::op::{Address, Collective, Op, PhaseOp, Source, Space, Type};
-use super::super::tensor_memory::{Kind, Left, Moves, Tensor, TensorProduct};
+use super::super::tensor_memory::{Kind, Left, Moves, Tensor, TensorCopy, TensorProduct};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -34,6 +34,7 @@ impl Decoder {
             "fence::before_thread_sync",
             "fence::after_thread_sync",
             "commit",
+            "cp",
             "mma",
         ];
         let kind = modifiers.first_of(|name| kinds.into_iter().find(|held| *held == name));
@@ -64,6 +65,16 @@ impl Decoder {
                 modifiers.ty()?;
                 let op = Box::new(PhaseOp::ArriveAfterProducts { ctas });
                 return Ok(Some(Op::Phase { at: self.address(at(0)?, space)?, op }));
+            }
+            "cp" => {
+                let shapes = [("128x256b", (128, 8)), ("128x128b", (128, 4)), ("32x128b", (32, 4))];
+                let (lanes, columns) = modifiers.one_of(&shapes).ok_or("its shape is not known")?;
+                if pair || (lanes == 32) != modifiers.take("warpx4") {
+                    return Err("where it copies to is not known".into());
+                }
+                let from = self.source(at(1)?, Type::Bits(64))?;
+                let to = self.tensor_address(at(0)?)?;
+                return Ok(Some(Op::TensorCopy(TensorCopy { to, from, lanes, columns })));
             }
             "mma" => {
                 return Ok(Some(Op::TensorProduct(Box::new(
