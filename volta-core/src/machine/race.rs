@@ -629,6 +629,15 @@ impl VectorClockDetector {
                 && (!is_atomic || earlier.agent == agent)
                 && is_before(clocks, copies, earlier, &access)
         };
+        if writes {
+            // Before reads are forgotten that have seen an earlier write.
+            let reads = &history.reads;
+            history.writes.retain(|earlier| {
+                let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
+                !(covered(earlier)
+                    || is_covered && is_read_between(clocks, copies, earlier, reads.iter(), &access))
+            });
+        }
         // The end of an operation of the async proxy tells of it alone: who knows of that need not know of earlier reads.
         let is_async = !agent.is_generic();
         if !is_async {
@@ -641,12 +650,6 @@ impl VectorClockDetector {
             return;
         }
         if writes {
-            let reads = &history.reads;
-            history.writes.retain(|earlier| {
-                let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
-                !(covered(earlier)
-                    || is_covered && is_read_between(clocks, copies, earlier, reads.iter(), &access))
-            });
             history.writes.push(access);
             if is_async {
                 let known = history.reads.len() - history.reads_for(access.thread).len();
