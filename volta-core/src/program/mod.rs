@@ -28,6 +28,7 @@ mod operand;
 mod polling;
 mod print;
 mod repeat;
+mod swap;
 mod tensor_memory;
 mod trap;
 mod types;
@@ -53,6 +54,7 @@ pub use loop_code::LoopCode;
 pub use op::*;
 pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
+pub use swap::{Swap, Turn};
 pub use tensor_memory::{
     LeftFactor, Moved, MovedShape, ProductKind, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp, TensorProduct,
 };

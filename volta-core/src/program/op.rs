@@ -628,6 +628,8 @@ pub enum Op {
         d: Option<RegId>,
         a: Src,
     },
+    /// `atom.cas`, the end of one turn of a loop that tries again until it succeeds
+    Swap(Box<super::swap::Swap>),
     /// From generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
     Cvta {
         d: RegId,

@@ -226,6 +226,16 @@ impl Analysis<'_> {
             if !self.loaded(*space, place, update.bytes()).is_number() {
                 self.stored(place, update.bytes(), Form::tainted(u64::MAX));
             }
+        } else if let Op::Swap(swap) = op {
+            let place = self.address(state, swap.address);
+            let bytes = swap.width.bytes();
+            if !self.loaded(swap.space, place, bytes).is_number() {
+                self.stored(place, bytes, Form::tainted(u64::MAX));
+            }
+            // What its turn computes once more is what it was.
+            for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
+                self.write(state, *d, Form::number(u64::MAX), keeps);
+            }
         } else if let Op::StoreMatrix { .. } | Op::StoreFragment { .. } = op {
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
@@ -468,6 +478,7 @@ impl Analysis<'_> {
             | Op::Load { .. }
             | Op::Store { .. }
             | Op::Atomic { .. }
+            | Op::Swap(_)
             | Op::IsSpace { .. }
             | Op::Branch { .. }
             | Op::BranchTable { .. }
@@ -681,6 +692,17 @@ impl Analysis<'_> {
                 if wrong(self, address) =>
             {
                 Some(ADDRESSED)
+            }
+            Op::Swap(swap) => {
+                let is_number = |analysis: &mut Self, source| analysis.form(state, source).is_number();
+                if self.address(state, swap.address).is_number() {
+                    Some(NOWHERE)
+                } else if wrong(self, &swap.address) {
+                    Some(ADDRESSED)
+                } else {
+                    let numbers = [swap.expected, swap.new].map(|source| is_number(self, source));
+                    (numbers != [true; 2]).then_some(COMPUTED)
+                }
             }
             Op::SetpInt { compare, ty, a, b, .. } => {
                 let (x, y) = (self.operand(state, *a, ty.width), self.operand(state, *b, ty.width));
