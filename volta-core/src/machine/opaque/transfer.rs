@@ -546,10 +546,11 @@ impl Analysis<'_> {
         self.cut_result(form, width)
     }
 
-    /// `x & mask`: an address that is rounded down is one, and so is that of the same place in the even CTA of a pair.
+    /// `x & mask`: an address without bits that nothing but its offset decides is one, as where it is rounded down, and so is
+    /// that of the same place in the even CTA of a pair.
     fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
         let hidden = !mask & width.mask();
-        let rounds = hidden & hidden.wrapping_add(1) == 0 && hidden & self.sums.taint(x) == 0;
+        let rounds = hidden & self.sums.taint(x) == 0;
         let in_pair = hidden & PAIR_BIT != 0 && width == Width::W32 && {
             let below = hidden & !PAIR_BIT;
             below & (below + 1) == 0 && below & self.sums.taint(x) == 0
