@@ -12,6 +12,7 @@ pub mod op;
 mod asynchronous;
 mod check;
 mod code;
+mod collective;
 mod control;
 mod countdown;
 mod descriptor;

@@ -66,7 +66,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
+    pub(super) fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
         let Some(at) = self.place(d) else { return };
         let old = state.0[at].filter(|_| keeps || self.adds);
         let form = old.map_or(form, |old| self.joined(old, form));
@@ -163,7 +163,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn stored(&mut self, address: Form, bytes: u32, form: Form) {
+    pub(super) fn stored(&mut self, address: Form, bytes: u32, form: Form) {
         let Some((base, offset)) = self.object(address) else {
             // An address would be a fault.
             self.changed |= !self.numbers_anywhere;
@@ -221,21 +221,8 @@ impl Analysis<'_> {
                 let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
                 self.stored(place, width.bytes(), form);
             }
-        } else if let Op::Atomic { update, space, address, .. } = op {
-            let place = self.address(state, *address);
-            if !self.loaded(*space, place, update.bytes()).is_number() {
-                self.stored(place, update.bytes(), Form::tainted(u64::MAX));
-            }
-        } else if let Op::Swap(swap) = op {
-            let place = self.address(state, swap.address);
-            let bytes = swap.width.bytes();
-            if !self.loaded(swap.space, place, bytes).is_number() {
-                self.stored(place, bytes, Form::tainted(u64::MAX));
-            }
-            // What its turn computes once more is what it was.
-            for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
-                self.write(state, *d, Form::number(u64::MAX), keeps);
-            }
+        } else if matches!(op, Op::Atomic { .. } | Op::Swap(_)) {
+            self.update(state, op, keeps);
         } else if let Op::StoreMatrix { .. } | Op::StoreFragment { .. } = op {
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
@@ -694,17 +681,7 @@ impl Analysis<'_> {
             {
                 Some(ADDRESSED)
             }
-            Op::Swap(swap) => {
-                let is_number = |analysis: &mut Self, source| analysis.form(state, source).is_number();
-                if self.address(state, swap.address).is_number() {
-                    Some(NOWHERE)
-                } else if wrong(self, &swap.address) {
-                    Some(ADDRESSED)
-                } else {
-                    let numbers = [swap.expected, swap.new].map(|source| is_number(self, source));
-                    (numbers != [true; 2]).then_some(COMPUTED)
-                }
-            }
+            Op::Swap(swap) => self.forbidden_swap(state, swap),
             Op::SetpInt { compare, ty, a, b, .. } => {
                 let (x, y) = (self.operand(state, *a, ty.width), self.operand(state, *b, ty.width));
                 let is_null = |form: Form| form == Form::number(0);
