@@ -91,20 +91,28 @@ impl Cta<'_> {
         if (before ^ self.counts.warp_instructions) >> 12 != 0 {
             self.check_budgets()?;
         }
+        // What its accesses cost was counted when they were made.
+        let patterns = self.patterns.take();
+        let mut executed = Ok(());
         for at in &swap.turn.operations {
-            match self.execute(warp, mask, &insts[at.index()], *at) {
-                Ok(()) => {}
-                // A word that holds something else.
-                Err(Stop::Fault(_)) => return Ok(None),
-                Err(
-                    other @ (Stop::Exhausted(_)
-                    | Stop::Missing(_)
-                    | Stop::Endless(_)
-                    | Stop::Defect(_)
-                    | Stop::Doubtful
-                    | Stop::NeedVectorClocks),
-                ) => return Err(other),
+            executed = self.execute(warp, mask, &insts[at.index()], *at);
+            if executed.is_err() {
+                break;
             }
+        }
+        self.patterns = patterns;
+        match executed {
+            Ok(()) => {}
+            // A word that holds something else.
+            Err(Stop::Fault(_)) => return Ok(None),
+            Err(
+                other @ (Stop::Exhausted(_)
+                | Stop::Missing(_)
+                | Stop::Endless(_)
+                | Stop::Defect(_)
+                | Stop::Doubtful
+                | Stop::NeedVectorClocks),
+            ) => return Err(other),
         }
         let mut all = Vec::with_capacity(mask.count() as usize);
         for lane in mask {
