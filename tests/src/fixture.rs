@@ -13,46 +13,6 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 25] = [
-    "cluster::gemm",
-    "cluster::pair",
-    "cute_dsl::",
-    "matmul::tiled",
-    "matmul::naive",
-    "matmul::coalesced",
-    "matmul::shared",
-    "matmul::column",
-    "matmul::square",
-    "matmul::vector",
-    "matmul::warp",
-    "gemm::",
-    "gemm_tensor::gemm_",
-    "tilelang::blackwell_",
-    "tilelang::hopper_",
-    "tilelang::tile_32x32",
-    "pipeline::gemm",
-    "pipeline::tcgen05",
-    "pipeline::triton_",
-    "pipeline::wgmma",
-    "hopper::",
-    "triton::attention_",
-    "triton::layer_norm_",
-    "triton::matmul_",
-    "triton::softmax_",
-];
-
-/// Of those that run for several seconds. Their reduced versions are called small, and take up to a second.
-const HUGE: [&str; 7] = [
-    "attention::",
-    "attention_tensor::",
-    "causal::",
-    "conv::",
-    "tilelang::",
-    "hopper::flash_512",
-    "hopper::pingpong_1024",
-];
-
 /// How much there is to do for a fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
@@ -64,16 +24,54 @@ pub enum Size {
     Huge,
 }
 
+/// Beginnings of the names of fixtures that run for a second or more: of those that fit a name, the longest says its size.
+const SIZES: [(&str, Size); 40] = [
+    ("attention::", Size::Huge),
+    ("attention::small", Size::Large),
+    ("attention_tensor::", Size::Huge),
+    ("attention_tensor::small", Size::Large),
+    ("causal::", Size::Huge),
+    ("causal::small", Size::Large),
+    ("cluster::gemm", Size::Large),
+    ("cluster::pair", Size::Large),
+    ("conv::", Size::Huge),
+    ("conv::small", Size::Large),
+    ("cute_dsl::", Size::Large),
+    ("gemm::", Size::Large),
+    ("gemm_tensor::gemm_", Size::Large),
+    ("gemm_tensor::gemm_no_barrier_", Size::Huge),
+    ("hopper::", Size::Large),
+    ("hopper::flash_512", Size::Huge),
+    ("hopper::pingpong_1024", Size::Huge),
+    ("matmul::coalesced", Size::Large),
+    ("matmul::column", Size::Large),
+    ("matmul::naive", Size::Large),
+    ("matmul::shared", Size::Large),
+    ("matmul::square", Size::Large),
+    ("matmul::tiled", Size::Large),
+    ("matmul::vector", Size::Large),
+    ("matmul::warp", Size::Large),
+    ("pipeline::gemm", Size::Large),
+    ("pipeline::tcgen05", Size::Large),
+    ("pipeline::triton_", Size::Large),
+    ("pipeline::wgmma", Size::Large),
+    ("pipeline::wgmma_bytes_", Size::Huge),
+    ("race::grad_input_one_warp", Size::Large),
+    ("tilelang::", Size::Huge),
+    ("tilelang::blackwell_", Size::Large),
+    ("tilelang::hopper_", Size::Large),
+    ("tilelang::small", Size::Large),
+    ("tilelang::tile_32x32", Size::Large),
+    ("triton::attention_", Size::Large),
+    ("triton::layer_norm_", Size::Large),
+    ("triton::matmul_", Size::Large),
+    ("triton::softmax_", Size::Large),
+];
+
 /// The size of a fixture.
 pub fn size(name: &str) -> Size {
-    let is_one_of = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
-    let reduced = name.contains("::small");
-    match (is_one_of(&LARGE), is_one_of(&HUGE)) {
-        (_, true) if reduced => Size::Large,
-        (true, _) => Size::Large,
-        (false, true) => Size::Huge,
-        (false, false) => Size::Small,
-    }
+    let fit = SIZES.iter().filter(|(start, _)| name.starts_with(start));
+    fit.max_by_key(|(start, _)| start.len()).map_or(Size::Small, |(_, size)| *size)
 }
 
 /// A number that depends on a name.

@@ -836,6 +836,31 @@ fn stale_ptx_fails_with_the_command_that_refreshes_it() {
 
 #[cfg(unix)]
 #[test]
+fn checked_in_ptx_is_compared_with_what_sources_compile_to() {
+    let scratch = cuda_case("compared");
+    let nvcc = fake_nvcc(&scratch, "a", "1.0.7", COPY_PTX);
+    let check = ["refresh", "--check", "cases/copy"];
+    let said = with_nvcc(&scratch, &nvcc, &check);
+    assert_eq!((said.code, said.out.starts_with("stale")), (1, true), "{}", said.out);
+    assert!(!scratch.path().join("cases/copy/copy.sm_80.ptx").exists(), "it writes nothing");
+    assert_eq!(with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy"]).code, 0);
+    let said = with_nvcc(&scratch, &nvcc, &check);
+    assert_eq!((said.code, said.out.starts_with("up to date")), (0, true), "{}", said.out);
+    // Names and debug information with a hash of the path, and code that is another.
+    let written = scratch.read("cases/copy/copy.sm_80.ptx");
+    let own = format!("{written}\n// _ZN36_INTERNAL_8678b116_6_copy\n.b8 1,2\n");
+    scratch.write("cases/copy/copy.sm_80.ptx", &own);
+    let moved = format!("{COPY_PTX}\n// _ZN36_INTERNAL_dd830860_6_copy\n.b8 3,4\n");
+    let there = fake_nvcc(&scratch, "b", "1.0.7", &moved);
+    assert_eq!(with_nvcc(&scratch, &there, &check).code, 0);
+    let other = fake_nvcc(&scratch, "c", "1.0.7", &moved.replace("_6_copy", "_6_code"));
+    let said = with_nvcc(&scratch, &other, &check);
+    assert_eq!((said.code, said.out.starts_with("stale")), (1, true), "{}", said.out);
+    assert_eq!(scratch.read("cases/copy/copy.sm_80.ptx"), own);
+}
+
+#[cfg(unix)]
+#[test]
 fn compilers_that_disagree_are_both_named() {
     let scratch = cuda_case("disagree");
     let old = fake_nvcc(&scratch, "old", "1.0.7", COPY_PTX);

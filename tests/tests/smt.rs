@@ -25,7 +25,7 @@ const MAX_TERMS: usize = 2000;
 /// So many elements of a case are asked about, the first and the last among them.
 const MAX_ELEMENTS: usize = 6;
 /// What a question may take.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// Fewer fixtures than this in agreement mean that the comparison itself is broken.
 const ENOUGH: usize = 30;
 

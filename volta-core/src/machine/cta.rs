@@ -9,8 +9,9 @@ use super::access_pattern::AccessPatterns;
 use super::barriers::Barriers;
 use super::bind::{BindError, Launch};
 use super::cluster::Cluster;
+use super::control::Lanes;
 use super::endless::{Endless, Watch};
-use super::exec::{Copies, Fragments, Guarded, Knowns, Products};
+use super::exec::{Copies, Fragments, Knowns, Products};
 use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
@@ -26,7 +27,7 @@ use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::lane::{Lane, LaneMask};
 use crate::base::ration::Pool;
 use crate::case::Options;
-use crate::program::{Control, Divides, Effect, Hammock, Inst, InstId, Wait};
+use crate::program::{Effect, Hammock, Inst, InstId};
 use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
 use std::cell::Cell;
@@ -314,165 +315,9 @@ impl<'l> Cta<'l> {
             }
             progress = true;
             let Turn { group, pc, until } = turns.lanes(warp, runnable);
-            self.run_group(warp, group, pc, until)?;
+            self.follow(&mut Lanes::new(warp, group), pc, until)?;
             if !turns.stays() {
                 return Ok(true);
-            }
-        }
-    }
-
-    /// Runs the lanes of `group`, all at `pc`, until they part, wait, return or reach `next`.
-    fn run_group(
-        &mut self,
-        warp: &mut Warp,
-        group: LaneMask,
-        mut pc: InstId,
-        next: InstId,
-    ) -> Result<(), Stop> {
-        let insts: &'l [Inst] = &self.launch.program.insts;
-        let mut mask = group;
-        loop {
-            let inst = &insts[pc.index()];
-            self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += if mask.is_all() { 32 } else { mask.count().into() };
-            if self.counts.warp_instructions & 0xfff == 0 {
-                self.check_budgets()?;
-            }
-            let active = match inst.guard {
-                None => mask,
-                Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
-                    Guarded::Lanes(active) => active,
-                    Guarded::Moved => return Ok(()),
-                    Guarded::Done => {
-                        pc = pc.next();
-                        if pc >= next {
-                            warp.go(mask, pc);
-                            return Ok(());
-                        }
-                        continue;
-                    }
-                },
-            };
-            if inst.divides == Divides::Never {
-                if !active.is_empty() {
-                    self.execute(warp, active, inst, pc)?;
-                }
-                pc = pc.next();
-                if pc >= next {
-                    warp.go(mask, pc);
-                    return Ok(());
-                }
-                continue;
-            }
-            match inst.op.effect() {
-                Effect::Control(Control::Branch(target)) => {
-                    if *target <= pc && !active.is_empty() && self.watch.turns() {
-                        self.look_for_turn(std::slice::from_ref(warp), pc)?;
-                    }
-                    if active == mask {
-                        pc = *target;
-                    } else if active.is_empty() {
-                        pc = pc.next();
-                    } else {
-                        warp.go(active, *target);
-                        warp.diverge(mask & !active, pc.next());
-                        return Ok(());
-                    }
-                }
-                Effect::Control(Control::Table(index, targets)) => {
-                    warp.diverge(mask & !active, pc.next());
-                    let mut first = None;
-                    for lane in active {
-                        let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
-                        let Some(target) = targets.get(at as usize) else {
-                            let message =
-                                format!("branch index {at} is outside its table of {}", targets.len());
-                            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
-                        };
-                        warp.diverged |= *first.get_or_insert(target.0) != target.0;
-                        warp.pc[lane] = *target;
-                    }
-                    warp.leave(active);
-                    return Ok(());
-                }
-                Effect::Control(Control::Exit) => {
-                    warp.exited |= active;
-                    self.leave_cluster(warp, active);
-                    mask &= !active;
-                    if mask.is_empty() {
-                        return Ok(());
-                    }
-                    pc = pc.next();
-                }
-                Effect::Waits(Wait::Barrier) => {
-                    if active.is_empty() {
-                        pc = pc.next();
-                    } else {
-                        warp.diverge(mask & !active, pc.next());
-                        warp.go(active, pc);
-                        warp.at_barrier |= active;
-                        return Ok(());
-                    }
-                }
-                Effect::Waits(Wait::Warp(operand)) => {
-                    if active.is_empty() {
-                        pc = pc.next();
-                    } else {
-                        warp.diverge(mask & !active, pc.next());
-                        warp.go(active, pc);
-                        self.wait_for_warp(warp, active, operand, pc)?;
-                        return Ok(());
-                    }
-                }
-                Effect::Waits(Wait::Phase) => {
-                    // Each lane asks for itself, and may go on before the others.
-                    warp.diverged |= !active.is_empty();
-                    warp.scatter(active);
-                    let (over, next) = if active.is_empty() {
-                        (LaneMask::NONE, pc.next())
-                    } else {
-                        self.test_barrier(warp, active, pc)?
-                    };
-                    if active.is_empty() || over == mask {
-                        pc = next;
-                    } else {
-                        warp.diverge(mask & !active, pc.next());
-                        warp.diverge(over, next);
-                        warp.diverge(active & !over, pc);
-                        warp.at_phase |= active & !over;
-                        return Ok(());
-                    }
-                }
-                Effect::Collective(members) => {
-                    if active.is_empty() {
-                        pc = pc.next();
-                    } else {
-                        let here = warp.at_collective.iter().filter(|lane| warp.pc[*lane] == pc);
-                        let group = here.fold(active, |group, lane| group | LaneMask::of(lane));
-                        let done = self.try_collective(warp, group, inst, pc, members)?;
-                        if done == mask && group == mask {
-                            pc = pc.next();
-                        } else {
-                            warp.diverge(mask & !active, pc.next());
-                            warp.diverge(group & !done, pc);
-                            warp.go(done, pc.next());
-                            warp.at_collective = warp.at_collective & !done | group & !done;
-                            return Ok(());
-                        }
-                    }
-                }
-                Effect::Computes
-                | Effect::Reads
-                | Effect::Writes(_)
-                | Effect::Context
-                | Effect::Fault
-                | Effect::Control(Control::Trap) => {
-                    return Err(Stop::Defect("lanes part at an operation that parts none"));
-                }
-            }
-            if pc >= next {
-                warp.go(mask, pc);
-                return Ok(());
             }
         }
     }

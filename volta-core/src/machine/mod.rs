@@ -17,6 +17,7 @@ mod barriers;
 mod bind;
 mod clock;
 mod cluster;
+mod control;
 mod cta;
 mod deadlock;
 mod endless;

@@ -219,6 +219,7 @@ struct ListArgs {
 #[command(after_help = "\
 Examples:
   cargo volta refresh fixtures/softmax
+  cargo volta refresh fixtures --check
   cargo volta refresh tests/kernels/gelu.cu --arch sm_80 --flag=--use_fast_math")]
 struct RefreshArgs {
     /// Folders with cases, or .cu files
@@ -233,6 +234,9 @@ struct RefreshArgs {
     /// Compile also what is not stale
     #[arg(long)]
     force: bool,
+    /// Compile all, write nothing, and fail if checked-in PTX has other code
+    #[arg(long, conflicts_with = "force")]
+    check: bool,
     /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `cargo volta refresh`: compile sources, and write their PTX beside them.
+//! `cargo volta refresh`: compile sources, and write their PTX beside them, or compare it with what is there.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -76,14 +76,40 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
         }
     };
     for (source, target) in jobs {
-        match refresh_one(&toolchain, nvcc, &source, &target, arguments.force) {
-            Ok((path, what)) => {
-                writeln!(out, "{what:<10} {}", render::clean_line(&path.to_string_lossy()))?;
+        match refresh_one(&toolchain, nvcc, &source, &target, arguments) {
+            Ok((path, found)) => {
+                let path = render::clean_line(&path.to_string_lossy());
+                writeln!(out, "{:<10} {path}", found.word())?;
+                if matches!(found, Found::Stale) && exit == Exit::Good {
+                    exit = Exit::Failed;
+                }
             }
-            Err(message) => fail(&message),
+            Err(message) => {
+                complain(&message);
+                exit = Exit::CouldNotRun;
+            }
         }
     }
     Ok(exit)
+}
+
+/// What was found where the PTX of a source lies.
+enum Found {
+    UpToDate,
+    /// Something else, in whose place the PTX was written.
+    Written,
+    /// Something else, that was left.
+    Stale,
+}
+
+impl Found {
+    fn word(&self) -> &'static str {
+        match self {
+            Found::UpToDate => "up to date",
+            Found::Written => "written",
+            Found::Stale => "stale",
+        }
+    }
 }
 
 fn refresh_one(
@@ -91,19 +117,38 @@ fn refresh_one(
     nvcc: &Path,
     source: &Path,
     target: &Target,
-    force: bool,
-) -> Result<(PathBuf, &'static str), String> {
+    arguments: &RefreshArgs,
+) -> Result<(PathBuf, Found), String> {
     let path = source.with_file_name(nvcc::file_name(target, source));
     let old = files::read_text(&path, prepare::MAX_PTX_BYTES).ok();
     let header = old.as_deref().and_then(|text| Header::parse(text).ok());
     let is_fresh = header.is_some_and(|header| matches!(header.stale(source, target), Ok(None)));
-    if is_fresh && !force {
-        return Ok((path, "up to date"));
+    if is_fresh && !arguments.force && !arguments.check {
+        return Ok((path, Found::UpToDate));
     }
     let compiled = toolchain.compile(nvcc, source, target).map_err(|error| error.to_string())?;
-    if old.as_deref() == Some(compiled.text.as_str()) {
-        return Ok((path, "up to date"));
+    let is_same = |old: &str| match arguments.check {
+        true => code(old).eq(code(&compiled.text)),
+        false => old == compiled.text,
+    };
+    if old.as_deref().is_some_and(is_same) {
+        return Ok((path, Found::UpToDate));
+    }
+    if arguments.check {
+        return Ok((path, Found::Stale));
     }
     files::write(&path, compiled.text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok((path, "written"))
+    Ok((path, Found::Written))
+}
+
+/// The lines of PTX without what depends on where its source lies: strings of debug information, and the digits that `nvcc`
+/// makes of the source's path for names that are local to it.
+fn code(ptx: &str) -> impl Iterator<Item = String> {
+    let digits = |name: &str| name.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let without_path = move |line: &str| {
+        let mut parts = line.split("_INTERNAL_");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |line, name| line + "_INTERNAL_" + &name[digits(name)..])
+    };
+    ptx.lines().filter(|line| !line.starts_with(".b8 ")).map(without_path)
 }

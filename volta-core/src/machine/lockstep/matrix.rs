@@ -145,9 +145,8 @@ impl Cta<'_> {
         if of_c.bytes() == 2 || of_d.bytes() == 2 {
             return false;
         }
-        let warps = group.warps;
         let Some(mut sums) = self.summands(group, c, of_c) else { return false };
-        let lockstep = &mut *group.lockstep;
+        let (lockstep, warps) = (&mut *group.lockstep, &*group.warps);
         let Some(plan) = lockstep.plan(product) else { return false };
         let Some(left) = lockstep.elements(warps, a, of_a) else { return false };
         let Some(right) = lockstep.elements(warps, b, of_b) else { return false };

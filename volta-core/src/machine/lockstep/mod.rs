@@ -11,8 +11,8 @@
 
 mod matrix;
 
+use super::control::{Active, Converged, Lanes};
 use super::cta::{Cta, Stop};
-use super::exec::Guarded;
 use super::exec::affine_memory::{Places, sharing_lanes};
 use super::exec::group::Group;
 use super::race::Now;
@@ -21,8 +21,7 @@ use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::{Options, Schedule};
 use crate::program::{
-    Address, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
-    Width,
+    Address, Divides, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Width,
 };
 use crate::term::{BitStrides, Pattern, Store, TermOp, TermOperand};
 use std::rc::Rc;
@@ -125,14 +124,6 @@ impl<const B: usize> Recent<B> {
 /// Where so many operations more than four times those of all at once were done by one warp after the other, warps had
 /// better go alone.
 const FALLBACK_AFTER: u64 = 1000;
-
-/// What became of an instruction.
-enum Step {
-    /// All warps go on there.
-    To(InstId),
-    /// Each warp goes on by itself, from where it stands.
-    Diverged,
-}
 
 impl InStep {
     /// The state for a CTA with so many threads, if those can go in lockstep.
@@ -319,154 +310,139 @@ impl Cta<'_> {
 
     /// The same; false where lockstep does not pay and warps go one by one from now on.
     fn lead<const B: usize>(&mut self, lockstep: &mut Lockstep<B>, warps: &mut [Warp]) -> Result<bool, Stop> {
-        let Some(mut pc) = common_pc(warps) else { return Ok(true) };
-        let insts = &self.launch.program.insts;
-        loop {
-            if lockstep.unprofitable {
-                lockstep.flush(warps);
-                warps.iter_mut().for_each(|warp| warp.go(warp.exists, pc));
-                return Ok(false);
-            }
-            match self.step_lockstep(lockstep, warps, &insts[pc.index()], pc)? {
-                Step::To(next) => pc = next,
-                Step::Diverged => {
-                    lockstep.flush(warps);
-                    return Ok(true);
-                }
-            }
-        }
-    }
-
-    /// Executes one instruction for all threads; or lets them stand before it, if it parts them.
-    #[inline]
-    fn step_lockstep<const B: usize>(
-        &mut self,
-        lockstep: &mut Lockstep<B>,
-        warps: &mut [Warp],
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<Step, Stop> {
-        let uniform = match inst.guard {
-            None => Some(true),
-            Some(PredSrc { pred, negated }) => lockstep.uniform(warps, pred).map(|holds| holds != negated),
-        };
-        let parts = match inst.divides {
-            Divides::Never => false,
-            Divides::ByGuard => uniform.is_none(),
-            Divides::Always => uniform != Some(false),
-        };
-        if parts {
-            warps.iter_mut().for_each(|warp| warp.go(warp.exists, pc));
-            return Ok(Step::Diverged);
-        }
-        let before = self.counts.warp_instructions;
-        self.counts.warp_instructions += warps.len() as u64;
-        self.counts.thread_instructions += lockstep.threads;
-        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
-            self.check_budgets()?;
-        }
-        if uniform == Some(false) {
-            return Ok(Step::To(pc.next()));
-        }
-        if inst.divides != Divides::Never {
-            if let Effect::Control(Control::Branch(target)) = inst.op.effect() {
-                if *target <= pc && self.watch.turns() {
-                    lockstep.flush(warps);
-                    self.look_for_turn(warps, pc)?;
-                }
-                return Ok(Step::To(*target));
-            }
-            if let Effect::Waits(Wait::Barrier) = inst.op.effect() {
-                return self.synchronize(lockstep, warps, inst, pc);
-            }
-        }
-        if uniform.is_some() && self.execute_lockstep(&mut AllThreads { lockstep, warps }, inst, pc)? {
-            lockstep.together += 1;
-            return Ok(Step::To(pc.next()));
-        }
-        lockstep.apart += 1;
-        lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
-        lockstep.write_back(warps, inst);
-        if let Effect::Collective(members) = inst.op.effect() {
-            return self.collect(warps, (inst, members), pc);
-        }
-        for warp in warps.iter_mut() {
-            let active = match inst.guard.filter(|_| uniform.is_none()) {
-                None => warp.exists,
-                Some(guard) => match self.guarded(warp, warp.exists, inst, pc, guard)? {
-                    Guarded::Lanes(active) => active,
-                    Guarded::Done | Guarded::Moved => LaneMask::NONE,
-                },
-            };
-            if !active.is_empty() {
-                self.execute(warp, active, inst, pc)?;
-            }
-        }
-        Ok(Step::To(pc.next()))
-    }
-
-    /// All warps arrive at a barrier.
-    fn synchronize<const B: usize>(
-        &mut self,
-        lockstep: &mut Lockstep<B>,
-        warps: &mut [Warp],
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<Step, Stop> {
-        if self.watch.looks_at(self.counts.barriers + 1) {
-            // All that the threads hold is looked at.
-            lockstep.flush(warps);
-        } else {
-            lockstep.write_back(warps, inst);
-        }
-        for warp in warps.iter_mut() {
-            warp.go(warp.exists, pc);
-            warp.at_barrier = warp.exists;
-        }
-        for at in 0..warps.len() {
-            self.arrive(warps, at)?;
-        }
-        Ok(common_pc(warps).map_or(Step::Diverged, Step::To))
-    }
-
-    /// The lanes of each warp exchange values.
-    fn collect(
-        &mut self,
-        warps: &mut [Warp],
-        (inst, members): (&Inst, Members),
-        pc: InstId,
-    ) -> Result<Step, Stop> {
-        let mut all = true;
-        for warp in warps.iter_mut() {
-            let done = self.try_collective(warp, warp.exists, inst, pc, members)?;
-            all &= done == warp.exists;
-            warp.diverge(warp.exists & !done, pc);
-            warp.go(done, pc.next());
-            warp.at_collective |= warp.exists & !done;
-        }
-        Ok(if all { Step::To(pc.next()) } else { Step::Diverged })
-    }
-
-    /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
-    /// was done that cannot be done again.
-    #[inline]
-    fn execute_lockstep<const B: usize>(
-        &mut self,
-        group: &mut AllThreads<'_, B>,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<bool, Stop> {
-        if let Op::Mma { product, d, a, b, c } = &inst.op {
-            return Ok(self.multiply_lockstep(group, pc, *product, d, [a, b, c]));
-        }
-        self.execute_together(group, inst, pc)
+        let Some(pc) = common_pc(warps) else { return Ok(true) };
+        let mut threads = AllThreads { lockstep, warps, holds: None };
+        self.follow(&mut threads, pc, InstId::NOWHERE)?;
+        lockstep.flush(warps);
+        Ok(!lockstep.unprofitable)
     }
 }
 
 /// All threads of a CTA.
 struct AllThreads<'s, const B: usize> {
     lockstep: &'s mut Lockstep<B>,
-    warps: &'s [Warp],
+    warps: &'s mut [Warp],
+    /// Whether the guard holds for all of them, or for none.
+    holds: Option<bool>,
+}
+
+impl<const B: usize> AllThreads<'_, B> {
+    /// Executes an operation for all warps at once. False where it has to be done by one after the other, with what their
+    /// own registers hold.
+    #[inline]
+    fn execute_in_lockstep(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<bool, Stop> {
+        let done = match &inst.op {
+            _ if self.holds.is_none() => false,
+            Op::Mma { product, d, a, b, c } => cta.multiply_lockstep(self, pc, *product, d, [a, b, c]),
+            _ => cta.execute_together(self, inst, pc)?,
+        };
+        let lockstep = &mut *self.lockstep;
+        if done {
+            lockstep.together += 1;
+        } else {
+            lockstep.apart += 1;
+            lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
+            lockstep.write_back(self.warps, inst);
+        }
+        Ok(done)
+    }
+}
+
+impl<const B: usize> Converged for AllThreads<'_, B> {
+    #[inline]
+    fn size(&self) -> (u64, u64) {
+        (self.warps.len() as u64, self.lockstep.threads)
+    }
+
+    #[inline]
+    fn ask_guard(&mut self, _: &mut Cta<'_>, inst: &Inst, _: InstId) -> Result<Active, Stop> {
+        self.holds = match inst.guard {
+            None => Some(true),
+            Some(PredSrc { pred, negated }) => {
+                self.lockstep.uniform(self.warps, pred).map(|holds| holds != negated)
+            }
+        };
+        let parts = match inst.divides {
+            Divides::Never => false,
+            Divides::ByGuard => self.holds.is_none(),
+            Divides::Always => self.holds != Some(false),
+        };
+        Ok(match self.holds {
+            _ if parts || self.lockstep.unprofitable => Active::Apart,
+            Some(false) => Active::Nobody,
+            Some(true) | None => Active::Some,
+        })
+    }
+
+    #[inline]
+    fn execute(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+        if self.execute_in_lockstep(cta, inst, pc)? {
+            return Ok(());
+        }
+        let agreed = self.holds.is_some();
+        for warp in self.warps.iter_mut() {
+            let mut lanes = Lanes::new(warp, warp.exists);
+            if agreed || lanes.ask_guard(cta, inst, pc)? == Active::Some {
+                lanes.execute(cta, inst, pc)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, target: InstId, _: InstId) -> Option<InstId> {
+        Some(target)
+    }
+
+    /// All warps arrive.
+    fn arrive(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<Option<InstId>, Stop> {
+        if cta.watch.looks_at(cta.counts.barriers + 1) {
+            // All that the threads hold is looked at.
+            self.lockstep.flush(self.warps);
+        } else {
+            self.lockstep.write_back(self.warps, inst);
+        }
+        for warp in self.warps.iter_mut() {
+            warp.go(warp.exists, pc);
+            warp.at_barrier = warp.exists;
+        }
+        for at in 0..self.warps.len() {
+            cta.arrive(self.warps, at)?;
+        }
+        Ok(common_pc(self.warps))
+    }
+
+    fn collective(
+        &mut self,
+        cta: &mut Cta<'_>,
+        inst: &Inst,
+        members: Members,
+        pc: InstId,
+    ) -> Result<Option<InstId>, Stop> {
+        if self.execute_in_lockstep(cta, inst, pc)? {
+            return Ok(Some(pc.next()));
+        }
+        let mut all = true;
+        for warp in self.warps.iter_mut() {
+            match Lanes::new(warp, warp.exists).collective(cta, inst, members, pc)? {
+                Some(next) => warp.go(warp.exists, next),
+                None => all = false,
+            }
+        }
+        Ok(all.then_some(pc.next()))
+    }
+
+    fn lanes(&mut self) -> Result<Lanes<'_>, Stop> {
+        Err(Stop::Defect("threads in lockstep execute an operation that parts them"))
+    }
+
+    fn warps(&mut self) -> &[Warp] {
+        self.lockstep.flush(self.warps);
+        self.warps
+    }
+
+    fn stand_at(&mut self, pc: InstId) {
+        self.warps.iter_mut().for_each(|warp| warp.go(warp.exists, pc));
+    }
 }
 
 impl<const B: usize> Group<B> for AllThreads<'_, B> {
@@ -514,7 +490,7 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let AllThreads { lockstep, warps } = self;
+        let AllThreads { lockstep, warps, holds: _ } = self;
         if B == ALONE {
             let Some(words) = cta.own_words(&warps[0], Lane::FIRST, places, width, d.len()) else {
                 return Ok(false);
