@@ -27,6 +27,9 @@ enum Change {
     By(TermOp, Value),
 }
 
+/// What a turn does to the reals of each lane's word.
+type Changes = Vec<(Lane, Vec<Change>)>;
+
 /// Words as reals of a format side by side, and what stands for them.
 struct Reals {
     format: Format,
@@ -73,7 +76,7 @@ impl Cta<'_> {
         pc: InstId,
         swap: &Swap,
         format: Format,
-    ) -> Result<Option<Vec<(Lane, Vec<Change>)>>, Stop> {
+    ) -> Result<Option<Changes>, Stop> {
         let count = swap.width.bytes() / format.bytes();
         let reals = Reals { format, unknown: (0..count).map(|_| self.unknown_real(mask, pc)).collect() };
         for lane in mask {
@@ -274,20 +277,23 @@ impl OneTurn<'_, '_, '_> {
             let depend = |this: &mut Self, terms: &[TermId]| {
                 terms.iter().map(|term| this.depends(*term)).collect::<Vec<_>>()
             };
-            let (next, by) = match op {
-                TermOp::Add => match depend(self, &[a, b])[..] {
+            let (next, by) = if op == TermOp::Add {
+                match depend(self, &[a, b])[..] {
                     [true, false] => (a, (TermOp::Add, b)),
                     [false, true] => (b, (TermOp::Add, a)),
                     _ => return None,
-                },
-                TermOp::Sub if depend(self, &[a, b]) == [true, false] => (a, (TermOp::Sub, b)),
-                TermOp::Fma => match depend(self, &[a, b, c])[..] {
+                }
+            } else if op == TermOp::Sub && depend(self, &[a, b]) == [true, false] {
+                (a, (TermOp::Sub, b))
+            } else if op == TermOp::Fma {
+                match depend(self, &[a, b, c])[..] {
                     [false, false, true] => (c, (TermOp::Add, self.product(a, b)?)),
                     [true, false, false] if self.is_one(b) => (a, (TermOp::Add, c)),
                     [false, true, false] if self.is_one(a) => (b, (TermOp::Add, c)),
                     _ => return None,
-                },
-                _ => return None,
+                }
+            } else {
+                return None;
             };
             at = next;
             rest.push(by);

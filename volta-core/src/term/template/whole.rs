@@ -50,9 +50,10 @@ impl Match<'_> {
             let Piece::Number(end) = &self.template.graph[end as usize] else { return false };
             let Some(end) = end.exact.finite() else { return false };
             let Some(range) = self.range(term) else { return false };
-            let is_void = match op {
-                TermOp::Max => range.low.is_some_and(|low| Rational::from_i128(low) >= *end),
-                _ => range.high.is_some_and(|high| Rational::from_i128(high) <= *end),
+            let is_void = if op == TermOp::Max {
+                range.low.is_some_and(|low| Rational::from_i128(low) >= *end)
+            } else {
+                range.high.is_some_and(|high| Rational::from_i128(high) <= *end)
             };
             let before = self.trail.len();
             let fits = is_void && self.fits(inner, term);
