@@ -329,6 +329,10 @@ fn through(op: &Op) -> Vec<Through> {
         let (width, values) = (update.bytes(), registers(std::slice::from_ref(a)));
         return vec![Through { space: *space, address: *address, reads, writes, width, values }];
     }
+    if let Op::Swap(swap) = op {
+        let (width, values) = (swap.width.bytes(), registers(std::slice::from_ref(&swap.new)));
+        return vec![Through { space: swap.space, address: swap.address, reads, writes, width, values }];
+    }
     if let Op::LoadFragment { fragment, space, address, .. } = op {
         let width = if fragment.element.is_integer() { 1 } else { 2 };
         return vec![Through {
@@ -518,7 +522,9 @@ impl Types {
             self.vote(Src::Reg(*d), int(to));
         } else if let Op::Atomic { update, a, .. } = op {
             let element = match update {
-                Update::Real(format) | Update::Extreme { format, .. } => Element::Float(*format),
+                Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
+                    Element::Float(*format)
+                }
                 Update::Integer(_, ty) => int(ty),
             };
             self.vote(*a, element);

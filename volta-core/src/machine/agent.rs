@@ -51,7 +51,7 @@ impl AtomicUpdate {
     /// Whether two operations are atomic for one another, and do different things.
     pub(super) fn differs(self, other: AtomicUpdate) -> bool {
         self.update != other.update
-            && self.update.bytes() == other.update.bytes()
+            && self.update.accessed() == other.update.accessed()
             && self.proxy == other.proxy
     }
 }

@@ -202,6 +202,10 @@ fn number(update: Update) -> u16 {
         Update::Real(Format::E5m2) => 6,
         // Behind those.
         Update::Extreme { largest, format } => 8 + 2 * number(Update::Real(format)) + u16::from(largest),
+        // Behind those, too.
+        Update::RealInWord { format, word } => {
+            32 + 8 * number(Update::Real(format)) + word.bytes().trailing_zeros() as u16
+        }
         Update::Integer(op, ty) => {
             let op = match op {
                 Int2::Add => 1,

@@ -9,7 +9,7 @@ use super::objects::pretty_name;
 use super::returned::Returned;
 use crate::base::assumption::Assumption;
 use crate::case::Rules;
-use crate::program::InstId;
+use crate::program::{InstId, Update};
 
 /// What the CTAs of a launch relied on. It is the same under every schedule.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ pub(super) struct Relied {
     narrow: BTreeSet<InstId>,
     /// Instructions whose results are not known (rule S2).
     unevaluated: BTreeSet<InstId>,
+    /// Loops of compare-and-swap that are one update, which stands beside each (rule Y7).
+    swaps: BTreeSet<(InstId, String)>,
     /// That a product of a warpgroup is over as a whole (rule Y12).
     parts: bool,
 }
@@ -75,6 +77,11 @@ impl Relied {
         self.unevaluated.insert(pc);
     }
 
+    /// The loop around a compare-and-swap is one update.
+    pub(super) fn on_swap(&mut self, pc: InstId, update: Update) {
+        self.swaps.insert((pc, update.to_string()));
+    }
+
     /// A product of a warpgroup is over for all of its warps when one of them has waited for it.
     pub(super) fn on_whole_products(&mut self) {
         self.parts = true;
@@ -93,6 +100,7 @@ impl Relied {
         self.unfenced = self.unfenced.or(other.unfenced);
         self.narrow.extend(other.narrow);
         self.unevaluated.extend(other.unevaluated);
+        self.swaps.extend(other.swaps);
         self.parts |= other.parts;
     }
 
@@ -134,6 +142,12 @@ impl Relied {
         all.extend(self.unevaluated.iter().map(|pc| {
             Assumption::relied(format!(
                 "{}: what it computes is not known, and nothing is said of values that depend on it (S2)",
+                instruction(launch, *pc)
+            ))
+        }));
+        all.extend(self.swaps.iter().map(|(pc, update)| {
+            Assumption::relied(format!(
+                "{}: the loop around it, which tries until it succeeds, is one atomic update, `{update}` (Y7)",
                 instruction(launch, *pc)
             ))
         }));

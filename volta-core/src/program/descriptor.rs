@@ -72,6 +72,8 @@ impl Origins<'_> {
             Some((*space, a.as_slice()))
         } else if let Op::Atomic { space, a, .. } = op {
             Some((*space, std::slice::from_ref(a)))
+        } else if let Op::Swap(swap) = op {
+            Some((swap.space, std::slice::from_ref(&swap.new)))
         } else {
             None
         };
@@ -87,6 +89,8 @@ impl Origins<'_> {
         if let Op::Load { space, .. } | Op::Atomic { space, .. } = op {
             // Where in a space it comes from is not told apart.
             origin = if self.may_be_stored(*space) { Origin::Several } else { Origin::None };
+        } else if let Op::Swap(swap) = op {
+            origin = if self.may_be_stored(swap.space) { Origin::Several } else { Origin::None };
         } else {
             op.visit_sources(&mut |source| origin = origin.and(self.of(source)));
         }

@@ -138,7 +138,7 @@ impl Op {
             | Op::Load { space: Space::Param, .. } => Effect::Computes,
             Op::Load { .. } => Effect::Reads,
             Op::Store { .. } => Effect::Writes(Writes::Store),
-            Op::Atomic { .. } => Effect::Writes(Writes::Atomic),
+            Op::Atomic { .. } | Op::Swap(_) => Effect::Writes(Writes::Atomic),
             Op::Async(operation) => operation.effect(),
             Op::Enter { .. } | Op::ActiveMask { .. } => Effect::Context,
             Op::Barrier { .. } => Effect::Waits(Wait::Barrier),

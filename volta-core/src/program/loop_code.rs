@@ -147,6 +147,7 @@ impl Names {
             | Op::Load { .. }
             | Op::Store { .. }
             | Op::Atomic { .. }
+            | Op::Swap(_)
             | Op::Cvta { .. }
             | Op::IsSpace { .. }
             | Op::MapToCta { .. }

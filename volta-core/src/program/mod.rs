@@ -12,6 +12,7 @@ pub mod op;
 mod asynchronous;
 mod check;
 mod code;
+mod collective;
 mod control;
 mod countdown;
 mod descriptor;
@@ -28,6 +29,7 @@ mod operand;
 mod polling;
 mod print;
 mod repeat;
+mod swap;
 mod tensor_memory;
 mod trap;
 mod types;
@@ -53,6 +55,7 @@ pub use loop_code::LoopCode;
 pub use op::*;
 pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
+pub use swap::{Swap, Turn};
 pub use tensor_memory::{
     CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TENSOR_COLUMNS, TENSOR_LANES,
     TensorMemoryOp, TensorProduct,

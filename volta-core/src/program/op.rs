@@ -5,6 +5,7 @@
 //! of their own. Packed types (`f16x2`, `s16x2`) lower to unpack, operations, pack.
 
 use super::asynchronous::Async;
+pub use super::collective::{Reduction, Shuffle, Vote};
 use super::matrix::{Fragment, MatrixProduct};
 use super::update::{Scope, Update};
 pub use crate::base::index::InstId;
@@ -368,25 +369,6 @@ pub enum Special {
     Unpredictable,
 }
 
-/// Shuffle modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "named as in PTX")]
-pub enum Shuffle {
-    Up,
-    Down,
-    Bfly,
-    Idx,
-}
-
-/// Votes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "named as in PTX")]
-pub enum Vote {
-    All,
-    Any,
-    Uni,
-}
-
 /// What a CTA barrier does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
@@ -409,15 +391,6 @@ pub struct Declared {
     pub predicates: Vec<PredId>,
     /// Variables of each thread: local memory and parameters of calls.
     pub variables: Vec<VariableId>,
-}
-
-/// What `redux.sync` makes of the values of lanes, which is the same in any order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
-    /// Of 32-bit integers: add, min, max, and, or, xor.
-    Integer(Int2, Int),
-    /// Of f32: min, max.
-    Float(Float2),
 }
 
 /// An operation. Destinations come first.
@@ -628,6 +601,8 @@ pub enum Op {
         d: Option<RegId>,
         a: Src,
     },
+    /// `atom.cas`, the end of one turn of a loop that tries again until it succeeds
+    Swap(Box<super::swap::Swap>),
     /// From generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
     Cvta {
         d: RegId,

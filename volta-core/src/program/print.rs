@@ -20,6 +20,7 @@ use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Reduction,
     Space, Src, ToIntegral, Width,
 };
+use super::swap::Swap;
 use super::tensor_memory::{
     CopiedShape, LeftFactor, Moved, MovedShape, Scales, TensorMemoryOp, TensorProduct,
 };
@@ -304,6 +305,13 @@ impl Display for Op {
             Op::Atomic { update, scope, space, address, alignment: _, d, a } => {
                 let scope = scope_name(*scope);
                 write!(out, "{} = atomic{scope}.{space}.{update} {address}, {a}", sink(d))
+            }
+            Op::Swap(swap) => {
+                let Swap { scope, space, address, width, d, expected, new, turn, reason: _ } = &**swap;
+                let scope = scope_name(*scope);
+                let first =
+                    turn.operations.first().map_or_else(String::new, |first| format!(" from {first}"));
+                write!(out, "{d} = swap{scope}.{space}.{width} {address}, {expected}, {new}{first}")
             }
             Op::Cvta { d, a, space, to, width } => {
                 let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };
@@ -666,6 +674,9 @@ impl Display for Update {
             Update::Extreme { largest: true, format } => write!(out, "max.{}", format.name()),
             Update::Extreme { largest: false, format } => write!(out, "min.{}", format.name()),
             Update::Integer(op, ty) => write!(out, "{}.{ty}", name(op)),
+            Update::RealInWord { format, word } => {
+                write!(out, "add.{} in words of {} bits", format.name(), word.bits())
+            }
         }
     }
 }

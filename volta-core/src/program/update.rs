@@ -1,6 +1,6 @@
 //! What atomic operations do to memory, and among whom they are one (rule Y7).
 
-use super::op::{Int, Int2};
+use super::op::{Int, Int2, Width};
 use crate::number::format::Format;
 
 /// What an atomic operation does to memory; all of them commute with themselves.
@@ -17,6 +17,13 @@ pub enum Update {
     },
     /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` ask for a sign.
     Integer(Int2, Int),
+    /// Adds a real that is part of a word, which is exchanged as a whole.
+    RealInWord {
+        /// Of the real.
+        format: Format,
+        /// The word's.
+        word: Width,
+    },
 }
 
 impl Update {
@@ -52,11 +59,21 @@ impl Update {
         }
     }
 
-    /// Bytes that it covers.
+    /// Bytes of what it updates.
     pub fn bytes(self) -> u32 {
         match self {
-            Update::Real(format) | Update::Extreme { format, .. } => format.bytes(),
+            Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
+                format.bytes()
+            }
             Update::Integer(_, ty) => ty.width.bytes(),
+        }
+    }
+
+    /// Bytes that it accesses at once.
+    pub fn accessed(self) -> u32 {
+        match self {
+            Update::RealInWord { format: _, word } => word.bytes(),
+            Update::Real(_) | Update::Extreme { .. } | Update::Integer(..) => self.bytes(),
         }
     }
 }

@@ -108,6 +108,7 @@ impl Op {
                 [Read(address.base), Read(*a)].into_iter().for_each(&mut *visit);
                 d.iter().for_each(|d| visit(Write(*d)));
             }
+            Op::Swap(swap) => swap.visit(visit),
             Op::MapToCta { d, a, rank, space: _, width: _ } => {
                 [Write(*d), Read(*a), Read(*rank)].into_iter().for_each(visit);
             }

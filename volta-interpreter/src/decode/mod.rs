@@ -85,7 +85,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether some atomic operation adds floats, which rounds in the order of the schedule.
+    /// Whether some atomic operation adds floats, which rounds in the order of the schedule, or may be part of a loop that
+    /// does.
     pub fn adds_floats_atomically(&self) -> bool {
         // Of a tensor map nobody knows yet of which type it is.
         let adds = |effect: &BulkEffect| {
@@ -93,7 +94,7 @@ impl Program {
         };
         let mut instructions = self.functions.iter().flat_map(|function| &function.code);
         instructions.any(|instruction| {
-            matches!(&instruction.op, Op::Atomic { op: AtomicOp::Add(_), .. })
+            matches!(&instruction.op, Op::Atomic { op: AtomicOp::Add(_) | AtomicOp::Cas, .. })
                 || matches!(&instruction.op, Op::Bulk(copy) if adds(&copy.effect))
         })
     }

@@ -336,6 +336,8 @@ impl Cta<'_> {
             Some(width.bytes())
         } else if let Op::Atomic { update, .. } = op {
             Some(update.bytes())
+        } else if let Op::Swap(swap) = op {
+            Some(swap.width.bytes())
         } else {
             None
         }

@@ -108,7 +108,7 @@ impl Cta<'_> {
             return Ok(Value::Undefined(origin));
         }
         match update {
-            Update::Real(format) | Update::Extreme { format, .. } => {
+            Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
                 let real = self.read_real(by, format)?;
                 // NaN, which rule V2 leaves out.
                 let nan = Value::Undefined(Origin::Invalid(pc));
@@ -137,7 +137,7 @@ impl Cta<'_> {
             return Ok(Value::Undefined(origin));
         }
         match update {
-            Update::Real(format) | Update::Extreme { format, .. } => {
+            Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
                 let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
                     return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
@@ -145,7 +145,7 @@ impl Cta<'_> {
                 let (op, approximate) = match update {
                     Update::Extreme { largest: true, .. } => (TermOp::Max, false),
                     Update::Extreme { largest: false, .. } => (TermOp::Min, false),
-                    Update::Real(_) | Update::Integer(..) => (TermOp::Add, true),
+                    Update::Real(_) | Update::RealInWord { .. } | Update::Integer(..) => (TermOp::Add, true),
                 };
                 let precision = Precision { approximate, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };

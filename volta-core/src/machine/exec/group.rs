@@ -259,6 +259,7 @@ impl Cta<'_> {
             | Op::FloatToInt { .. }
             | Op::CvtFloat { .. }
             | Op::Atomic { .. }
+            | Op::Swap(_)
             | Op::Cvta { .. }
             | Op::IsSpace { .. }
             | Op::MapToCta { .. }

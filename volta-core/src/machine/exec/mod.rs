@@ -38,6 +38,7 @@ mod shape;
 mod shared_matrix;
 mod sign;
 mod store;
+mod swap;
 mod symbolic_int;
 mod tensor_copy;
 mod tensor_memory;
@@ -170,6 +171,7 @@ impl Cta<'_> {
                 let place = (*space, *address, *alignment);
                 self.atomic(warp, mask, pc, (*update, *scope), place, (*d, *a))
             }
+            Op::Swap(swap) => self.swap(warp, mask, pc, swap),
             Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, (*p, [*a, *b])),
             Op::Special { d, special, width } => self.special(warp, mask, pc, *d, *special, *width),
             Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, [*a, *b]),

@@ -10,6 +10,7 @@
 //! place.
 
 mod asynchronous;
+mod atomic;
 mod form;
 mod transfer;
 mod width;

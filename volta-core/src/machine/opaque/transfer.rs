@@ -66,7 +66,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
+    pub(super) fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
         let Some(at) = self.place(d) else { return };
         let old = state.0[at].filter(|_| keeps || self.adds);
         let form = old.map_or(form, |old| self.joined(old, form));
@@ -163,7 +163,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn stored(&mut self, address: Form, bytes: u32, form: Form) {
+    pub(super) fn stored(&mut self, address: Form, bytes: u32, form: Form) {
         let Some((base, offset)) = self.object(address) else {
             // An address would be a fault.
             self.changed |= !self.numbers_anywhere;
@@ -221,11 +221,8 @@ impl Analysis<'_> {
                 let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
                 self.stored(place, width.bytes(), form);
             }
-        } else if let Op::Atomic { update, space, address, .. } = op {
-            let place = self.address(state, *address);
-            if !self.loaded(*space, place, update.bytes()).is_number() {
-                self.stored(place, update.bytes(), Form::tainted(u64::MAX));
-            }
+        } else if matches!(op, Op::Atomic { .. } | Op::Swap(_)) {
+            self.update(state, op, keeps);
         } else if let Op::StoreMatrix { .. } | Op::StoreFragment { .. } = op {
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
@@ -468,6 +465,7 @@ impl Analysis<'_> {
             | Op::Load { .. }
             | Op::Store { .. }
             | Op::Atomic { .. }
+            | Op::Swap(_)
             | Op::IsSpace { .. }
             | Op::Branch { .. }
             | Op::BranchTable { .. }
@@ -535,10 +533,11 @@ impl Analysis<'_> {
         self.cut_result(form, width)
     }
 
-    /// `x & mask`: an address that is rounded down is one, and so is that of the same place in the even CTA of a pair.
+    /// `x & mask`: an address without bits that nothing but its offset decides is one, as where it is rounded down, and so is
+    /// that of the same place in the even CTA of a pair.
     fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
         let hidden = !mask & width.mask();
-        let rounds = hidden & hidden.wrapping_add(1) == 0 && hidden & self.sums.taint(x) == 0;
+        let rounds = hidden & self.sums.taint(x) == 0;
         let in_pair = hidden & PAIR_BIT != 0 && width == Width::W32 && {
             let below = hidden & !PAIR_BIT;
             below & (below + 1) == 0 && below & self.sums.taint(x) == 0
@@ -682,6 +681,7 @@ impl Analysis<'_> {
             {
                 Some(ADDRESSED)
             }
+            Op::Swap(swap) => self.forbidden_swap(state, swap),
             Op::SetpInt { compare, ty, a, b, .. } => {
                 let (x, y) = (self.operand(state, *a, ty.width), self.operand(state, *b, ty.width));
                 let is_null = |form: Form| form == Form::number(0);

@@ -23,6 +23,8 @@ impl Analysis<'_> {
             (*address, width.bytes() * d.len() as u32)
         } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {
             (*address, width.bytes() * a.len() as u32)
+        } else if let Op::Swap(swap) = op {
+            (swap.address, swap.width.bytes())
         } else {
             return None;
         };

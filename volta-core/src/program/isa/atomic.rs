@@ -8,7 +8,8 @@ use super::{Row, Types, row, unsupported};
 use crate::number::format::Format;
 use crate::program::asynchronous::Async;
 use crate::program::op::{Address, Int, Int2, Op, RegId, Space, Src, Width};
-use crate::program::operand::{Lowered, Operation};
+use crate::program::operand::{Fail, Lowered, Operation};
+use crate::program::swap::{Swap, Turn};
 use crate::program::types::{Type, double, float_width};
 use crate::program::update::{Scope, Update};
 use crate::ptx::tree::Operand;
@@ -123,6 +124,9 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
         return Err(x.unsupported("atomics are of shared and global memory"));
     }
+    if has_result && x.flag("cas") {
+        return swap(x, scope, space);
+    }
     let op = operation(x)?;
     if x.choose(&[("v2", ()), ("v4", ()), ("v8", ())]).is_some() {
         return Err(x.unsupported("atomics on vectors are not done yet"));
@@ -149,6 +153,25 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
         x.push(one);
         Ok(())
     }
+}
+
+/// `atom{.order}{.scope}{.space}.cas{.cache_hint}.type d, [a], b, c`: whether it is the end of a loop that is an update, the
+/// code around it tells.
+fn swap(x: &mut Operation<'_, '_>, scope: Scope, space: Space) -> Lowered {
+    let Fail::Unsupported(reason) = x.unsupported(EXCHANGE) else { return Err(x.wrong_type()) };
+    let hint = x.flag("L2::cache_hint");
+    let ty = x.ty()?;
+    let (Type::Bits(width), false) = (ty, matches!(x.operand(0)?, Operand::Sink(_))) else {
+        return Err(Fail::Unsupported(reason));
+    };
+    x.done(4 + usize::from(hint))?;
+    policy(x, 4, hint)?;
+    let d = x.destination(0, width)?;
+    let (address, space) = x.address(1, space)?;
+    let (expected, new) = (x.source(2, ty)?, x.source(3, ty)?);
+    let turn = Turn::without_operations(d);
+    x.push(Op::Swap(Box::new(Swap { scope, space, address, width, d, expected, new, turn, reason })));
+    Ok(())
 }
 
 /// What an operation does to memory of a type.

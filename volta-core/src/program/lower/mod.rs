@@ -140,7 +140,7 @@ impl<'m> Lowering<'m> {
         find_matrices(&mut self.insts, &self.variables);
         let (registers, predicates, _) = self.names.counts();
         let module_variables = self.names.module_variables();
-        Ok(Program {
+        let mut program = Program {
             name: function.name.text.clone(),
             insts: self.insts,
             registers,
@@ -151,7 +151,9 @@ impl<'m> Lowering<'m> {
             locations: self.locations,
             bounds: self.bounds,
             lines,
-        })
+        };
+        program.find_swap_loops();
+        Ok(program)
     }
 
     /// Turns labels into positions.

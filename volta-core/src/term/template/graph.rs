@@ -16,18 +16,18 @@ const MAX_RECOMPUTED: u32 = 6;
 
 /// One match of a graph with a template.
 pub(super) struct Match<'s> {
-    store: &'s Store,
+    pub(super) store: &'s Store,
     explainer: &'s Explainer,
-    template: &'s Template,
+    pub(super) template: &'s Template,
     pub(super) operands: [Option<TermId>; MAX_OPERANDS],
     seen: FxHashSet<(u32, TermId)>,
     /// Visited pairs and bound operands, in order, for backtracking.
-    trail: Vec<Undo>,
+    pub(super) trail: Vec<Undo>,
     pub(super) outer: Vec<(TermOp, Which, [TermId; 3])>,
     steps: u32,
 }
 
-enum Undo {
+pub(super) enum Undo {
     Seen(u32, TermId),
     Bound(usize),
 }
@@ -136,14 +136,14 @@ impl<'s> Match<'s> {
         factors.is_some_and(|factors| self.fits_some_way(ways(TermOp::Mul, TermOp::Mul), &factors, terms))
     }
 
-    fn number(&self, term: TermId) -> Option<&'s Extended> {
+    pub(super) fn number(&self, term: TermId) -> Option<&'s Extended> {
         match self.store.view(term) {
             View::Constant(constant) => Some(&constant.exact),
             View::Input { .. } | View::Apply(..) => None,
         }
     }
 
-    fn fits(&mut self, at: u32, term: TermId) -> bool {
+    pub(super) fn fits(&mut self, at: u32, term: TermId) -> bool {
         if self.steps == 0 {
             return false;
         }
@@ -165,15 +165,18 @@ impl<'s> Match<'s> {
                 if self.seen.contains(&(at, term)) {
                     return true;
                 }
-                if self.explainer.digest(self.store, term) != *digest
-                    || self.explainer.rounds_of(term) != *rounds
-                {
+                if self.explainer.digest(self.store, term) != *digest {
                     return false;
                 }
-                let Some((own, terms)) = normal(self.store, term) else { return false };
-                let fits = self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms)
-                    || *op == TermOp::Select && own == *op && self.fits_turned_round(*operands, &terms);
-                if !fits {
+                let fits = self.explainer.rounds_of(term) == *rounds
+                    && normal(self.store, term).is_some_and(|(own, terms)| {
+                        self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms)
+                            || *op == TermOp::Select
+                                && own == *op
+                                && self.fits_turned_round(*operands, &terms)
+                            || self.is_compared_alike((*op, *operands), (own, terms))
+                    });
+                if !fits && !self.fits_unclamped(*op, *operands, term) {
                     return false;
                 }
                 self.seen.insert((at, term));
@@ -251,7 +254,7 @@ impl<'s> Match<'s> {
         }
     }
 
-    fn undo(&mut self, before: usize) {
+    pub(super) fn undo(&mut self, before: usize) {
         for undo in self.trail.drain(before..) {
             match undo {
                 Undo::Seen(at, term) => {

@@ -10,6 +10,7 @@
 
 mod graph;
 mod near;
+mod whole;
 
 use crate::base::index::InstId;
 use crate::base::lane::{Lane, LaneMask};

@@ -1,0 +1,360 @@
+//! Loops of compare-and-swap (rule Y7): the code of one turn is executed with a real that nobody knows in place of what it
+//! finds, and is an update if what it computes of that is a sum, a minimum or a maximum of it and of what does not depend on
+//! it. Then the location is updated as by an atomic operation.
+
+use super::super::agent::Agent;
+use super::super::cta::{Cta, Stop};
+use super::super::int_terms::exactly;
+use super::super::packed::{PackedPart, PackedValues};
+use super::super::value::{Origin, Sym, Truth, Value};
+use super::super::warp::Warp;
+use super::memory::LaneAccess;
+use super::shape::Shape;
+use crate::base::lane::{Lane, LaneMask};
+use crate::number::format::Format;
+use crate::number::{Extended, Rational};
+use crate::program::{Clamp, Inst, InstId, Precision, Swap, Update, Width};
+use crate::term::{NodeId, TermId, TermKind, TermOp, View};
+use crate::verdict::FaultKind;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a turn does to the location of a lane, if it is an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// Nothing.
+    Same,
+    /// Adds it, or takes the smaller or the larger of the two.
+    By(TermOp, Value),
+}
+
+/// What a turn does to the reals of each lane's word.
+type Changes = Vec<(Lane, Vec<Change>)>;
+
+/// Words as reals of a format side by side, and what stands for them.
+struct Reals {
+    format: Format,
+    /// A node for each of them.
+    unknown: Vec<NodeId>,
+}
+
+impl Cta<'_> {
+    /// Executes what a loop of compare-and-swap does.
+    pub(super) fn swap(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        swap: &Swap,
+    ) -> Result<(), Stop> {
+        for format in swap.turn.formats.iter().copied().filter(|format| format.bytes() <= swap.width.bytes())
+        {
+            let Some(changes) = self.try_turn(warp, mask, pc, swap, format)? else { continue };
+            let Some(update) = update_of(&changes, format, swap.width) else { continue };
+            self.exchange(warp, pc, swap, (update, format), &changes)?;
+            // What is there before it, the schedule decides (rule S4).
+            let unpredictable = Origin::Unpredictable(pc);
+            for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
+                mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, Value::Undefined(unpredictable)));
+            }
+            for p in &swap.turn.varying.predicates {
+                mask.iter()
+                    .for_each(|lane| warp.predicate_mut(*p).set(lane, Truth::Undefined(unpredictable)));
+            }
+            self.relied.on_swap(pc, update);
+            return Ok(());
+        }
+        let message =
+            format!("{}, and one turn of the loop around it is no update that commutes", swap.reason);
+        Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc))
+    }
+
+    /// Executes one turn on words that are reals of a format. `None` where it does something else to them than update them.
+    fn try_turn(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        swap: &Swap,
+        format: Format,
+    ) -> Result<Option<Changes>, Stop> {
+        let count = swap.width.bytes() / format.bytes();
+        let reals = Reals { format, unknown: (0..count).map(|_| self.unknown_real(mask, pc)).collect() };
+        for lane in mask {
+            let part = |node: &NodeId| PackedPart {
+                value: Value::Sym(Sym::real(format, TermId::lane(*node, lane))),
+                bytes: format.bytes(),
+            };
+            let parts: Vec<PackedPart> = reals.unknown.iter().map(part).collect();
+            let word = if let [only] = parts.as_slice() { only.value } else { self.packed.join(&parts) };
+            warp.register_mut(swap.turn.found).set(lane, word);
+        }
+        let insts: &[Inst] = &self.launch.program.insts;
+        let before = self.counts.warp_instructions;
+        self.counts.warp_instructions += swap.turn.operations.len() as u64;
+        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
+            self.check_budgets()?;
+        }
+        // What its accesses cost was counted when they were made.
+        let patterns = self.patterns.take();
+        let mut executed = Ok(());
+        for at in &swap.turn.operations {
+            executed = self.execute(warp, mask, &insts[at.index()], *at);
+            if executed.is_err() {
+                break;
+            }
+        }
+        self.patterns = patterns;
+        match executed {
+            Ok(()) => {}
+            // A word that holds something else.
+            Err(Stop::Fault(_)) => return Ok(None),
+            Err(
+                other @ (Stop::Exhausted(_)
+                | Stop::Missing(_)
+                | Stop::Endless(_)
+                | Stop::Defect(_)
+                | Stop::Doubtful
+                | Stop::NeedVectorClocks),
+            ) => return Err(other),
+        }
+        let mut all = Vec::with_capacity(mask.count() as usize);
+        for lane in mask {
+            let new = self.value(warp, swap.new, lane);
+            let Some(changes) = self.changes(new, swap.width, lane, &reals, pc) else { return Ok(None) };
+            all.push((lane, changes));
+        }
+        Ok(Some(all))
+    }
+
+    /// A real of which nothing is known, in each lane: another one each time. None is left when the loop is over.
+    fn unknown_real(&mut self, mask: LaneMask, pc: InstId) -> NodeId {
+        let number = Rational::from_u64(self.store.len() as u64);
+        let number = exactly(&mut self.store, number);
+        self.store.push(TermOp::Outcome, mask, &[&[number.raw(); 32]], pc)
+    }
+
+    /// What becomes of the reals of a word whose new contents are these.
+    fn changes(
+        &mut self,
+        new: Value,
+        width: Width,
+        lane: Lane,
+        reals: &Reals,
+        pc: InstId,
+    ) -> Option<Vec<Change>> {
+        let (format, bytes) = (reals.format, reals.format.bytes());
+        let pieces = self.packed.split(new, width.bytes());
+        let mut changes = Vec::with_capacity(reals.unknown.len());
+        for (at, node) in reals.unknown.iter().enumerate() {
+            let part = PackedValues::slice(&pieces, at as u32 * bytes, bytes).ok()?;
+            let part = self.packed.join(&part);
+            if let Some(origin) = self.packed.undefined_part(part) {
+                // What is not known may be anything but a sum.
+                if matches!(origin, Origin::Unevaluated(_)) {
+                    return None;
+                }
+                changes.push(Change::By(TermOp::Add, Value::Undefined(origin)));
+                continue;
+            }
+            let real = self.read_real(part, format).ok()??;
+            let own = TermId::lane(*node, lane);
+            if real == own {
+                changes.push(Change::Same);
+                continue;
+            }
+            let mut turn =
+                OneTurn { cta: self, unknown: &reals.unknown, known: FxHashMap::default(), format, pc };
+            let by = match turn.added(real, own) {
+                Some(by) => (TermOp::Add, by),
+                None => turn.compared(real, own)?,
+            };
+            changes.push(Change::By(by.0, Value::Sym(Sym::real(format, by.1))));
+        }
+        Some(changes)
+    }
+
+    /// Updates the locations of all lanes.
+    fn exchange(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        swap: &Swap,
+        (update, format): (Update, Format),
+        changes: &[(Lane, Vec<Change>)],
+    ) -> Result<(), Stop> {
+        let mask = changes.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
+        let addresses = self.addresses(warp, mask, swap.address, pc)?;
+        let agent = Agent::Atomic { update, scope: swap.scope };
+        let bytes = swap.width.bytes();
+        for (lane, changes) in changes {
+            let lane = *lane;
+            let mut offsets = [0; 32];
+            let place = (swap.space, addresses[lane]);
+            let access = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            self.holds_atomics(warp, lane, &at)?;
+            self.writable(warp, &at, bytes)?;
+            for (part, change) in changes.iter().enumerate() {
+                let offset = at.offsets[lane] + part as u64 * u64::from(update.bytes());
+                let by = match change {
+                    Change::By(_, by) => *by,
+                    // What stays as it is belongs to the exchange as well.
+                    Change::Same => {
+                        let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
+                        if let Err(held) = self.read_real(held, format) {
+                            let message = format!("{}; beside what it updates lies {held}", swap.reason);
+                            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+                        }
+                        Value::Bits(0)
+                    }
+                };
+                self.update_at(warp, lane, &at, offset, by)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The update that all lanes make of their words, if it is one.
+fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Option<Update> {
+    let all = changes.iter().flat_map(|(_, changes)| changes);
+    let operations: FxHashSet<Option<TermOp>> = all
+        .map(|change| match change {
+            Change::Same => None,
+            Change::By(op, _) => Some(*op),
+        })
+        .collect();
+    let [adds, least, largest] =
+        [TermOp::Add, TermOp::Min, TermOp::Max].map(|op| operations.contains(&Some(op)));
+    let is_whole = format.bytes() == word.bytes();
+    match (adds, least, largest) {
+        (true, false, false) if is_whole => Some(Update::Real(format)),
+        (true, false, false) => Some(Update::RealInWord { format, word }),
+        // What stays as it is adds zero; of minima and maxima there is nothing of that kind.
+        (false, true, false) | (false, false, true) if is_whole && operations.len() == 1 => {
+            Some(Update::Extreme { largest, format })
+        }
+        _ => None,
+    }
+}
+
+/// Takes apart what one turn computes.
+struct OneTurn<'c, 'l, 'u> {
+    cta: &'c mut Cta<'l>,
+    unknown: &'u [NodeId],
+    /// Which terms depend on what the turn found.
+    known: FxHashMap<TermId, bool>,
+    format: Format,
+    pc: InstId,
+}
+
+impl OneTurn<'_, '_, '_> {
+    /// Whether a term depends on what the turn found.
+    fn depends(&mut self, term: TermId) -> bool {
+        let TermKind::Lane(node, _) = term.kind() else { return false };
+        // Nothing before the first of these nodes knows of them.
+        if self.unknown.iter().all(|unknown| node < *unknown) {
+            return false;
+        }
+        if self.unknown.contains(&node) {
+            return true;
+        }
+        if let Some(known) = self.known.get(&term) {
+            return *known;
+        }
+        let View::Apply(op, operands) = self.cta.store.view(term) else { return false };
+        let depends = operands[..op.arity()].iter().any(|operand| self.depends(*operand));
+        self.known.insert(term, depends);
+        depends
+    }
+
+    /// What is added to what the turn found of a location, if a term is that sum.
+    fn added(&mut self, term: TermId, own: TermId) -> Option<TermId> {
+        let mut rest: Vec<(TermOp, TermId)> = Vec::new();
+        let mut at = term;
+        while at != own {
+            let View::Apply(op, [a, b, c]) = self.cta.store.view(at) else { return None };
+            let depend = |this: &mut Self, terms: &[TermId]| {
+                terms.iter().map(|term| this.depends(*term)).collect::<Vec<_>>()
+            };
+            let (next, by) = if op == TermOp::Add {
+                match depend(self, &[a, b])[..] {
+                    [true, false] => (a, (TermOp::Add, b)),
+                    [false, true] => (b, (TermOp::Add, a)),
+                    _ => return None,
+                }
+            } else if op == TermOp::Sub && depend(self, &[a, b]) == [true, false] {
+                (a, (TermOp::Sub, b))
+            } else if op == TermOp::Fma {
+                match depend(self, &[a, b, c])[..] {
+                    [false, false, true] => (c, (TermOp::Add, self.product(a, b)?)),
+                    [true, false, false] if self.is_one(b) => (a, (TermOp::Add, c)),
+                    [false, true, false] if self.is_one(a) => (b, (TermOp::Add, c)),
+                    _ => return None,
+                }
+            } else {
+                return None;
+            };
+            at = next;
+            rest.push(by);
+        }
+        let mut sum = None;
+        for (op, by) in rest.into_iter().rev() {
+            sum = Some(match (sum, op) {
+                (None, TermOp::Sub) => self.computed(TermOp::Neg, &[by])?,
+                (None, _) => by,
+                (Some(sum), op) => self.computed(op, &[sum, by])?,
+            });
+        }
+        sum
+    }
+
+    /// With what a turn compares what it found, if a term is the smaller or the larger of the two.
+    fn compared(&mut self, term: TermId, own: TermId) -> Option<(TermOp, TermId)> {
+        let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.cta.store.view(term) else { return None };
+        let (mut at, mut with) = (term, None);
+        while at != own {
+            let View::Apply(own_op, [a, b, _]) = self.cta.store.view(at) else { return None };
+            if own_op != op {
+                return None;
+            }
+            let (next, other) = match (self.depends(a), self.depends(b)) {
+                (true, false) => (a, b),
+                (false, true) => (b, a),
+                (true, true) | (false, false) => return None,
+            };
+            with = Some(match with {
+                None => other,
+                Some(with) => self.computed(op, &[with, other])?,
+            });
+            at = next;
+        }
+        Some((op, with?))
+    }
+
+    fn product(&mut self, a: TermId, b: TermId) -> Option<TermId> {
+        if self.is_one(a) {
+            return Some(b);
+        }
+        if self.is_one(b) { Some(a) } else { self.computed(TermOp::Mul, &[a, b]) }
+    }
+
+    fn is_one(&self, term: TermId) -> bool {
+        match self.cta.store.view(term) {
+            View::Constant(constant) => constant.exact == Extended::Finite(Rational::ONE),
+            View::Input { .. } | View::Apply(..) => false,
+        }
+    }
+
+    /// A term of what does not depend on what the turn found.
+    fn computed(&mut self, op: TermOp, terms: &[TermId]) -> Option<TermId> {
+        let OneTurn { format, pc, .. } = *self;
+        let precision = Precision { approximate: true, ..Precision::NEAREST };
+        let shape = Shape { op, format, precision, clamp: Clamp::None };
+        if terms.iter().all(|term| self.cta.known.contains(term.raw())) {
+            let value = self.cta.fold_float(shape, terms, pc);
+            return self.cta.read_real(value, format).ok().flatten();
+        }
+        Some(self.cta.store.apply(op, terms, pc))
+    }
+}

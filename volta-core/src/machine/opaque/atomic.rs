@@ -1,0 +1,40 @@
+//! Atomic operations: what they leave in memory where addresses lie, and what they must not make of these.
+
+use super::form::Form;
+use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
+use super::{Analysis, State};
+use crate::program::{Op, Swap};
+
+impl Analysis<'_> {
+    /// Executes an atomic operation.
+    pub(super) fn update(&mut self, state: &mut State, op: &Op, keeps: bool) {
+        let (space, address, bytes) = if let Op::Atomic { update, space, address, .. } = op {
+            (*space, *address, update.bytes())
+        } else if let Op::Swap(swap) = op {
+            // What its turn computes once more is what it was.
+            for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
+                self.write(state, *d, Form::number(u64::MAX), keeps);
+            }
+            (swap.space, swap.address, swap.width.bytes())
+        } else {
+            return;
+        };
+        let place = self.address(state, address);
+        if !self.loaded(space, place, bytes).is_number() {
+            self.stored(place, bytes, Form::tainted(u64::MAX));
+        }
+    }
+
+    /// Why a compare-and-swap must not be, if it must not.
+    pub(super) fn forbidden_swap(&mut self, state: &State, swap: &Swap) -> Option<&'static str> {
+        let place = self.address(state, swap.address);
+        if place.is_number() {
+            return Some(NOWHERE);
+        }
+        if !self.sums.is_address(place) {
+            return Some(ADDRESSED);
+        }
+        let numbers = [swap.expected, swap.new].map(|source| self.form(state, source).is_number());
+        (numbers != [true; 2]).then_some(COMPUTED)
+    }
+}
