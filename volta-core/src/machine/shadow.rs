@@ -1,6 +1,7 @@
 //! What the epoch race detector remembers of cells that threads share byte by byte: of a cell as a whole while accesses
 //! cover all of it, and of each of its bytes from the first access on that does not.
 
+use super::agent::Agent;
 use super::race::{EpochShadow, Now};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
@@ -17,6 +18,46 @@ impl ByteShadow {
     /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
+    }
+
+    /// Somebody reads those bytes of a cell, in thread `32·warp + lane`; true if that may race.
+    #[must_use]
+    pub(super) fn read_by(
+        &mut self,
+        agent: Agent,
+        (cell, bytes): (&mut EpochShadow, u8),
+        now: Now,
+        lane: Lane,
+    ) -> bool {
+        match agent {
+            Agent::Thread
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => self.read(cell, bytes, now, lane),
+            Agent::AnyOf { lanes, .. } => self.read_together(cell, bytes, now, lanes),
+        }
+    }
+
+    /// Somebody writes them; true if that may race.
+    #[must_use]
+    pub(super) fn write_by(
+        &mut self,
+        agent: Agent,
+        (cell, bytes): (&mut EpochShadow, u8),
+        now: Now,
+        lane: Lane,
+    ) -> bool {
+        match agent {
+            Agent::Thread | Agent::Maker | Agent::Barrier | Agent::Setter { .. } | Agent::Waiter { .. } => {
+                self.write(cell, bytes, now, lane)
+            }
+            Agent::Atomic { update, .. } => self.update(cell, bytes, now, lane, update),
+            Agent::AnyOf { .. } => self.write_by_any(cell, bytes, now),
+            Agent::Copy { .. } => self.begin_copy(cell, bytes, now, lane),
+        }
     }
 
     /// Thread `32·warp + lane` reads those bytes of a cell; true if that may race.
