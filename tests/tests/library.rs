@@ -217,6 +217,7 @@ fn compiled(program: &Program, function: &LibraryFunction, operands: &[f64]) -> 
         grid: [1; 3],
         block: [1; 3],
         cluster: None,
+        cooperative: false,
         dynamic_shared: 0,
         ctas: &[0],
         arguments: &arguments,

@@ -123,6 +123,8 @@ section! {
         grid: [u32; 3] = [1; 3];
         /// CTAs of a cluster, likewise; default: what the kernel is compiled for, else 1
         cluster: Option<[u32; 3]> = None;
+        /// all CTAs of the grid run together, so that they may wait for one another (Y15), as a cooperative launch has it
+        cooperative: bool = false;
         /// bytes of dynamic shared memory
         shared: u32 = 0;
         /// run these CTAs only, by linear number: `[0]`

@@ -321,7 +321,7 @@ impl<'r> Cta<'r> {
                 let address = thread.get(*a, &launch);
                 let (_, at) =
                     if *space == Space::Generic { memory::place(address) } else { (*space, address) };
-                let at = memory::in_cluster(at, launch.rank());
+                let at = memory::in_cluster(at, launch.window);
                 thread.set(*d, memory::rank_at(at));
             }
             Op::ArriveAtCluster => {

@@ -307,6 +307,7 @@ impl Ready<'_> {
             grid: self.side.launch.grid,
             block: self.side.launch.block,
             cluster: self.side.launch.cluster.or(self.program.cluster),
+            cooperative: self.side.launch.cooperative,
             dynamic_shared: self.side.launch.shared,
             ctas: self.side.launch.ctas.as_ref().unwrap_or(&all),
             arguments: &arguments,

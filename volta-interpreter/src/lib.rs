@@ -28,7 +28,7 @@ pub mod warpgroup;
 
 use cta::Cta;
 use decode::Program;
-use memory::Objects;
+use memory::{Object, Objects};
 use random::Random;
 use std::collections::BTreeMap;
 use thread::Launch;
@@ -44,6 +44,8 @@ pub struct Run<'r> {
     pub block: [u32; 3],
     /// CTAs of a cluster in x, y, z, if anybody says so: they run together.
     pub cluster: Option<[u32; 3]>,
+    /// All CTAs run together.
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Linear numbers of the CTAs to run.
@@ -61,13 +63,17 @@ impl Run<'_> {
     /// What went wrong, and where.
     pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
         let mut random = Random::new(seed);
-        let Run { program, grid, block, cluster, dynamic_shared, .. } = *self;
+        if self.cooperative {
+            global.0.push(Object::new(memory::WORKSPACE, vec![0; 64]));
+        }
+        let Run { program, grid, block, cluster, cooperative, dynamic_shared, .. } = *self;
         let [x, y, _] = grid.map(u64::from);
         let mut clusters: BTreeMap<[u32; 3], Vec<Launch>> = BTreeMap::new();
         for number in self.ctas {
             let cta = [number % x, number / x % y, number / (x * y)].map(|at| at as u32);
-            let launch = Launch { grid, block, cluster, cta, dynamic_shared };
-            let of = std::array::from_fn(|axis| cta[axis] / launch.in_cluster()[axis]);
+            let launch = Launch { grid, block, cluster, cta, window: 0, dynamic_shared };
+            let of = |axis| if cooperative { 0 } else { cta[axis] / launch.in_cluster()[axis] };
+            let of = std::array::from_fn(of);
             clusters.entry(of).or_default().push(launch);
         }
         let mut waiting: Vec<Vec<Launch>> = clusters.into_values().collect();
@@ -75,6 +81,7 @@ impl Run<'_> {
         while !waiting.is_empty() {
             let mut launches = waiting.swap_remove(random.below(waiting.len()));
             launches.sort_by_key(Launch::rank);
+            (0..).zip(&mut launches).for_each(|(window, launch)| launch.window = window);
             let first = launches[0].cta;
             let mut cta = Cta::new(program, launches, self.arguments, global, &mut random, budget);
             cta.run().map_err(|error| format!("CTA {first:?}: {error}"))?;

@@ -14,6 +14,8 @@ pub const GLOBALS: u64 = 0x0100_0000_0000;
 pub const CONSTANTS: u64 = 0x0200_0000_0000;
 /// Where the launch's tensors lie.
 pub const TENSORS: u64 = 0x0300_0000_0000;
+/// Where that lies which the driver provides for a cooperative launch.
+pub const WORKSPACE: u64 = 0x00ff_0000_0100;
 /// The generic address of shared memory's first byte.
 const SHARED: u64 = 0x1000_0000_0000;
 /// The generic address of local memory's first byte.

@@ -122,6 +122,8 @@ pub enum Special {
     ClusterCtarank,
     ClusterNctarank,
     IsExplicitCluster,
+    /// `%envreg1` (high) and `%envreg2`: the address of the driver's part of a cooperative launch.
+    Workspace(bool),
 }
 
 /// A state space that an access names.

@@ -64,6 +64,8 @@ pub struct Launch {
     pub cluster: Option<[u32; 3]>,
     /// Which CTA.
     pub cta: [u32; 3],
+    /// Its number among those that run together, which decides where its shared memory lies.
+    pub window: usize,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
 }
@@ -187,7 +189,7 @@ impl Thread {
             Source::Register(register) => self.frame().registers[register as usize],
             Source::Not(register) => self.frame().registers[register as usize] ^ 1,
             Source::Value(value) => value,
-            Source::Shared(at) => memory::in_cluster(at, launch.rank()),
+            Source::Shared(at) => memory::in_cluster(at, launch.window),
             Source::Local(at) => at + self.frame().local,
             Source::Param(at) => at + self.frame().params,
             Source::Special(special) => self.special(special, launch),
@@ -229,6 +231,8 @@ impl Thread {
             Special::ClusterNctaid(axis) => launch.in_cluster()[axis],
             Special::ClusterCtarank => launch.rank() as u32,
             Special::ClusterNctarank => launch.in_cluster().iter().product(),
+            Special::Workspace(true) => (memory::WORKSPACE >> 32) as u32,
+            Special::Workspace(false) => memory::WORKSPACE as u32,
             Special::IsExplicitCluster => u32::from(launch.cluster.is_some()),
         };
         u64::from(value)

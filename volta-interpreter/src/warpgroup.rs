@@ -93,7 +93,7 @@ impl<'r> Cta<'r> {
                 if descriptor.start >= dynamic {
                     descriptor.start += STATIC_END - SHARED_BYTES;
                 }
-                descriptor.start += shared_of(launch.rank());
+                descriptor.start += shared_of(launch.window);
                 Ok::<_, String>(Some(layout::SharedFactor::new(descriptor, *k_major, u64::from(bits / 8))))
             }
         };

@@ -40,7 +40,8 @@ use proc_macro::TokenStream;
 /// # The attribute
 /// - `reference = "file.cu::kernel"`, `opt = "file.cu::kernel"`: the kernels, relative to this file; `::kernel` only
 ///   where a file has several. `.ptx` files may be named as well.
-/// - `block`, `grid`: a number, or a list of up to three; `cluster` likewise, the CTAs of a cluster. `shared`: bytes of dynamic shared memory. `ctas = [0]`: run
+/// - `block`, `grid`: a number, or a list of up to three; `cluster` likewise, the CTAs of a cluster. `cooperative`: all CTAs run
+///   together. `shared`: bytes of dynamic shared memory. `ctas = [0]`: run
 ///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.

@@ -30,6 +30,16 @@ pub(super) enum Agent {
     Maker,
     /// The thread itself, of a barrier in memory: that is what these operations are for.
     Barrier,
+    /// The thread itself, which sets a flag: a store that is strong among some threads (rule Y15).
+    Setter {
+        /// Which ones.
+        scope: Scope,
+    },
+    /// The thread itself, which has waited for a flag.
+    Waiter {
+        /// Among whom its loads are strong.
+        scope: Scope,
+    },
 }
 
 /// How a location is updated atomically.
@@ -63,11 +73,28 @@ impl Agent {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
+            // Which stores and which waits there are, and that stores are in order, is all that rule Y15 asks.
+            (Agent::Setter { .. }, Agent::Setter { .. }) => false,
+            (Agent::Setter { .. } | Agent::Atomic { .. }, Agent::Waiter { .. })
+            | (Agent::Waiter { .. }, Agent::Setter { .. } | Agent::Atomic { .. }) => true,
             _ => match (self.atomic_update(), other.atomic_update()) {
                 (Some(one), Some(other)) => one.update == other.update && one.proxy == other.proxy,
                 (None, Some(_)) | (Some(_), None) => false,
                 (None, None) => self == other,
             },
+        }
+    }
+
+    /// Among whom it is strong, if it is.
+    pub(super) fn scope(self) -> Option<Scope> {
+        match self {
+            Agent::Setter { scope } | Agent::Waiter { scope } => Some(scope),
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier => self.atomic_update().map(|own| own.scope),
         }
     }
 
@@ -82,16 +109,22 @@ impl Agent {
             | Agent::AnyOf { .. }
             | Agent::Copy { update: None, .. }
             | Agent::Maker
-            | Agent::Barrier => None,
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => None,
         }
     }
 
     /// Whether it accesses memory as ordinary instructions do.
     pub(super) fn is_generic(self) -> bool {
         match self {
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
-                true
-            }
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Atomic { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => true,
             Agent::Copy { proxy, .. } => proxy.is_none(),
         }
     }

@@ -183,6 +183,13 @@ pub(super) struct Launch<'a> {
     pub(super) clusters: Clusters,
     /// CTAs of a cluster in each dimension, and whether anybody says so.
     pub(super) cluster: [u32; 3],
+    /// CTAs that run together, in each dimension: those of a cluster, or all.
+    pub(super) together: [u32; 3],
+    pub(super) cooperative: bool,
+    /// Where that lies which the driver provides for the barrier of a cooperative grid.
+    pub(super) workspace: Option<u64>,
+    /// Some loop of the kernel waits for a flag (rule Y15).
+    pub(super) has_flags: bool,
     pub(super) is_explicit: bool,
     pub(super) outputs: Outputs,
     pub(super) objects: Objects,
@@ -261,7 +268,7 @@ impl<'a> Launch<'a> {
         options: &Options,
         functions: Option<Arc<Templates>>,
     ) -> Result<Launch<'a>, BindError> {
-        let (clusters, cluster) = fits::check(program, side, &options.budgets)?;
+        let fits::Fit { clusters, cluster, together } = fits::check(program, side, &options.budgets)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -285,19 +292,27 @@ impl<'a> Launch<'a> {
             });
         }
         let variables = builder.variables(side, options.rules.strict_alignment)?;
-        let ranks: u32 = cluster.iter().product();
+        let ranks: u32 = together.iter().product();
         let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
         if ranks > 1 && !has_room(ranks, shared) {
+            let (what, help) = if side.launch.cooperative {
+                ("a cooperative grid", "launch fewer CTAs, or make one variable of several")
+            } else {
+                ("clusters", "make one variable of several")
+            };
             let message = format!(
-                "clusters of {ranks} CTAs with {shared} variables each in shared memory are more than the model has room for"
+                "{what} of {ranks} CTAs with {shared} variables each in shared memory: the model has room for fewer"
             );
-            return Err(BindError::new(message, Some("make one variable of several".into())));
+            return Err(BindError::new(message, Some(help.into())));
         }
         let requests = std::mem::take(&mut builder.requests);
         let mut objects = Objects::place(requests, options.layout, ranks, variables.shared_cells);
         objects.set_addresses(&variables.objects);
         builder.initial_addresses(&objects, &variables);
         let maps = builder.arguments(&objects, side)?;
+        let workspace = program.workspace().filter(|_| side.launch.cooperative);
+        let workspace = workspace.and_then(|variable| variables.objects[variable.index()]);
+        let workspace = workspace.map(|object| objects.get(object).base);
         Ok(Launch {
             which,
             program,
@@ -309,6 +324,10 @@ impl<'a> Launch<'a> {
             dynamic_shared: side.launch.shared,
             clusters,
             cluster,
+            together,
+            cooperative: side.launch.cooperative,
+            workspace,
+            has_flags: program.waits_for_flags(),
             is_explicit: side.launch.cluster.or(program.bounds.cluster).is_some(),
             outputs: Outputs::default(),
             objects,
@@ -318,7 +337,7 @@ impl<'a> Launch<'a> {
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(Param::integers).collect(),
-            assumptions: globals::assumptions(program, &builder.given),
+            assumptions: assumptions(program, &builder.given, side),
             functions: functions.map(|templates| (templates, program.insts.iter().map(rounds).collect())),
             joins: OnceLock::new(),
             loops: OnceLock::new(),
@@ -362,9 +381,20 @@ impl<'a> Launch<'a> {
         self.threads().div_ceil(32)
     }
 
-    /// CTAs of a cluster.
+    /// CTAs that run together: those of a cluster, or of a cooperative grid.
     pub(super) fn ranks(&self) -> u32 {
+        self.together.iter().product()
+    }
+
+    /// CTAs of a cluster.
+    pub(super) fn cluster_ranks(&self) -> u32 {
         self.cluster.iter().product()
+    }
+
+    /// Number in its cluster of the CTA of that number among those that run together. The clusters of a cooperative grid have
+    /// one CTA.
+    pub(super) fn rank_in_cluster(&self, rank: u32) -> u32 {
+        if self.cooperative { 0 } else { rank }
     }
 
     /// Room for the numbers of all threads of a cluster: each CTA begins with a warp of its own.
@@ -389,23 +419,13 @@ impl<'a> Launch<'a> {
 
     /// Index of a cluster by its linear number.
     pub(super) fn cluster_at(&self, linear: u64) -> [u32; 3] {
-        unravel(linear, self.clusters_of_grid())
-    }
-
-    /// Clusters of the grid in each dimension.
-    pub(super) fn clusters_of_grid(&self) -> [u32; 3] {
-        std::array::from_fn(|at| self.grid[at] / self.cluster[at])
-    }
-
-    /// Where a CTA lies in its cluster.
-    pub(super) fn cta_in_cluster(&self, rank: u32) -> [u32; 3] {
-        unravel(rank.into(), self.cluster)
+        unravel(linear, std::array::from_fn(|at| self.grid[at] / self.together[at]))
     }
 
     /// Index of a CTA of the cluster of that linear number.
     pub(super) fn cta(&self, linear: u64, rank: u32) -> [u32; 3] {
-        let (cluster, own) = (self.cluster_at(linear), self.cta_in_cluster(rank));
-        std::array::from_fn(|at| cluster[at] * self.cluster[at] + own[at])
+        let (first, own) = (self.cluster_at(linear), unravel(rank.into(), self.together));
+        std::array::from_fn(|at| first[at] * self.together[at] + own[at])
     }
 
     /// The CTA of its cluster that a thread belongs to, by its number among the cluster's threads.
@@ -428,6 +448,21 @@ impl<'a> Launch<'a> {
         let inst = self.program.insts.get(inst.index())?;
         Some(place(self.program, self.text, &self.lines, inst))
     }
+}
+
+/// What is taken for granted of a launch.
+fn assumptions(program: &Program, given: &[Given], side: &Side) -> Vec<Assumption> {
+    let together = side.launch.cooperative.then(|| {
+        let ctas: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
+        Assumption::given(format!("all {ctas} CTAs of the grid run at the same time (`cooperative`, Y15)"))
+    });
+    let asks = program.workspace().is_some() && side.launch.cooperative;
+    let is_reset = asks.then(|| {
+        Assumption::given(
+            "the memory that the driver provides for the barrier of the grid holds 0 before the launch (Y15)",
+        )
+    });
+    globals::assumptions(program, given).into_iter().chain(together).chain(is_reset).collect()
 }
 
 /// How an instruction rounds, and in which format, as a number; 0 if it does not.

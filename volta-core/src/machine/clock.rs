@@ -134,6 +134,51 @@ impl Joined {
     }
 }
 
+/// What a thread knew and had done at some time.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    row: Rc<Knowledge>,
+    pub(super) thread: usize,
+    pub(super) stamp: u32,
+}
+
+impl Snapshot {
+    /// Up to which stamp of `agent` everything happened before.
+    pub(super) fn knows(&self, agent: usize) -> u32 {
+        if agent == self.thread { self.stamp } else { at(&self.row.known, agent) }
+    }
+
+    /// Up to which stamp of `agent` everything had happened.
+    pub(super) fn past(&self, agent: usize) -> u32 {
+        if agent == self.thread { self.stamp } else { at(&self.row.past, agent) }
+    }
+}
+
+impl Joined {
+    /// Adds what was known.
+    pub(super) fn add(&mut self, told: &Snapshot) {
+        if !self.contains(&told.row) {
+            self.all.join(&told.row);
+            self.rows.push(Rc::clone(&told.row));
+        }
+        self.set(told.thread, told.stamp);
+    }
+
+    /// Adds that it has happened, without its effects on memory.
+    pub(super) fn add_past(&mut self, told: &Snapshot) {
+        self.whole = None;
+        join(&mut self.all.past, &told.row.past);
+        join(&mut self.all.fenced, &told.row.fenced);
+        set(&mut self.all.past, told.thread, told.stamp);
+    }
+
+    /// Adds all of another one.
+    pub(super) fn add_all(&mut self, other: &Joined) {
+        self.whole = None;
+        self.all.join(&other.all);
+    }
+}
+
 /// The clocks of all threads that run together.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
@@ -217,6 +262,17 @@ impl Clocks {
     pub(super) fn fence(&mut self, thread: usize) {
         self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
         self.release(thread);
+    }
+
+    /// What `thread` knows and has done.
+    pub(super) fn snapshot(&self, thread: usize) -> Snapshot {
+        Snapshot { row: Rc::clone(&self.rows[thread]), thread, stamp: self.own[thread] }
+    }
+
+    /// What it knew and had done at its last fence.
+    pub(super) fn fenced(&self, thread: usize) -> Option<Snapshot> {
+        let (row, stamp) = self.at_fence.get(&thread)?;
+        Some(Snapshot { row: Rc::clone(row), thread, stamp: *stamp })
     }
 
     /// `thread` executes a fence for the barriers that it has initialised.

@@ -7,7 +7,7 @@ use super::objects::{Object, locate, to_generic};
 use super::warp::Warp;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Async, Fenced, InstId, Op, RegId, Space, Src, Width};
+use crate::program::{Async, Fenced, InstId, Op, RegId, Scope, Space, Src, Width};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -111,6 +111,10 @@ impl<'l> Cta<'l> {
         if let Detector::Epoch(_) = self.order {
             return Err(Stop::NeedVectorClocks);
         }
+        if self.launch.cooperative {
+            let message = "the barrier of a cluster in a cooperative grid is not done yet".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
+        }
         if !warp.live().is_within(mask) {
             return Ok(LaneMask::NONE);
         }
@@ -198,8 +202,9 @@ impl<'l> Cta<'l> {
     #[inline]
     pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
         let found = self.launch.objects.find(space, address)?;
-        let is_own = space != Space::Shared || self.launch.objects.get(found.0).rank == warp.rank;
-        is_own.then_some(found)
+        // The CTAs of a cooperative grid share no shared memory.
+        let is_of_cta = space == Space::Shared || space == Space::Cluster && self.launch.cooperative;
+        (!is_of_cta || self.launch.objects.get(found.0).rank == warp.rank).then_some(found)
     }
 
     /// A lane accesses an object. If it is of another CTA of the cluster, the lane must know that this has begun.
@@ -253,13 +258,34 @@ impl<'l> Cta<'l> {
     }
 
     /// A fence by the lanes of `mask`.
-    pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, of: Fenced) {
-        // Without the cluster's barrier nobody asks.
+    pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, pc: InstId, of: Fenced) {
         let Detector::VectorClock(exact) = &mut self.order else { return };
-        for lane in if self.cluster.threads.is_empty() { LaneMask::NONE } else { mask } {
+        // Without the cluster's barrier and flags nobody asks.
+        if self.cluster.threads.is_empty() && !self.launch.has_flags {
+            return;
+        }
+        let reaches = |scope| match scope {
+            Scope::Launch => true,
+            Scope::Cluster => !self.launch.cooperative,
+            Scope::Cta => self.launch.ranks() == 1,
+        };
+        for lane in mask {
             let number = warp.thread(lane) as usize;
             match of {
-                Fenced::Everything => exact.clocks.fence(number),
+                // It orders nothing for others of those that run together.
+                Fenced::Memory { scope, .. } if !reaches(scope) => {
+                    if self.launch.has_flags {
+                        self.flags.narrow.insert(number, pc);
+                    }
+                }
+                Fenced::Memory { scope: _, releases, acquires } => {
+                    if acquires && let Some(mut waited_for) = self.flags.pending.remove(&number) {
+                        exact.clocks.learn(number, &mut waited_for);
+                    }
+                    if releases {
+                        exact.clocks.fence(number);
+                    }
+                }
                 Fenced::Barriers => exact.clocks.fence_barriers(number),
             }
         }
@@ -309,7 +335,11 @@ impl<'l> Cta<'l> {
 
     /// The numbers of all CTAs of the cluster that a mask of a multicast names.
     pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: Lane, pc: InstId) -> Result<Vec<u32>, Stop> {
-        let ranks = self.launch.ranks();
+        let ranks = self.launch.cluster_ranks();
+        if self.launch.cooperative {
+            let message = "a copy to several CTAs in a cooperative grid is not done yet".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+        }
         if mask == 0 || mask >> ranks != 0 {
             let message = format!("a copy to the CTAs {mask:#06x} of a cluster of {ranks}");
             return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
@@ -325,7 +355,12 @@ impl<'l> Cta<'l> {
         (warp, lane, pc): (&Warp, Lane, InstId),
     ) -> Result<(Space, u64), Stop> {
         let (own, inner) = locate(space, address);
-        let ranks = self.launch.ranks();
+        let ranks = self.launch.cluster_ranks();
+        if self.launch.cooperative {
+            let message =
+                "an address in another CTA of a cluster in a cooperative grid is not done yet".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+        }
         let there = match own {
             Space::Shared | Space::Cluster if rank < u64::from(ranks) => {
                 let found = self.launch.objects.find(Space::Cluster, inner);

@@ -11,7 +11,8 @@ use super::bind::{BindError, Launch};
 use super::cluster::Cluster;
 use super::control::Lanes;
 use super::endless::{Endless, Watch};
-use super::exec::{Copies, Fragments, Knowns, Products};
+use super::exec::{Condition, Copies, Fragments, Knowns, Products};
+use super::flag::Flags;
 use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
@@ -128,6 +129,8 @@ pub(super) struct Cta<'l> {
     pub(super) barriers: Barriers,
     /// Those in shared memory.
     pub(super) mbarriers: Mbarriers,
+    /// What loops wait for.
+    pub(super) flags: Flags<Condition>,
     /// What CTAs of a cluster have in common.
     pub(super) cluster: Cluster,
     pub(super) counts: Counts,
@@ -235,12 +238,15 @@ impl<'l> Cta<'l> {
                 Mode::VectorClocks => {
                     let strict = options.rules.strict_proxies;
                     let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
-                    Detector::VectorClock(Box::new(VectorClockDetector::new(all, of_cta, strict)))
+                    let mut exact = VectorClockDetector::new(all, of_cta, strict);
+                    exact.is_of_grid = launch.cooperative;
+                    Detector::VectorClock(Box::new(exact))
                 }
                 Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
             },
             barriers: Barriers::new(ranks),
             mbarriers: Mbarriers::default(),
+            flags: Flags::default(),
             cluster: match mode {
                 Mode::VectorClocks => {
                     Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
@@ -289,6 +295,7 @@ impl<'l> Cta<'l> {
             }
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live().is_empty()) {
+                self.end_flags()?;
                 self.end_products()?;
                 self.end_asynchronous()?;
                 self.end_tensor_memory()?;
@@ -296,6 +303,7 @@ impl<'l> Cta<'l> {
             }
             if !progress {
                 self.waits_for_parts(&warps)?;
+                self.waits_for_another_cta(&warps)?;
                 return Err(self.deadlock(&warps));
             }
         }
@@ -386,6 +394,7 @@ impl<'l> Cta<'l> {
         };
         let state = self.own_bytes
             + self.mbarriers.bytes()
+            + self.flags.bytes()
             + self.memory.bytes()
             + self.packed.bytes()
             + self.fragments.bytes()

@@ -108,6 +108,9 @@ impl Cta<'_> {
             let (arrived, live) = self.cluster.arrived();
             return format!("for the cluster's barrier; {arrived} of {live} threads have arrived");
         }
+        if let Some(what) = self.flag_of(warp, lane) {
+            return what;
+        }
         if let Effect::Waits(Wait::Phase) = op.effect() {
             return match self.phase_waited_for(warp, lane) {
                 Some(what) => what,

@@ -39,6 +39,8 @@ pub enum Repeats {
     Barriers([u64; 2]),
     /// So many turns of a warp alone, or of all together.
     Turns(u64),
+    /// A flag that no thread of its CTA sets.
+    Flag,
 }
 
 impl std::fmt::Display for Endless {
@@ -51,6 +53,13 @@ impl std::fmt::Display for Endless {
                     write!(f, "at the barrier in line {line}, ")?;
                 }
                 write!(f, "registers and memory are after {second} barriers what they were after {first}")
+            }
+            Repeats::Flag => {
+                f.write_str("a thread waits for another CTA")?;
+                if let Some(line) = line {
+                    write!(f, ": no thread of its own sets the flag that the loop in line {line} waits for")?;
+                }
+                f.write_str(", and which CTAs run at the same time nobody says")
             }
             Repeats::Turns(turns) => {
                 f.write_str("a loop does not end by itself: ")?;

@@ -6,19 +6,58 @@ use crate::case::Side;
 use crate::program::{LaunchBounds, Program, Space};
 use std::collections::BTreeMap;
 
-/// Checks a launch, and says which clusters it runs, and of how many CTAs they are.
-pub(super) fn check(
-    program: &Program,
-    side: &Side,
-    budgets: &Budgets,
-) -> Result<(Clusters, [u32; 3]), BindError> {
+/// What a launch runs.
+pub(super) struct Fit {
+    /// Which of those that run together.
+    pub(super) clusters: Clusters,
+    /// CTAs of a cluster in each dimension.
+    pub(super) cluster: [u32; 3],
+    /// CTAs that run together: those of a cluster, or all of the grid.
+    pub(super) together: [u32; 3],
+}
+
+/// Checks a launch, and says what it runs.
+pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Fit, BindError> {
     let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
     check_shared(program, side).map_err(|error| error.of_key("shared"))?;
     let key = if side.launch.ctas.is_some() { "ctas" } else { "grid" };
+    let grid = side.launch.grid;
+    if side.launch.cooperative {
+        let cluster = check_clusters(program, side)?;
+        check_cooperative(side, cluster).map_err(|error| error.of_key("cooperative"))?;
+        check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
+        return Ok(Fit { clusters: Clusters::All(1), cluster, together: grid });
+    }
     let ctas = check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
     let cluster = check_clusters(program, side)?;
-    Ok((clusters_of(ctas, side.launch.grid, cluster)?, cluster))
+    Ok(Fit { clusters: clusters_of(ctas, grid, cluster)?, cluster, together: cluster })
+}
+
+/// Multiprocessors of the largest GPU there is, and the most CTAs and threads that one of them runs at a time.
+const MULTIPROCESSORS: u64 = 160;
+const RESIDENT: (u64, u64) = (32, 2048);
+
+/// Whether all CTAs can run at the same time.
+fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
+    let ctas = side.launch.grid.iter().fold(1u64, |ctas, n| ctas.saturating_mul((*n).into()));
+    if side.launch.ctas.is_some() {
+        let message =
+            "`ctas` runs some CTAs only, and the CTAs of a cooperative grid run together".to_string();
+        return Err(BindError::new(message, Some("leave `ctas` out".into())));
+    }
+    if cluster != [1; 3] {
+        let message = "clusters of several CTAs in a cooperative grid are not done yet".to_string();
+        return Err(BindError::new(message, None));
+    }
+    let threads: u64 = side.launch.block.iter().map(|n| u64::from(*n)).product();
+    let most = MULTIPROCESSORS * RESIDENT.0.min(RESIDENT.1 / threads.next_multiple_of(32).min(RESIDENT.1));
+    if ctas > most {
+        let message = format!("a cooperative grid of {ctas} CTAs of {threads} threads is too large");
+        let help = format!("no GPU runs more than {most} of them at the same time");
+        return Err(BindError::new(message, Some(help)));
+    }
+    Ok(())
 }
 
 fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {

@@ -28,7 +28,7 @@ use crate::base::ration::Pool;
 use crate::case::{Element, Options, Param, Rules, Side, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
-use crate::program::{InstId, Program};
+use crate::program::{InstId, Program, WORKSPACE};
 use crate::term::{Nearest, Ranges, Store, Templates, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
@@ -379,7 +379,7 @@ fn attempt<'l>(
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
-        if tensor.param.is_none() && content.is_written() {
+        if tensor.param.is_none() && content.is_written() && tensor.name != WORKSPACE {
             written_variables.insert(*number);
         }
         if !is_output(tensor) {

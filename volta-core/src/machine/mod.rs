@@ -23,6 +23,7 @@ mod deadlock;
 mod endless;
 mod exec;
 mod fits;
+mod flag;
 mod footprint;
 mod fragment;
 mod further;

@@ -268,6 +268,8 @@ impl Access {
         match self.agent {
             Agent::Barrier => "uses the barrier at".into(),
             Agent::Maker => "makes the barrier at".into(),
+            Agent::Setter { .. } => "sets the flag".into(),
+            Agent::Waiter { .. } => "waits for the flag".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } if writes => {
                 "writes".into()
             }
@@ -373,6 +375,8 @@ pub(super) struct VectorClockDetector {
     strict_proxies: bool,
     /// The instruction of an asynchronous write that came without one.
     pub(super) unfenced: Option<InstId>,
+    /// The CTAs that run together are no cluster: `.cluster` is `.cta`.
+    pub(super) is_of_grid: bool,
 }
 
 impl VectorClockDetector {
@@ -390,6 +394,7 @@ impl VectorClockDetector {
             recorded: 0,
             strict_proxies,
             unfenced: None,
+            is_of_grid: false,
         }
     }
 
@@ -594,8 +599,11 @@ impl VectorClockDetector {
 
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
-        let is_of_cta =
-            |access: &Access| access.agent.atomic_update().is_some_and(|own| own.scope == Scope::Cta);
+        let is_of_cta = |access: &Access| match access.agent.scope() {
+            Some(Scope::Cta) => true,
+            Some(Scope::Cluster) => self.is_of_grid,
+            Some(Scope::Launch) | None => false,
+        };
         let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
         later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
@@ -610,9 +618,13 @@ impl VectorClockDetector {
                 let ends = &self.copies[number as usize].ends;
                 ends.iter().any(|(agent, stamp)| published(*agent) >= *stamp)
             }
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
-                published(earlier.thread) >= earlier.stamp
-            }
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Atomic { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => published(earlier.thread) >= earlier.stamp,
         }
     }
 
@@ -627,7 +639,7 @@ impl VectorClockDetector {
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
         // something else may be an atomic that goes with this one.
-        let is_atomic = agent.atomic_update().is_some() || agent == Agent::Barrier;
+        let is_atomic = agent.scope().is_some() || agent == Agent::Barrier;
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
@@ -669,7 +681,9 @@ impl VectorClockDetector {
                     | Agent::AnyOf { .. }
                     | Agent::Atomic { .. }
                     | Agent::Maker
-                    | Agent::Barrier => false,
+                    | Agent::Barrier
+                    | Agent::Setter { .. }
+                    | Agent::Waiter { .. } => false,
                 };
                 let more = history.reads[known..].iter().take_while(is_over).count();
                 history.over = (access.thread, known + more);
@@ -687,9 +701,13 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
     let thread = later.thread;
     let knows = |agent: u32, stamp: u32| clocks.knows(thread as usize, agent as usize) >= stamp;
     match earlier.agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } | Agent::Maker | Agent::Barrier => {
-            earlier.thread == thread || knows(earlier.thread, earlier.stamp)
-        }
+        Agent::Thread
+        | Agent::Atomic { .. }
+        | Agent::AnyOf { .. }
+        | Agent::Maker
+        | Agent::Barrier
+        | Agent::Setter { .. }
+        | Agent::Waiter { .. } => earlier.thread == thread || knows(earlier.thread, earlier.stamp),
         // Until somebody has waited for it, a copy is before nothing.
         Agent::Copy { number, .. } => {
             let copy = &copies[number as usize];

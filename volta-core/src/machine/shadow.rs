@@ -1,6 +1,7 @@
 //! Shadow of cells that threads share byte by byte, for the epoch race detector: one shadow for a cell while every
 //! access covers all of it, and one for each of its bytes from the first narrower access on.
 
+use super::agent::Agent;
 use super::race::{EpochShadow, Now};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
@@ -17,6 +18,46 @@ impl ByteShadow {
     /// Bytes of memory that the shadows take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
+    }
+
+    /// An agent reads these bytes of a cell, in thread `32·warp + lane`; true if that may race.
+    #[must_use]
+    pub(super) fn read_by(
+        &mut self,
+        agent: Agent,
+        (cell, bytes): (&mut EpochShadow, u8),
+        now: Now,
+        lane: Lane,
+    ) -> bool {
+        match agent {
+            Agent::Thread
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => self.read(cell, bytes, now, lane),
+            Agent::AnyOf { lanes, .. } => self.read_together(cell, bytes, now, lanes),
+        }
+    }
+
+    /// An agent writes these bytes of a cell, in thread `32·warp + lane`; true if that may race.
+    #[must_use]
+    pub(super) fn write_by(
+        &mut self,
+        agent: Agent,
+        (cell, bytes): (&mut EpochShadow, u8),
+        now: Now,
+        lane: Lane,
+    ) -> bool {
+        match agent {
+            Agent::Thread | Agent::Maker | Agent::Barrier | Agent::Setter { .. } | Agent::Waiter { .. } => {
+                self.write(cell, bytes, now, lane)
+            }
+            Agent::Atomic { update, .. } => self.update(cell, bytes, now, lane, update),
+            Agent::AnyOf { .. } => self.write_by_any(cell, bytes, now),
+            Agent::Copy { .. } => self.begin_copy(cell, bytes, now, lane),
+        }
     }
 
     /// Thread `32·warp + lane` reads these bytes of a cell; true if that may race.

@@ -191,12 +191,20 @@ pub enum BarrierAction {
     Test { p: PredId, phase: Phase, acquires: Option<Scope> },
 }
 
-/// Of what a fence makes a relaxed arrival tell.
+/// What a fence does for the operations behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fenced {
-    /// Of all that the thread has done and knows.
-    Everything,
-    /// Of the barriers in memory that were initialised.
+    /// It orders memory for the threads of a scope.
+    Memory {
+        /// Which threads.
+        scope: Scope,
+        /// A relaxed arrival at the cluster's barrier behind it (rule Y13), or a relaxed change of a flag (Y15), tells all that
+        /// the thread has done and knows.
+        releases: bool,
+        /// The thread knows what a relaxed load before it has waited for (Y15).
+        acquires: bool,
+    },
+    /// It orders the barriers in memory that the thread has initialised.
     Barriers,
 }
 

@@ -2,6 +2,7 @@
 
 use super::effect::Divides;
 use super::op::{Op, PredSrc, Space, Src, VariableId};
+use super::variables::WORKSPACE;
 use super::visit::Named;
 use crate::base::span::Span;
 use rustc_hash::FxHashSet;
@@ -116,6 +117,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The variable that stands for what the driver provides for the barrier of a cooperative grid.
+    pub fn workspace(&self) -> Option<VariableId> {
+        let at = self.variables.iter().position(|variable| variable.name == WORKSPACE)?;
+        Some(VariableId::from_index(at))
+    }
+
     /// The variables that the code names.
     pub fn mentioned(&self) -> FxHashSet<VariableId> {
         let mut found = FxHashSet::default();

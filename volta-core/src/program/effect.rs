@@ -1,5 +1,6 @@
 //! What an operation does beside computing: the one table that everybody who treats operations alike reads.
 
+use super::access::Access;
 use super::asynchronous::Async;
 use super::op::{InstId, Op, Space, Src};
 use super::tensor_memory::TensorMemoryOp;
@@ -45,7 +46,7 @@ pub enum Wait {
     Barrier,
     /// For the lanes of this mask.
     Warp(Src),
-    /// For the end of a phase of a barrier in memory, or of the cluster's.
+    /// For the end of a phase of a barrier in memory, or of the cluster's, or for a flag.
     Phase,
 }
 
@@ -136,6 +137,7 @@ impl Op {
             | Op::Unevaluated { is_collective: false, .. }
             // The kernel's parameters are the same for all and always there.
             | Op::Load { space: Space::Param, .. } => Effect::Computes,
+            Op::Load { access: Access { waits: true, .. }, .. } => Effect::Waits(Wait::Phase),
             Op::Load { .. } => Effect::Reads,
             Op::Store { .. } => Effect::Writes(Writes::Store),
             Op::Atomic { .. } | Op::Swap(_) => Effect::Writes(Writes::Atomic),

@@ -9,6 +9,7 @@
 pub mod matrix;
 pub mod op;
 
+mod access;
 mod asynchronous;
 mod check;
 mod code;
@@ -18,6 +19,7 @@ mod countdown;
 mod descriptor;
 mod effect;
 mod error;
+mod flag;
 mod isa;
 mod kernel;
 mod layout;
@@ -40,6 +42,7 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
+pub use access::{Access, Strong};
 pub use asynchronous::{
     Adds, Async, BarrierAction, BarrierTest, BulkWrite, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
     WarpgroupProduct,
@@ -49,6 +52,7 @@ pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable}
 pub use control::{Hammock, Joins, NoHammock, Written};
 pub use effect::{Control, Divides, Effect, Members, Wait, Writes};
 pub use error::{DeclarationProblem, LowerError};
+pub use flag::FlagLoop;
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use loop_code::LoopCode;
@@ -61,7 +65,7 @@ pub use tensor_memory::{
     TensorMemoryOp, TensorProduct,
 };
 pub use update::{Scope, Update};
-pub use variables::{is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};
+pub use variables::{WORKSPACE, is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;
 use crate::ptx::tree::Module;

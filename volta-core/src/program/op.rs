@@ -4,6 +4,7 @@
 //! an operation of a narrower type reads the low bits and writes zeros above them. Predicates live in registers
 //! of their own. Packed types (`f16x2`, `s16x2`) lower to unpack, operations, pack.
 
+use super::access::Access;
 use super::asynchronous::Async;
 pub use super::collective::{Reduction, Shuffle, Vote};
 use super::matrix::{Fragment, MatrixProduct};
@@ -328,19 +329,6 @@ pub struct Address {
     pub offset: i64,
 }
 
-/// What an operation does besides its plain effect on memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Access {
-    /// `ld.global.nc` (rule M4).
-    pub read_only: bool,
-    /// `.volatile`; changes nothing (Y1) but is shown in messages.
-    pub volatile: bool,
-    /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).
-    pub tensor_address: bool,
-    /// Its address is computed from numbers alone, and leads to no object (rule M1).
-    pub leads_nowhere: bool,
-}
-
 /// Special registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named as in PTX; the number is the dimension")]
@@ -365,6 +353,10 @@ pub enum Special {
     ClusterNctaRank,
     /// `%is_explicit_cluster`, as a number.
     ExplicitCluster,
+    /// Half of the address of what the driver provides for the barrier of a cooperative grid: `%envreg1` (`high`), `%envreg2`.
+    Workspace {
+        high: bool,
+    },
     /// `%clock`, `%smid`, `%warpid`, `%total_smem_size`, …: not determined by the launch (rule S4).
     Unpredictable,
 }
@@ -598,6 +590,8 @@ pub enum Op {
         address: Address,
         /// In bytes; of two halves of a pair, the first one answers for both.
         alignment: u32,
+        /// `.release` or `.acq_rel`: a loop that waits for it learns what its thread has done (rule Y15).
+        releases: bool,
         d: Option<RegId>,
         a: Src,
     },

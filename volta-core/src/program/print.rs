@@ -302,9 +302,10 @@ impl Display for Op {
             Op::Store { space, address, width, a, access } => {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
-            Op::Atomic { update, scope, space, address, alignment: _, d, a } => {
+            Op::Atomic { update, scope, space, address, alignment: _, releases, d, a } => {
                 let scope = scope_name(*scope);
-                write!(out, "{} = atomic{scope}.{space}.{update} {address}, {a}", sink(d))
+                let order = if *releases { ".release" } else { "" };
+                write!(out, "{} = atomic{order}{scope}.{space}.{update} {address}, {a}", sink(d))
             }
             Op::Swap(swap) => {
                 let Swap { scope, space, address, width, d, expected, new, turn, reason: _ } = &**swap;
@@ -485,7 +486,14 @@ impl Display for Async {
                 write!(out, "cluster.arrive{}", if *releases { "" } else { ".relaxed" })
             }
             Async::WaitForCluster => write!(out, "cluster.wait"),
-            Async::Fence { of: super::Fenced::Everything } => write!(out, "fence"),
+            Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
+                let order = match (releases, acquires) {
+                    (true, false) => ".release",
+                    (false, true) => ".acquire",
+                    (true, true) | (false, false) => "",
+                };
+                write!(out, "fence{order}{}", scope_name(*scope))
+            }
             Async::Fence { of: super::Fenced::Barriers } => write!(out, "fence.barriers"),
             Async::BulkStore { to, from, write } => {
                 match write {
@@ -681,12 +689,19 @@ impl Display for Update {
     }
 }
 
-struct AccessText<'a>(&'a super::op::Access);
+struct AccessText<'a>(&'a super::access::Access);
 
 impl Display for AccessText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let super::op::Access { read_only, volatile, tensor_address: _, leads_nowhere: _ } = *self.0;
+        let super::access::Access { read_only, strong, waits, tensor_address: _, leads_nowhere: _ } = *self.0;
         out.write_str(if read_only { ".nc" } else { "" })?;
-        out.write_str(if volatile { ".volatile" } else { "" })
+        out.write_str(if waits { ".until" } else { "" })?;
+        let Some(super::access::Strong { scope, orders }) = strong else { return Ok(()) };
+        out.write_str(if orders { ".ordered" } else { ".strong" })?;
+        out.write_str(match scope {
+            Scope::Cta => ".cta",
+            Scope::Cluster => ".cluster",
+            Scope::Launch => "",
+        })
     }
 }

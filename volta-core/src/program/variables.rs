@@ -42,6 +42,9 @@ pub fn is_variable_called(name: &str, wanted: &str) -> bool {
     }
 }
 
+/// The variable that stands for what the driver provides for the barrier of a cooperative grid.
+pub const WORKSPACE: &str = "grid_$_workspace";
+
 /// Whether a compiler made the variable, so that no source can name it and it always holds what it is initialised with:
 /// texts (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), and what LLVM calls by a name with
 /// dots, which are `_$_` in PTX. Other names may be a program's, even those that are not for programs to declare.

@@ -152,6 +152,8 @@ fn special(name: &str) -> Option<Special> {
         ("%cluster_nctaid", 0..3) => Special::ClusterNctaid(axis),
         ("%cluster_ctarank", 3) => Special::ClusterCtarank,
         ("%cluster_nctarank", 3) => Special::ClusterNctarank,
+        ("%envreg1", 3) => Special::Workspace(true),
+        ("%envreg2", 3) => Special::Workspace(false),
         ("%is_explicit_cluster", 3) => Special::IsExplicitCluster,
         _ => return None,
     })

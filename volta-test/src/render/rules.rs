@@ -217,6 +217,12 @@ pub const RULES: &[Rule] = &[
         "A commit to a barrier and a wait for it end products, `tcgen05.wait::ld` and `::st` loads and stores.",
     ),
     entry(
+        "Y15",
+        "a loop that waits for a flag waits for the same changes of it under every schedule",
+        "Wait for a number that the flag keeps until the loop is left; release before the change (`__threadfence()`), and \
+         acquire behind the loop. CTAs wait for one another only with `cooperative = true`.",
+    ),
+    entry(
         "M1",
         "an access must stay inside its object, aligned, in the right state space",
         "An out-of-bounds read is a fault even if its value is unused.",

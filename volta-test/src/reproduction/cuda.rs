@@ -131,20 +131,31 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines])
 
 // The parameters as they lie in the kernel's parameter memory. Clusters of no CTAs are those that the kernel asks for.
 static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned (&block)[3],
-                   const unsigned (&cluster)[3], unsigned shared, uint8_t *parameters, size_t size)
+                   const unsigned (&cluster)[3], bool cooperative, unsigned shared, uint8_t *parameters,
+                   size_t size)
 {
     check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared));
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
-    CUlaunchAttribute clusters = {};
-    clusters.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    clusters.value.clusterDim = {cluster[0], cluster[1], cluster[2]};
+    std::vector<CUlaunchAttribute> attributes;
+    if (cluster[0] != 0) {
+        CUlaunchAttribute clusters = {};
+        clusters.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        clusters.value.clusterDim = {cluster[0], cluster[1], cluster[2]};
+        attributes.push_back(clusters);
+    }
+    if (cooperative) {
+        CUlaunchAttribute together = {};
+        together.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        together.value.cooperative = 1;
+        attributes.push_back(together);
+    }
     CUlaunchConfig config = {};
     config.gridDimX = grid[0], config.gridDimY = grid[1], config.gridDimZ = grid[2];
     config.blockDimX = block[0], config.blockDimY = block[1], config.blockDimZ = block[2];
     config.sharedMemBytes = shared;
-    config.attrs = &clusters;
-    config.numAttrs = cluster[0] == 0 ? 0 : 1;
+    config.attrs = attributes.data();
+    config.numAttrs = attributes.size();
     check(cuLaunchKernelEx(&config, kernel, nullptr, extra));
     check(cuCtxSynchronize());
 }
@@ -233,11 +244,12 @@ impl Launch<'_> {
         let bytes = element.bytes();
         let _ = write!(
             text,
-            "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, parameters, {size});\n    uint64_t bits = 0;\n    \
+            "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, {}, parameters, {size});\n    uint64_t bits = 0;\n    \
              check(cuMemcpyDtoH(&bits, d{place} + {}, {bytes}));\n    return bits;\n}}\n",
             list(self.side.launch.grid),
             list(self.side.launch.block),
             list(self.side.launch.cluster.unwrap_or([0; 3])),
+            self.side.launch.cooperative,
             self.side.launch.shared,
             byte_of(&self.core.params[output], element, number)
         );

@@ -38,6 +38,11 @@ impl Cta<'_> {
 
     #[cold]
     fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
+        let [one, other] = [conflict.earlier, conflict.later]
+            .map(|access| access.thread as usize / (32 * self.launch.warps()));
+        if let Some(stop) = self.narrow_fence(Some(one)).filter(|_| one == other) {
+            return stop;
+        }
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
         let widths = [conflict.earlier, conflict.later].map(|access| self.element_bytes(access.inst));
@@ -116,11 +121,14 @@ impl Cta<'_> {
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
              `__syncthreads()` all of the block"
-        } else if conflict.earlier.thread as usize / self.launch.threads()
-            != conflict.later.thread as usize / self.launch.threads()
-        {
-            "a meeting of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
-             `__syncthreads()` orders one CTA"
+        } else if one != other {
+            if self.launch.cooperative {
+                "a meeting of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag that \
+                 is released behind the first and acquired before the second; `__syncthreads()` orders one CTA"
+            } else {
+                "a meeting of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
+                 `__syncthreads()` orders one CTA"
+            }
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
@@ -406,18 +414,15 @@ impl Cta<'_> {
         (offset, bytes): (u64, u32),
         width: Option<u32>,
     ) -> String {
-        let is_of_cluster = object.space == Space::Shared && self.launch.ranks() > 1;
-        let whose =
-            if is_of_cluster { format!(" of the cluster's CTA {}", object.rank) } else { String::new() };
+        let is_of_one = object.space == Space::Shared && self.launch.ranks() > 1;
+        let of = if self.launch.cooperative { "" } else { "the cluster's " };
+        let whose = if is_of_one { format!(" of {of}CTA {}", object.rank) } else { String::new() };
         let name = pretty_name(&object.name);
         if object.space == Space::Tensor {
             let cell = offset / 4;
             let (lane, column) = (cell / u64::from(TENSOR_COLUMNS), cell % u64::from(TENSOR_COLUMNS));
-            let whose = if self.launch.ranks() > 1 {
-                format!(" of the cluster's CTA {}", object.rank)
-            } else {
-                String::new()
-            };
+            let whose =
+                if self.launch.ranks() > 1 { format!(" of {of}CTA {}", object.rank) } else { String::new() };
             return format!("lane {lane}, column {column} of tensor memory{whose}");
         }
         if let Backing::Tensor(number) = object.backing

@@ -10,7 +10,7 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
+use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Strong, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
 
@@ -21,7 +21,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        (update, scope): (Update, Scope),
+        (update, scope, releases): (Update, Scope, bool),
         (space, address, alignment): (Space, Address, u32),
         (d, a): (Option<RegId>, Src),
     ) -> Result<(), Stop> {
@@ -32,13 +32,15 @@ impl Cta<'_> {
             let mut offsets = [0; 32];
             let place = (space, addresses[lane]);
             let access = LaneAccess { place, bytes, alignment, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            at.access.strong = Some(Strong { scope, orders: releases });
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let by = self.value(warp, a, lane);
             self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if let Some(d) = d {
                 // Who was here before is the schedule's business (rule S4).
+                self.note_found(warp, lane, &at, d);
                 let old = Value::Undefined(Origin::Unpredictable(pc));
                 warp.register_mut(d).set(lane, old);
             }

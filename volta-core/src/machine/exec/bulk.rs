@@ -136,7 +136,7 @@ impl Cta<'_> {
         (to, width, a): (MemoryPlace, Width, &[Src]),
         (barrier, update): (Option<MemoryPlace>, Option<(Update, Scope)>),
     ) -> Result<(), Stop> {
-        if barrier.is_some() && self.launch.ranks() == 1 {
+        if barrier.is_some() && self.launch.cluster_ranks() == 1 {
             let lane = mask.first();
             let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
             return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));

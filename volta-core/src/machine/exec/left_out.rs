@@ -106,9 +106,13 @@ impl Cta<'_> {
         let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.order else { return false };
         let threads: SmallVec<[u32; 1]> = match at.agent {
-            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
-                smallvec![warp.thread(lane)]
-            }
+            Agent::Thread
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => smallvec![warp.thread(lane)],
             Agent::AnyOf { lanes: any, .. } => any.iter().map(|lane| warp.thread(lane)).collect(),
         };
         let conflicts = exact.access_anyway(place, (&threads, at.agent), touched, inst, content.is_some());

@@ -362,6 +362,9 @@ impl Cta<'_> {
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
+        if let Op::Load { .. } = self.launch.program.insts[pc.index()].op {
+            return self.wait_for_flag(warp, mask, pc);
+        }
         let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
         let Some(polling) = self.launch.program.polling(pc) else {
             self.ask_once(warp, mask, pc)?;

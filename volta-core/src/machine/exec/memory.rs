@@ -7,8 +7,7 @@ use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, locate};
 use super::super::packed::{Cell, PackedPart, PackedParts};
-use super::super::race::{EpochShadow, Now};
-use super::super::shadow::{ByteShadow, WHOLE};
+use super::super::shadow::WHOLE;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::left_out::doubtful_cell;
@@ -174,6 +173,11 @@ impl<'l> Cta<'l> {
             Ok(())
         } else if let Op::Store { a, access, width, .. } = &inst.op {
             at.access = *access;
+            if let Some(strong) =
+                access.strong.filter(|_| self.launch.has_flags && a.len() == 1 && *width == Width::W32)
+            {
+                at.agent = Agent::Setter { scope: strong.scope };
+            }
             self.store_to(warp, &at, *width, a)
         } else {
             Err(Stop::Defect("an operation that accesses no memory was to access it"))
@@ -516,7 +520,7 @@ impl<'l> Cta<'l> {
                     Detector::Epoch(_) => {
                         let now = self.now(warp);
                         let cell = &mut self.memory.shared_epochs[index];
-                        if epoch_read(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
+                        if self.memory.parts.read_by(at.agent, (cell, touched), now, lane) {
                             return Err(Stop::NeedVectorClocks);
                         }
                     }
@@ -555,7 +559,7 @@ impl<'l> Cta<'l> {
                 // What a copy still reads is remembered by the vector-clock detector only.
                 if by_epochs
                     && (matches!(at.agent, Agent::Copy { .. })
-                        || epoch_read(parts, (&mut page.epochs[slot], touched), now, lane, at.agent))
+                        || parts.read_by(at.agent, (&mut page.epochs[slot], touched), now, lane))
                 {
                     return Err(Stop::NeedVectorClocks);
                 }
@@ -677,7 +681,7 @@ impl<'l> Cta<'l> {
                     Detector::Epoch(_) => {
                         let now = self.now(warp);
                         let cell = &mut self.memory.shared_epochs[index];
-                        if epoch_write(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
+                        if self.memory.parts.write_by(at.agent, (cell, touched), now, lane) {
                             return Err(Stop::NeedVectorClocks);
                         }
                     }
@@ -697,7 +701,7 @@ impl<'l> Cta<'l> {
                 let (page, parts) =
                     self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), at.pc);
                 let slot = (cell % PAGE as u64) as usize;
-                if by_epochs && epoch_write(parts, (&mut page.epochs[slot], touched), now, lane, at.agent) {
+                if by_epochs && parts.write_by(at.agent, (&mut page.epochs[slot], touched), now, lane) {
                     return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
@@ -735,7 +739,13 @@ impl<'l> Cta<'l> {
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
         let recorded = match at.agent {
-            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
+            Agent::Thread
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
             Agent::AnyOf { lanes: any, .. } => {
@@ -744,41 +754,14 @@ impl<'l> Cta<'l> {
             }
         };
         match recorded {
-            Ok(()) => Ok(false),
+            Ok(()) => {
+                if let Some(content) = content.filter(|_| self.launch.has_flags) {
+                    self.note_change(warp, lane, at, cell, touched, content);
+                }
+                Ok(false)
+            }
             Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
         }
-    }
-}
-
-/// Records a read in the epoch detector; true if it may race.
-fn epoch_read(
-    parts: &mut ByteShadow,
-    (cell, bytes): (&mut EpochShadow, u8),
-    now: Now,
-    lane: Lane,
-    agent: Agent,
-) -> bool {
-    match agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
-            parts.read(cell, bytes, now, lane)
-        }
-        Agent::AnyOf { lanes, .. } => parts.read_together(cell, bytes, now, lanes),
-    }
-}
-
-/// Records a write in the epoch detector; true if it may race.
-fn epoch_write(
-    parts: &mut ByteShadow,
-    (cell, bytes): (&mut EpochShadow, u8),
-    now: Now,
-    lane: Lane,
-    agent: Agent,
-) -> bool {
-    match agent {
-        Agent::Thread | Agent::Maker | Agent::Barrier => parts.write(cell, bytes, now, lane),
-        Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane, update),
-        Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
-        Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane),
     }
 }
 

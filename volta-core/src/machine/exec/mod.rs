@@ -12,6 +12,8 @@ mod convert;
 mod copies;
 mod copy;
 mod errors;
+mod flag;
+mod flag_condition;
 pub(super) mod float;
 mod fragments;
 pub(super) mod group;
@@ -50,6 +52,7 @@ mod warpgroup;
 mod wmma;
 
 pub(super) use copies::Copies;
+pub(super) use flag_condition::Condition;
 pub(super) use fragments::Fragments;
 pub(super) use known::Knowns;
 pub(super) use products::Products;
@@ -167,9 +170,9 @@ impl Cta<'_> {
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
-            Op::Atomic { update, scope, space, address, alignment, d, a } => {
+            Op::Atomic { update, scope, space, address, alignment, releases, d, a } => {
                 let place = (*space, *address, *alignment);
-                self.atomic(warp, mask, pc, (*update, *scope), place, (*d, *a))
+                self.atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
             }
             Op::Swap(swap) => self.swap(warp, mask, pc, swap),
             Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, (*p, [*a, *b])),
@@ -680,8 +683,10 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let [block, grid] = [self.launch.block, self.launch.grid];
         let (launch, cluster) = (self.launch, self.launch.cluster);
-        let (cta, own) = (launch.cta(self.linear, warp.rank), launch.cta_in_cluster(warp.rank));
-        let clusters = (launch.cluster_at(self.linear), launch.clusters_of_grid());
+        let cta = launch.cta(self.linear, warp.rank);
+        let own: [u32; 3] = std::array::from_fn(|at| cta[at] % cluster[at]);
+        let of_grid = |extent: [u32; 3]| std::array::from_fn(|at| extent[at] / cluster[at]);
+        let clusters: ([u32; 3], [u32; 3]) = (of_grid(cta), of_grid(grid));
         let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
         let mut bits = [0u64; 32];
         for (lane, word) in Lane::all().zip(&mut bits) {
@@ -702,15 +707,19 @@ impl Cta<'_> {
                 Special::ClusterId(n) => of(clusters.0, n),
                 Special::NClusterId(n) => of(clusters.1, n),
                 Special::ClusterNctaId(n) => of(cluster, n),
-                Special::ClusterNctaRank => launch.ranks().into(),
+                Special::ClusterNctaRank => launch.cluster_ranks().into(),
                 Special::ClusterCtaId(n) => of(own, n),
-                Special::ClusterCtaRank => warp.rank.into(),
+                Special::ClusterCtaRank => launch.rank_in_cluster(warp.rank).into(),
                 Special::ExplicitCluster => u64::from(launch.is_explicit),
+                Special::Workspace { high } => {
+                    launch.workspace.map_or(0, |address| if high { address >> 32 } else { address & low })
+                }
                 // Undefined from here on: whoever uses it gets the fault of rule S4.
                 Special::Unpredictable => 0,
             } & width.mask();
         }
-        if special == Special::Unpredictable {
+        let is_unknown = matches!(special, Special::Workspace { .. }) && launch.workspace.is_none();
+        if special == Special::Unpredictable || is_unknown {
             for lane in mask {
                 warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
             }

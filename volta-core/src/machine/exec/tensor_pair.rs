@@ -13,7 +13,7 @@ impl Cta<'_> {
     /// The other CTA of a warp's pair.
     pub(super) fn peer(&self, warp: &Warp, lane: Lane, pc: InstId) -> Result<u32, Stop> {
         let peer = warp.rank ^ 1;
-        if peer < self.launch.ranks() {
+        if peer < self.launch.cluster_ranks() {
             return Ok(peer);
         }
         let message = format!(

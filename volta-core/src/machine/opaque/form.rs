@@ -1,6 +1,6 @@
 //! What is known of a value before the launch runs: whether it is an address, and which of its bits addresses decide.
 
-use crate::program::{Space, VariableId, Width};
+use crate::program::{Space, Special, VariableId, Width};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Something whose address the launch does not determine.
@@ -92,6 +92,17 @@ impl Form {
     /// Whether it depends on no address.
     pub(super) fn is_number(self) -> bool {
         matches!(self, Form::Bits { taint: 0, .. })
+    }
+
+    /// The address of which this is the high half and the other one the low half.
+    pub(super) fn above(self, low: Form) -> Option<Form> {
+        match (self, low) {
+            (
+                Form::Half { sum, offset, high: true },
+                Form::Half { sum: other, offset: same, high: false },
+            ) if sum == other => Some(Form::Linear { sum, offset: offset.filter(|_| offset == same) }),
+            _ => None,
+        }
     }
 }
 
@@ -214,6 +225,16 @@ impl Sums {
             Form::Some { .. } => Some(0),
             Form::Descriptor { .. } => Some(DESCRIPTOR_DOWN),
             Form::Half { high: true, .. } => None,
+        }
+    }
+
+    /// Half of what may be an address.
+    pub(super) fn half(&self, form: Form, high: bool) -> Form {
+        match form {
+            Form::Linear { sum, offset } => Form::Half { sum, offset, high },
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => {
+                self.bits(form)
+            }
         }
     }
 
@@ -399,4 +420,30 @@ pub(super) fn filled(most: u64) -> u64 {
 /// So many low bits.
 pub(super) fn filled_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// Bits of a special register that may be 1, of all that a reader may ask for.
+pub(super) fn special_bits(special: Special) -> u64 {
+    match special {
+        Special::Tid(_) => 1023,
+        Special::LaneId => 31,
+        Special::Ntid(_)
+        | Special::Ctaid(_)
+        | Special::Nctaid(_)
+        | Special::LaneMaskEq
+        | Special::LaneMaskLt
+        | Special::LaneMaskLe
+        | Special::LaneMaskGt
+        | Special::LaneMaskGe
+        | Special::DynamicSharedSize
+        | Special::ClusterId(_)
+        | Special::NClusterId(_)
+        | Special::ClusterCtaId(_)
+        | Special::ClusterNctaId(_)
+        | Special::ClusterCtaRank
+        | Special::ClusterNctaRank
+        | Special::ExplicitCluster
+        | Special::Workspace { .. }
+        | Special::Unpredictable => u64::MAX,
+    }
 }

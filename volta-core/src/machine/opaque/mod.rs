@@ -83,6 +83,8 @@ struct Analysis<'p> {
     /// Where addresses of tensor memory are stored, and loads that read there.
     allocated: FxHashSet<(Base, i64)>,
     tensor_loads: BTreeSet<usize>,
+    /// What the driver provides for the barrier of the grid, if the launch is cooperative.
+    workspace: Option<VariableId>,
     /// The bit of an address in shared memory was cleared that tells apart the CTAs of a pair.
     leaders: bool,
 }
@@ -204,6 +206,7 @@ impl<'p> Analysis<'p> {
             allocated: FxHashSet::default(),
             tensor_loads: BTreeSet::new(),
             leaders: false,
+            workspace: program.workspace().filter(|_| side.launch.cooperative),
         };
         analysis.arguments(side, params);
         analysis.initial_addresses();

@@ -1,7 +1,7 @@
 //! What operations make of values, and what they must not make of addresses.
 
 use super::super::objects::MAX_PAIRED;
-use super::form::{Base, Form, address_bits, filled, filled_bits};
+use super::form::{Base, Form, address_bits, filled, filled_bits, special_bits};
 use super::{Analysis, Held, MAX_PLACES, State};
 use crate::program::{
     Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Variable,
@@ -276,30 +276,11 @@ impl Analysis<'_> {
                 let form = self.form(state, *a);
                 (*d, self.cut(form, *width))
             }
-            Op::Special { d, special, width } => {
-                let ones = match special {
-                    Special::Tid(_) => 1023,
-                    Special::LaneId => 31,
-                    Special::Ntid(_)
-                    | Special::Ctaid(_)
-                    | Special::Nctaid(_)
-                    | Special::LaneMaskEq
-                    | Special::LaneMaskLt
-                    | Special::LaneMaskLe
-                    | Special::LaneMaskGt
-                    | Special::LaneMaskGe
-                    | Special::DynamicSharedSize
-                    | Special::ClusterId(_)
-                    | Special::NClusterId(_)
-                    | Special::ClusterCtaId(_)
-                    | Special::ClusterNctaId(_)
-                    | Special::ClusterCtaRank
-                    | Special::ClusterNctaRank
-                    | Special::ExplicitCluster
-                    | Special::Unpredictable => width.mask(),
-                };
-                (*d, Form::number(ones & width.mask()))
+            Op::Special { d, special: Special::Workspace { high }, width } => {
+                let address = self.workspace.map(|variable| self.form(state, Src::Symbol(variable, 0)));
+                (*d, address.map_or(Form::number(width.mask()), |address| self.sums.half(address, *high)))
             }
+            Op::Special { d, special, width } => (*d, Form::number(special_bits(*special) & width.mask())),
             Op::MapToCta { d, a, rank: _, space: _, width } => {
                 // The address of a place in another CTA, of which only the low bits are those of the place here.
                 let form = self.form(state, *a);
@@ -326,6 +307,8 @@ impl Analysis<'_> {
                     Form::Bits { .. } if from.signed && to.width.bits() > from.width.bits() => {
                         self.sums.sign_spread(form, from.width)
                     }
+                    // The half, with zeros above.
+                    Form::Half { .. } if to.width == Width::W64 && !from.signed => form,
                     Form::Half { .. } if to.width == Width::W64 => self.sums.bits(form),
                     other @ (Form::Bits { .. }
                     | Form::Linear { .. }
@@ -395,6 +378,11 @@ impl Analysis<'_> {
                 (*d, self.cut_result(form, ty.width))
             }
             Op::Insert { width, d, a, b, position, length } => {
+                if (*width, *position, *length) == (Width::W64, Src::Imm(32), Src::Imm(32))
+                    && let Some(address) = self.form(state, *a).above(self.form(state, *b))
+                {
+                    return Some((*d, address));
+                }
                 let all = [*a, *b, *position, *length].map(|source| self.operand(state, source, *width));
                 (*d, self.mixed(&all))
             }

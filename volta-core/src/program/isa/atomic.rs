@@ -1,6 +1,7 @@
 //! Atomics.
 //!
-//! Orders (`.relaxed`, `.acq_rel`, …) change nothing: atomics order no memory (rules Y1, Y7).
+//! Orders (`.relaxed`, `.acq_rel`, …) change nothing (rules Y1, Y7), but for what a loop learns that waits for the change
+//! (rule Y15).
 
 use super::copy::place;
 use super::memory::{SCOPES, policy, space};
@@ -118,7 +119,8 @@ pub(super) fn bulk_update(x: &Operation<'_, '_>, op: Int2, ty: Type, is_far: boo
 }
 
 fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
-    x.choose(&[("relaxed", ()), ("acquire", ()), ("release", ()), ("acq_rel", ())]);
+    let orders = [("relaxed", false), ("acquire", false), ("release", true), ("acq_rel", true)];
+    let releases = x.choose(&orders).unwrap_or(false);
     let scope = x.choose(&SCOPES).unwrap_or(Scope::Launch);
     let space = space(x);
     if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
@@ -146,7 +148,7 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
         (false, _) | (true, Operand::Sink(_)) => None,
         (true, _) => Some(x.destination(0, width)?),
     };
-    let one = Op::Atomic { update, scope, space, address, alignment: width.bytes(), d, a };
+    let one = Op::Atomic { update, scope, space, address, alignment: width.bytes(), releases, d, a };
     if let Type::FloatPair(format) = ty {
         pair(x, format, one)
     } else {
@@ -196,7 +198,9 @@ fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
 
 /// Each half of a pair is atomic for itself.
 fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
-    let Op::Atomic { update, scope, space, address, alignment, d, a } = whole else { return Ok(()) };
+    let Op::Atomic { update, scope, space, address, alignment, releases, d, a } = whole else {
+        return Ok(());
+    };
     let Some(part) = float_width(format) else { return Err(x.wrong_type()) };
     debug_assert_eq!(double(part).map(Width::bytes), Some(alignment));
     let halves = [x.temporary(), x.temporary()];
@@ -207,7 +211,7 @@ fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
         let address = Address { offset, ..address };
         let alignment = if at == 0 { alignment } else { part.bytes() };
         let d = old.map(|old| old[at]);
-        x.push(Op::Atomic { update, scope, space, address, alignment, d, a: Src::Reg(half) });
+        x.push(Op::Atomic { update, scope, space, address, alignment, releases, d, a: Src::Reg(half) });
     }
     if let (Some(d), Some(old)) = (d, old) {
         x.push(Op::Pack { d, parts: old.map(Src::Reg).to_vec(), part });

@@ -1,12 +1,13 @@
 //! Loads, stores and addresses.
 //!
 //! Orders and scopes (`.relaxed.gpu`, `.acquire`, `.volatile`) change nothing by themselves: accesses race unless
-//! a barrier orders them (rules Y1, Y2). Cache operators, eviction priorities and prefetch sizes are advice.
+//! a barrier orders them (rules Y1, Y2), or a loop that waits for a flag (Y15). Cache operators, eviction priorities and prefetch sizes are advice.
 
 use super::copy::place;
 use super::{Row, Types, row};
+use crate::program::access::{Access, Strong};
 use crate::program::asynchronous::Async;
-use crate::program::op::{Access, Int, Op, Space, Src, Width};
+use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Element, Lowered, Operation};
 use crate::program::types::Type;
 use crate::program::update::Scope;
@@ -60,23 +61,17 @@ fn advice(x: &mut Operation<'_, '_>) -> bool {
     x.flag("L2::cache_hint")
 }
 
-/// How an access is ordered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Weak,
-    Volatile,
-    Scoped,
-}
-
-/// Takes `.weak`, `.volatile`, or an order and its scope.
-fn order(x: &mut Operation<'_, '_>, ordered: &[(&str, Order)]) -> Lowered<Order> {
-    let order = x.choose(&[("weak", Order::Weak), ("volatile", Order::Volatile)]);
-    let order = order.or_else(|| x.choose(ordered)).unwrap_or(Order::Weak);
-    if order == Order::Scoped {
-        x.flag("mmio");
-        x.require(&SCOPES)?;
+/// Takes `.weak`, `.volatile`, or an order and its scope; `ordering` is the one that is not `.relaxed`.
+fn order(x: &mut Operation<'_, '_>, ordering: &str) -> Lowered<Option<Strong>> {
+    // A volatile access is a relaxed one for all threads there are.
+    let volatile = Strong { scope: Scope::Launch, orders: false };
+    if let Some(order) = x.choose(&[("weak", None), ("volatile", Some(volatile))]) {
+        return Ok(order);
     }
-    Ok(order)
+    let Some(orders) = x.choose(&[("relaxed", false), (ordering, true)]) else { return Ok(None) };
+    x.flag("mmio");
+    let scope = x.require(&SCOPES)?;
+    Ok(Some(Strong { scope, orders }))
 }
 
 /// The type of what is loaded or stored.
@@ -120,11 +115,11 @@ pub(super) fn policy(x: &mut Operation<'_, '_>, at: usize, present: bool) -> Low
 }
 
 fn ld(x: &mut Operation<'_, '_>) -> Lowered {
-    let order = order(x, &[("relaxed", Order::Scoped), ("acquire", Order::Scoped)])?;
+    let strong = order(x, "acquire")?;
     let space = space(x);
     x.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("lu", ()), ("cv", ())]);
-    let read_only = space == Space::Global && order == Order::Weak && x.flag("nc");
-    load(x, space, Access { read_only, volatile: order == Order::Volatile, ..Access::default() })
+    let read_only = space == Space::Global && strong.is_none() && x.flag("nc");
+    load(x, space, Access { read_only, strong, ..Access::default() })
 }
 
 /// `ldu` promises that nobody writes what it reads, as `ld.global.nc` does.
@@ -168,7 +163,7 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("bulk") {
         return store_zeros(x);
     }
-    let order = order(x, &[("relaxed", Order::Scoped), ("release", Order::Scoped)])?;
+    let strong = order(x, "release")?;
     let space = space(x);
     if space == Space::Const {
         return Err(x.unsupported("constants cannot be written"));
@@ -184,7 +179,7 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     for element in accessed_elements(x, 1, count)? {
         a.push(x.element_source(element, ty, true)?);
     }
-    let access = Access { volatile: order == Order::Volatile, ..Access::default() };
+    let access = Access { strong, ..Access::default() };
     x.push(Op::Store { space, address, width: int.width, a, access });
     Ok(())
 }

@@ -60,6 +60,8 @@ pub(in crate::program) fn register(name: &str) -> Option<Register> {
         | "reserved_smem_offset_begin"
         | "reserved_smem_offset_end"
         | "reserved_smem_offset_cap" => Special::Unpredictable,
+        "envreg1" => Special::Workspace { high: true },
+        "envreg2" => Special::Workspace { high: false },
         _ if numbered(name, "envreg", 31) || numbered(name, "pm", 7) => Special::Unpredictable,
         _ if numbered(name, "reserved_smem_offset_", 1) => Special::Unpredictable,
         _ if name.strip_suffix("_64").is_some_and(|name| numbered(name, "pm", 7)) => Special::Unpredictable,

@@ -1,10 +1,12 @@
 //! Barriers and fences.
 
+use super::memory::SCOPES;
 use super::{Row, Types, row};
 use crate::program::asynchronous::{Async, Fenced};
 use crate::program::op::{Barrier, Bool2, Int, Op, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
+use crate::program::update::Scope;
 
 pub(super) const ROWS: &[Row] = &[
     row(
@@ -115,22 +117,17 @@ fn reduce(x: &mut Operation<'_, '_>, aligned: bool) -> Lowered {
     Ok(())
 }
 
-/// A fence alone orders nothing (rule Y7), but what was before it is told by a relaxed arrival at the cluster's barrier
-/// behind it (Y13).
-fn ordering(x: &mut Operation<'_, '_>, is_of_cta: bool) {
-    x.push(if is_of_cta { Op::Nop } else { Op::Async(Async::Fence { of: Fenced::Everything }) });
-}
-
 fn membar(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
         return proxy(x);
     }
-    let is_of_cta = x.require(&[("cta", true), ("gl", false), ("sys", false)])?;
+    let scope = x.require(&[("cta", Scope::Cta), ("gl", Scope::Launch), ("sys", Scope::Launch)])?;
     x.done(0)?;
-    ordering(x, is_of_cta);
+    x.push(Op::Async(Async::Fence { of: Fenced::Memory { scope, releases: true, acquires: true } }));
     Ok(())
 }
 
+/// A fence alone orders nothing (rule Y7), but see Y13 and Y15.
 fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
         if x.flag("tensormap::generic") {
@@ -145,11 +142,12 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
         x.push(Op::Async(Async::Fence { of: Fenced::Barriers }));
         return Ok(());
     }
-    let releases =
-        x.choose(&[("sc", true), ("acq_rel", true), ("acquire", false), ("release", true)]).unwrap_or(true);
-    let is_of_cta = x.require(&[("cta", true), ("cluster", false), ("gpu", false), ("sys", false)])?;
+    let both = (true, true);
+    let orders = [("sc", both), ("acq_rel", both), ("acquire", (false, true)), ("release", (true, false))];
+    let (releases, acquires) = x.choose(&orders).unwrap_or(both);
+    let scope = x.require(&SCOPES)?;
     x.done(0)?;
-    ordering(x, is_of_cta || !releases);
+    x.push(Op::Async(Async::Fence { of: Fenced::Memory { scope, releases, acquires } }));
     Ok(())
 }
 

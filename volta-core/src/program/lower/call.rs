@@ -1,10 +1,11 @@
 //! Calls, inlined.
 
 use super::{Activation, DEEPEST, Lowering};
+use crate::program::access::Access;
 use crate::program::error::LowerError;
 use crate::program::layout;
 use crate::program::names::Binding;
-use crate::program::op::{Access, Address, Op, PredSrc, RegId, Space, Special, Src, VariableId, Width};
+use crate::program::op::{Address, Op, PredSrc, RegId, Space, Special, Src, VariableId, Width};
 use crate::program::operand::{Fail, Lowered, Operation, span_of};
 use crate::program::types::{Type, width_of_bytes};
 use crate::ptx::tree;

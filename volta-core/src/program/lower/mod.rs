@@ -11,12 +11,14 @@ use rustc_hash::FxHashMap;
 use super::code::{Init, Inst, Location, Parameter, Program, Variable};
 use super::descriptor::find_matrices;
 use super::error::LowerError;
+use super::flag::mark_waits;
 use super::isa::{self, Handler};
 use super::layout::{self, Layout};
 use super::names::{Binding, LabelId, Names};
-use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, VariableId};
+use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Special, VariableId};
 use super::operand::{Fail, Lowered, Operation};
 use super::trap::guard_traps;
+use super::variables::WORKSPACE;
 use crate::base::budget::{Budgets, Limit};
 use crate::base::span::Span;
 use crate::ptx::location::{self, Loc};
@@ -24,6 +26,9 @@ use crate::ptx::tree;
 
 /// Blocks and activations inside one another; below what the stack takes.
 const DEEPEST: usize = 200;
+
+/// Bytes of what the driver provides for the barrier of a grid, as far as kernels access it.
+const WORKSPACE_BYTES: usize = 16;
 
 /// What is known of a variable that exists once: its id, or why naming it is not supported.
 type StaticVariable = Result<VariableId, String>;
@@ -137,7 +142,9 @@ impl<'m> Lowering<'m> {
         self.keep_entries();
         self.resolve_targets();
         guard_traps(&mut self.insts);
+        mark_waits(&mut self.insts);
         find_matrices(&mut self.insts, &self.variables);
+        self.provide_workspace();
         let (registers, predicates, _) = self.names.counts();
         let module_variables = self.names.module_variables();
         let mut program = Program {
@@ -154,6 +161,24 @@ impl<'m> Lowering<'m> {
         };
         program.find_swap_loops();
         Ok(program)
+    }
+
+    /// A variable for what the driver provides for the barrier of a cooperative grid, if the code asks for its address.
+    fn provide_workspace(&mut self) {
+        let asks = |inst: &Inst| matches!(inst.op, Op::Special { special: Special::Workspace { .. }, .. });
+        if self.insts.iter().any(asks) {
+            let (bytes, addresses) = (vec![0; WORKSPACE_BYTES], Vec::new());
+            self.variables.push(Variable {
+                name: WORKSPACE.to_owned(),
+                space: Space::Global,
+                size: Some(WORKSPACE_BYTES as u64),
+                align: WORKSPACE_BYTES as u64,
+                init: Some(Init { bytes, addresses }),
+                element: "b8".to_owned(),
+                parameter: None,
+                declared_at: u32::MAX,
+            });
+        }
     }
 
     /// Turns labels into positions.

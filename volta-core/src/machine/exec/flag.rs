@@ -1,0 +1,377 @@
+//! Loops that wait for a flag, and what changes it (rule Y15).
+
+use super::super::agent::Agent;
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::endless::{Endless, Repeats};
+use super::super::flag::{Change, Event, Judged, Outcome, Unclear};
+use super::super::objects::{Backing, locate};
+use super::super::packed::Cell;
+use super::super::value::{Origin, Truth, Value};
+use super::super::warp::Warp;
+use super::flag_condition::Condition;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
+use crate::program::{Effect, FlagLoop, InstId, Int2, Op, RegId, Space, Strong, Update, Wait, Width};
+use crate::verdict::FaultKind;
+use std::rc::Rc;
+
+/// Bytes of a flag.
+const BYTES: u32 = 4;
+
+impl Cta<'_> {
+    /// Lanes come to the load of a loop that waits for a flag. Gives those that leave the loop, and where they go on.
+    pub(super) fn wait_for_flag(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+    ) -> Result<(LaneMask, InstId), Stop> {
+        match &self.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            // What a finding left out may be what the loop waits for.
+            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let looped = self.launch.program.flag_loop(pc).map(Rc::new);
+        let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load that no loop repeats"))?;
+        let mut over = LaneMask::NONE;
+        for lane in mask {
+            if self.is_flag_set(warp, lane, pc, &looped)? {
+                over.insert(lane);
+            }
+        }
+        Ok((over, looped.exit))
+    }
+
+    fn is_flag_set(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        looped: &Rc<FlagLoop>,
+    ) -> Result<bool, Stop> {
+        let Op::Load { space, address, access, .. } = &self.launch.program.insts[pc.index()].op else {
+            return Err(Stop::Defect("lanes wait for a flag at an operation that loads none"));
+        };
+        let Strong { scope, orders } =
+            access.strong.ok_or(Stop::Defect("lanes wait for a flag by a load that is not strong"))?;
+        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let mut offsets = [0; 32];
+        let agent = Agent::Waiter { scope };
+        let place = (*space, address);
+        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: false };
+        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        if let Backing::Local(_) = at.object.backing {
+            let message = "a loop waits for a flag in memory of its own thread".to_string();
+            return Err(self.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
+        }
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        let held = self.peek(warp, lane, &at, key.1);
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        self.flags.at(key, &mut exact.clocks, || word(held, pc));
+        let before = exact.clocks.snapshot(thread as usize);
+        let found = |d: RegId| {
+            let (of, change) = self.flags.found.get(&(thread, d.0)).copied()?;
+            (of == key && self.launch.program.is_written_once(d)).then_some(change)
+        };
+        let condition = Condition::of(self.launch.program, looped, (warp, lane), found);
+        let Some(flag) = self.flags.places.get(&key) else {
+            return Err(Stop::Defect("a flag that is waited for is none"));
+        };
+        let outcome = match self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves)) {
+            Ok(Judged::Stays) => return Ok(false),
+            Ok(Judged::Leaves(outcome)) => {
+                Outcome { found: outcome.found.filter(|_| condition.is_read), ..outcome }
+            }
+            Ok(Judged::Ambiguous { beside }) => {
+                let beside = beside.map(|change| &flag.events[change]);
+                return Err(self.ambiguous(key, thread, pc, beside));
+            }
+            Err(unclear) => return Err(self.unclear_flag(warp, lane, (key, pc), unclear)),
+        };
+        let mut learned = flag.learned(outcome.changes);
+        let agent = flag.agent;
+        // It is an access like others, of somebody who does not know yet what the flag tells.
+        self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let (clocks, number) = (&mut exact.clocks, thread as usize);
+        clocks.release(number);
+        clocks.learn_past(number, &learned);
+        if orders {
+            clocks.learn(number, &mut learned);
+        } else {
+            self.flags.pending.entry(number).or_default().add_all(&learned);
+        }
+        if outcome.changes != 0 {
+            let mut seen = super::super::clock::Joined::default();
+            seen.set(agent, outcome.changes as u32);
+            clocks.learn(number, &mut seen);
+        }
+        let stamp = clocks.now(number);
+        clocks.release(number);
+        self.counts.barriers += 1;
+        self.looked_at += 4 * looped.round.len() as u64;
+        if let Some(flag) = self.flags.places.get(&key) {
+            let waited = flag.waited(pc, (before, stamp), condition, outcome);
+            self.flags.note_wait(key, waited);
+        }
+        self.leave_flag_loop(warp, lane, pc, looped, outcome)?;
+        Ok(true)
+    }
+
+    /// What registers hold behind the loop: what depends on how often it went round, or on which of several numbers it found
+    /// last, is not determined.
+    fn leave_flag_loop(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        looped: &FlagLoop,
+        outcome: Outcome,
+    ) -> Result<(), Stop> {
+        let program = self.launch.program;
+        let unknown = Origin::Unpredictable(pc);
+        for at in &looped.round {
+            let written = program.insts[at.index()].op.written();
+            for d in written.registers {
+                warp.register_mut(d).set(lane, Value::Undefined(unknown));
+            }
+            for p in written.predicates {
+                warp.predicate_mut(p).set(lane, Truth::Undefined(unknown));
+            }
+        }
+        let found = outcome.found.map_or(Value::Undefined(unknown), |found| Value::Bits(found.into()));
+        warp.register_mut(looped.d).set(lane, found);
+        self.compute(warp, LaneMask::of(lane), pc, &looped.condition)?;
+        let PredLeft { pred, holds } = PredLeft::of(looped);
+        warp.predicate_mut(pred).set(lane, Truth::Known(holds));
+        Ok(())
+    }
+
+    /// Asks something of a flag for a condition, which may depend on what an atomic operation found there.
+    fn judged(
+        &self,
+        key: (u32, u64),
+        condition: &Condition,
+        ask: impl FnOnce(&mut dyn FnMut(u32) -> Result<bool, Unclear>) -> Result<Judged, Unclear>,
+    ) -> Result<Judged, Unclear> {
+        const OTHER: &str = "its loop is left by more than what it holds and known words";
+        let program = self.launch.program;
+        let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
+            (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
+            (Some(_), None) | (None, _) => vec![None],
+        };
+        ask(&mut |held| {
+            let mut all = olds.iter().map(|old| condition.leaves(program, held, *old));
+            let first = all.next().flatten().ok_or(OTHER)?;
+            if all.all(|other| other == Some(first)) {
+                Ok(first)
+            } else {
+                Err("its loop is left by what an atomic operation found, which depends on the schedule")
+            }
+        })
+    }
+
+    /// At the end, when all changes of flags are known: every wait has waited for the same changes under every schedule.
+    pub(in super::super) fn end_flags(&self) -> Result<(), Stop> {
+        for (key, flag) in &self.flags.places {
+            for waited in &flag.waits {
+                let ask =
+                    |leaves: &mut dyn FnMut(u32) -> Result<bool, Unclear>| flag.judge_again(waited, leaves);
+                let thread = waited.before.thread as u32;
+                match self.judged(*key, &waited.condition, ask) {
+                    Ok(Judged::Leaves(outcome))
+                        if outcome.changes == waited.outcome.changes
+                            && (outcome.found == waited.outcome.found || !waited.condition.is_read) => {}
+                    Ok(Judged::Ambiguous { beside: Some(change) }) => {
+                        return Err(self.ambiguous(*key, thread, waited.pc, flag.events.get(change)));
+                    }
+                    Ok(Judged::Ambiguous { beside: None } | Judged::Stays | Judged::Leaves(_)) => {
+                        return Err(self.ambiguous(*key, thread, waited.pc, flag.beside(waited)));
+                    }
+                    Err(unclear) => return Err(self.unclear_wait(*key, thread, waited.pc, unclear)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody can go on, and some wait for a flag that another CTA might set.
+    pub(in super::super) fn waits_for_another_cta(&self, warps: &[Warp]) -> Result<(), Stop> {
+        let ctas: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
+        // Those that the case leaves out might set it as well.
+        let is_whole_grid = u64::from(self.launch.ranks()) == ctas;
+        for warp in warps.iter().filter(|_| !is_whole_grid) {
+            for lane in warp.at_phase {
+                if let Some((_, true)) = self.flag_waited_for(warp, lane) {
+                    let place = self.launch.place(warp.pc[lane]);
+                    return Err(Stop::Endless(Box::new(Endless { place, repeats: Repeats::Flag })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The flag that a lane waits for, and whether it lies in global memory.
+    fn flag_waited_for(&self, warp: &Warp, lane: Lane) -> Option<((u32, u64), bool)> {
+        let pc = warp.pc[lane];
+        let inst = &self.launch.program.insts[pc.index()];
+        let Op::Load { space, address, .. } = &inst.op else { return None };
+        if inst.op.effect() != Effect::Waits(Wait::Phase) {
+            return None;
+        }
+        let address = self.addresses(warp, LaneMask::of(lane), *address, pc).ok()?[lane];
+        let (own, inner) = locate(*space, address);
+        let (number, offset) = self.found(warp, own, inner)?;
+        let key = (number, u64::try_from(offset).ok()? / 4);
+        Some((key, self.launch.objects.get(number).space == Space::Global))
+    }
+
+    /// What a lane waits for at a flag, in words.
+    pub(in super::super) fn flag_of(&self, warp: &Warp, lane: Lane) -> Option<String> {
+        let (key, _) = self.flag_waited_for(warp, lane)?;
+        let name = self.spell_flag(key);
+        let changes = self.flags.places.get(&key).map_or(0, |flag| flag.events.len());
+        let changes = match changes {
+            0 => "nobody has changed it".to_string(),
+            1 => "it has changed once".to_string(),
+            more => format!("it has changed {more} times"),
+        };
+        Some(format!("for the flag {name}; {changes}"))
+    }
+
+    fn spell_flag(&self, (object, cell): (u32, u64)) -> String {
+        self.spell(self.launch.objects.get(object), cell * 4, BYTES)
+    }
+
+    /// A write to a place that may be a flag; the content is what it leaves there.
+    pub(super) fn note_change(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Cell,
+    ) {
+        let key = (at.number, cell);
+        let is_strong = match at.agent {
+            Agent::Setter { .. } | Agent::Atomic { .. } => true,
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Waiter { .. } => false,
+        };
+        if !is_strong && !self.flags.places.contains_key(&key) {
+            return;
+        }
+        let held = word(self.peek(warp, lane, at, cell), at.pc);
+        let whole = word(content, at.pc).filter(|_| touched == 0xf);
+        let change = match (at.agent, held, whole) {
+            (Agent::Atomic { update: Update::Integer(Int2::Add, ty), .. }, Some(held), Some(new))
+                if ty.width == Width::W32 =>
+            {
+                Change::Add(new.wrapping_sub(held))
+            }
+            (Agent::Setter { .. } | Agent::Thread, _, Some(new)) => Change::Set(new),
+            _ => Change::Other,
+        };
+        let Detector::VectorClock(exact) = &mut self.order else { return };
+        let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
+        self.flags.at(key, clocks, || held);
+        let now = clocks.snapshot(number);
+        let told = match at.access.strong {
+            Some(Strong { orders: true, .. }) => Some(now.clone()),
+            Some(Strong { orders: false, .. }) => clocks.fenced(number),
+            None => None,
+        };
+        clocks.release(number);
+        self.flags.note(key, (change, at.pc), (now, told));
+    }
+
+    /// An atomic operation of a lane puts what it found into a register.
+    pub(super) fn note_found(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, d: RegId) {
+        let key = (at.number, at.offsets[lane] / 4);
+        let Some(flag) = self.flags.places.get(&key).filter(|flag| !flag.events.is_empty()) else { return };
+        self.flags.found.insert((warp.thread(lane), d.0), (key, flag.events.len() - 1));
+    }
+
+    #[cold]
+    fn ambiguous(&self, key: (u32, u64), thread: u32, pc: InstId, beside: Option<&Event>) -> Stop {
+        if let Some(stop) = self.narrow_fence(None) {
+            return stop;
+        }
+        let name = self.spell_flag(key);
+        let message = format!(
+            "for which changes of the flag {name} a loop waits depends on the schedule, or it may miss the one it waits for"
+        );
+        let mut sites = vec![self.site_of_thread("waits".into(), thread, pc)];
+        sites.extend(beside.map(|event| {
+            let action = "may change it before or after that".into();
+            self.site_of_thread(action, event.now.thread as u32, event.pc)
+        }));
+        let help = "let a loop wait for a number that the flag holds once all it waits for have changed it, and keeps until \
+                    the loop is left";
+        self.fault_at(FaultKind::AmbiguousBarrier, "Y15", message, sites, Some(help.into()))
+    }
+
+    /// A fence of the scope of a CTA, by a thread of that CTA or of any one, may order what has been found unordered: only
+    /// fences for all CTAs that run together are looked at.
+    #[cold]
+    pub(super) fn narrow_fence(&self, cta: Option<usize>) -> Option<Stop> {
+        let of_cta = 32 * self.launch.warps();
+        let (thread, pc) = self
+            .flags
+            .narrow
+            .iter()
+            .map(|(thread, pc)| (*thread, *pc))
+            .find(|(thread, _)| cta.is_none_or(|cta| thread / of_cta == cta))?;
+        let message =
+            "what a fence of the scope `.cta` orders is not followed where several CTAs run together"
+                .to_string();
+        let sites = vec![self.site_of_thread("fence".into(), number_of(thread), pc)];
+        let help = "a fence of the scope `.gpu` (`__threadfence()`) is followed";
+        Some(self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into())))
+    }
+
+    #[cold]
+    fn unclear_flag(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        (key, pc): ((u32, u64), InstId),
+        unclear: Unclear,
+    ) -> Stop {
+        self.unclear_wait(key, warp.thread(lane), pc, unclear)
+    }
+
+    #[cold]
+    fn unclear_wait(&self, key: (u32, u64), thread: u32, pc: InstId, unclear: Unclear) -> Stop {
+        let message = format!("a loop waits for the flag {}: {unclear}", self.spell_flag(key));
+        let sites = vec![self.site_of_thread("waits".into(), thread, pc)];
+        self.fault_at(FaultKind::Unsupported, "Y15", message, sites, None)
+    }
+}
+
+/// The predicate by which a loop is left, and what it is then.
+struct PredLeft {
+    pred: crate::program::PredId,
+    holds: bool,
+}
+
+impl PredLeft {
+    fn of(looped: &FlagLoop) -> PredLeft {
+        PredLeft { pred: looped.leaves.pred, holds: !looped.leaves.negated }
+    }
+}
+
+/// What a cell holds, if it is a known word.
+fn word(held: Cell, reader: InstId) -> Option<u32> {
+    match held.whole(reader)? {
+        Value::Bits(bits) => Some(bits as u32),
+        Value::Sym(_) | Value::Undefined(_) => None,
+    }
+}

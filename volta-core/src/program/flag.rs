@@ -1,0 +1,145 @@
+//! Loops that wait for a flag (rule Y15): they load one place again until a condition holds, and do nothing else but compute
+//! in registers.
+
+use super::code::{Inst, Program};
+use super::control::Written;
+use super::effect::Effect;
+use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
+use super::visit::Named;
+use rustc_hash::FxHashSet;
+
+/// More operations than this on the way from a load back to it are no such loop.
+const MAX_OPERATIONS: usize = 64;
+
+/// A loop that waits for a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlagLoop {
+    /// Where the flag goes.
+    pub d: RegId,
+    /// What is computed of it up to the branch, in order.
+    pub condition: Vec<InstId>,
+    /// What that reads and no round writes.
+    pub registers: Vec<RegId>,
+    /// Likewise.
+    pub predicates: Vec<PredId>,
+    /// All that a round executes besides the load and branches.
+    pub round: Vec<InstId>,
+    /// The loop is left where this holds.
+    pub leaves: PredSrc,
+    /// Where threads go on then.
+    pub exit: InstId,
+}
+
+/// Operations that a thread executes one after the other, whatever registers hold.
+struct Straight {
+    computing: Vec<InstId>,
+    /// The first operation that is no such.
+    end: usize,
+}
+
+impl Program {
+    /// The loop over a load that waits for a flag.
+    pub fn flag_loop(&self, load: InstId) -> Option<FlagLoop> {
+        flag_loop(&self.insts, load.index())
+    }
+
+    /// Whether what a loop found, or what is computed of that, may be read behind it.
+    pub fn reads_what_it_found(&self, looped: &FlagLoop) -> bool {
+        let written = looped.round.iter().map(|at| self.insts[at.index()].op.written());
+        let mut names = vec![Named::Write(looped.d)];
+        for Written { registers, predicates, local: _ } in written {
+            names.extend(registers.into_iter().map(Named::Write));
+            let others = predicates.into_iter().filter(|p| *p != looped.leaves.pred);
+            names.extend(others.map(Named::WritePredicate));
+        }
+        names.into_iter().any(|name| self.is_read_from(looped.exit.0, name).0)
+    }
+
+    /// Whether some loop waits for a flag.
+    pub fn waits_for_flags(&self) -> bool {
+        self.insts.iter().any(|inst| matches!(&inst.op, Op::Load { access, .. } if access.waits))
+    }
+
+    /// Whether a register is written by one operation alone.
+    pub fn is_written_once(&self, register: RegId) -> bool {
+        let writes = |inst: &&Inst| inst.op.written().registers.contains(&register);
+        self.insts.iter().filter(writes).count() == 1
+    }
+}
+
+/// Marks the loads of loops that wait.
+pub(super) fn mark_waits(insts: &mut [Inst]) {
+    let found: Vec<usize> = (0..insts.len()).filter(|at| flag_loop(insts, *at).is_some()).collect();
+    for at in found {
+        let mut op = insts[at].op.clone();
+        if let Op::Load { access, .. } = &mut op {
+            access.waits = true;
+        }
+        insts[at].replace(op);
+    }
+}
+
+fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
+    let Inst { op: Op::Load { space, address, width: Width::W32, d, access }, guard: None, .. } =
+        insts.get(load)?
+    else {
+        return None;
+    };
+    let ([Some(d)], Some(_), Space::Global | Space::Generic | Space::Shared | Space::Cluster) =
+        (d.as_slice(), access.strong, space)
+    else {
+        return None;
+    };
+    let Straight { computing: condition, end } = straight(insts, load + 1, load);
+    let Inst { op: Op::Branch { target }, guard: Some(guard), .. } = insts.get(end)? else { return None };
+    let taken = straight(insts, target.index(), load);
+    let passed = straight(insts, end + 1, load);
+    let (back, leaves, exit) = match (taken.end == load, passed.end == load) {
+        (true, false) => (taken, PredSrc { negated: !guard.negated, ..*guard }, InstId::from_index(end + 1)),
+        (false, true) => (passed, *guard, *target),
+        (true, true) | (false, false) => return None,
+    };
+    let round: Vec<InstId> = condition.iter().copied().chain(back.computing).collect();
+    let written: FxHashSet<RegId> =
+        round.iter().flat_map(|at| insts[at.index()].op.written().registers).collect();
+    let is_of_loop = |source: Src| matches!(source, Src::Reg(r) if r == *d || written.contains(&r));
+    let is_one_place = !is_of_loop(address.base) && !written.contains(d);
+    let decided: FxHashSet<PredId> =
+        round.iter().flat_map(|at| insts[at.index()].op.written().predicates).collect();
+    let (mut registers, mut predicates) = (Vec::new(), Vec::new());
+    for at in &condition {
+        insts[at.index()].op.visit(&mut |named| match named {
+            Named::Read(source @ Src::Reg(r)) if !is_of_loop(source) => registers.push(r),
+            Named::ReadPredicate(p) if !decided.contains(&p.pred) => predicates.push(p.pred),
+            Named::Read(_)
+            | Named::ReadPredicate(_)
+            | Named::Write(_)
+            | Named::WritePredicate(_)
+            | Named::Target(_) => {}
+        });
+    }
+    if !decided.contains(&leaves.pred) {
+        predicates.push(leaves.pred);
+    }
+    is_one_place.then_some(FlagLoop { d: *d, condition, registers, predicates, round, leaves, exit })
+}
+
+/// Where a thread goes from an operation on, up to the load or the first one that decides or does more than compute.
+fn straight(insts: &[Inst], from: usize, load: usize) -> Straight {
+    let mut way = Straight { computing: Vec::new(), end: from };
+    for _ in 0..MAX_OPERATIONS {
+        let Some(Inst { op, guard: None, .. }) = insts.get(way.end).filter(|_| way.end != load) else {
+            break;
+        };
+        if let Op::Branch { target } = op {
+            way.end = target.index();
+            continue;
+        }
+        if !matches!(op.effect(), Effect::Computes) && !op.enters_registers() {
+            break;
+        }
+        way.computing.push(InstId::from_index(way.end));
+        way.end += 1;
+    }
+    way
+}
