@@ -331,10 +331,12 @@ impl<const B: usize> AllThreads<'_, B> {
     /// registers then hold its operands.
     #[inline]
     fn execute_in_lockstep(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<bool, Stop> {
-        let done = match &inst.op {
-            _ if self.holds.is_none() => false,
-            Op::Mma { product, d, a, b, c } => cta.multiply_lockstep(self, pc, *product, d, [a, b, c]),
-            _ => cta.execute_together(self, inst, pc)?,
+        let done = if self.holds.is_none() {
+            false
+        } else if let Op::Mma { product, d, a, b, c } = &inst.op {
+            cta.multiply_lockstep(self, pc, *product, d, [a, b, c])
+        } else {
+            cta.execute_together(self, inst, pc)?
         };
         let lockstep = &mut *self.lockstep;
         if done {
