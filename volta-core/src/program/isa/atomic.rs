@@ -163,11 +163,12 @@ fn swap(x: &mut Operation<'_, '_>, scope: Scope, space: Space) -> Lowered {
     let Fail::Unsupported(reason) = x.unsupported(EXCHANGE) else { return Err(x.wrong_type()) };
     let hint = x.flag("L2::cache_hint");
     let ty = x.ty()?;
-    let (Type::Bits(width), false) = (ty, matches!(x.operand(0)?, Operand::Sink(_))) else {
-        return Err(Fail::Unsupported(reason));
-    };
+    let Type::Bits(width) = ty else { return Err(Fail::Unsupported(reason)) };
     x.done(4 + usize::from(hint))?;
     policy(x, 4, hint)?;
+    if matches!(x.operand(0)?, Operand::Sink(_)) {
+        return Err(Fail::Unsupported(reason));
+    }
     let d = x.destination(0, width)?;
     let (address, space) = x.address(1, space)?;
     let (expected, new) = (x.source(2, ty)?, x.source(3, ty)?);

@@ -22,9 +22,6 @@ fn every_opcode_met_in_practice_is_known() {
         }
     }
     let expected = [
-        "unsupported: `atom.cas.b32` is not supported: exchanges do not commute: what is left depends on the schedule",
-        "unsupported: `atom.global.cas.b16` is not supported: exchanges do not commute: what is left depends on the schedule",
-        "unsupported: `atom.global.cas.b32` is not supported: exchanges do not commute: what is left depends on the schedule",
         "unsupported: `atom.global.inc.u32` is not supported: counters that wrap around are not done yet",
         "unsupported: `fence.proxy.tensormap::generic.acquire.gpu` is not supported: tensor maps are not done yet",
     ];
