@@ -18,7 +18,7 @@ use crate::op::Type;
 use crate::random::Random;
 use crate::tensor_map::{self, Dimension, TensorMap};
 
-/// More instructions than this are no kernel of a case.
+/// More instructions than this are no kernel of a case, unless its user says otherwise.
 const BUDGET: u64 = 4_000_000_000;
 
 /// What parameters hold before the launch.
@@ -118,6 +118,8 @@ pub struct Ready<'c> {
     pub program: Program,
     /// The arguments: parameters of the case, or numbers.
     arguments: Vec<Argument>,
+    /// How many instructions a run may take.
+    pub budget: u64,
 }
 
 /// Decodes both sides.
@@ -145,7 +147,7 @@ fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, S
     if arguments.len() != program.parameters.len() {
         return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
     }
-    Ok(Ready { case, side, which, program, arguments })
+    Ok(Ready { case, side, which, program, arguments, budget: BUDGET })
 }
 
 /// The inputs of a counterexample; what it does not name is 0.
@@ -311,7 +313,7 @@ impl Ready<'_> {
             dynamic_shared: self.side.launch.shared,
             ctas: self.side.launch.ctas.as_ref().unwrap_or(&all),
             arguments: &arguments,
-            budget: BUDGET,
+            budget: self.budget,
         };
         let instructions = run.execute(&mut global, seed)?;
         let threads = run.ctas.len() as u64

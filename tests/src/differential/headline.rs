@@ -17,6 +17,9 @@ const SCHEDULES: u64 = 6;
 /// The number of schedules that are tried until a fault shows.
 const TRIES: u64 = 40;
 
+/// Instructions of a run that may show a fault: a loop that waits for a flag may never end.
+const TRIED: u64 = 4_000_000;
+
 /// The result of comparing a verdict with the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
@@ -123,7 +126,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
 /// # Errors
 /// Where they contradict each other.
 pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
-    let sides = match &case.reference {
+    let mut sides = match &case.reference {
         Some(_) => ready(case).map(Vec::from),
         None => alone(case).map(|side| vec![side]),
     };
@@ -162,7 +165,8 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
             | FaultKind::BarrierDivergence
             | FaultKind::AmbiguousBarrier
             | FaultKind::Nondeterministic => {
-                for side in &sides {
+                for side in &mut sides {
+                    side.budget = TRIED;
                     if shows(case, side, seed)?.is_some() {
                         return Ok(Seen::Holds);
                     }
