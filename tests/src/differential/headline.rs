@@ -126,7 +126,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
 /// # Errors
 /// Where they contradict each other.
 pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
-    let mut sides = match &case.reference {
+    let sides = match &case.reference {
         Some(_) => ready(case).map(Vec::from),
         None => alone(case).map(|side| vec![side]),
     };
@@ -135,7 +135,7 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
         return Ok(Seen::Nothing);
     }
     // An instruction that the interpreter does not support is no contradiction.
-    let Ok(sides) = sides else { return Ok(Seen::Nothing) };
+    let Ok(mut sides) = sides else { return Ok(Seen::Nothing) };
     if sides.iter().any(|side| !side.program.unknown().is_empty()) {
         return Ok(Seen::Nothing);
     }
