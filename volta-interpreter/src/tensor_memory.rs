@@ -17,6 +17,9 @@ use super::matrix::{self, Element, Elements, Shape};
 use super::memory::{SHARED_BYTES, STATIC_END, shared_of};
 use super::op::{Address, Register, Source, Space};
 
+/// The end of the message about a product of elements that the interpreter does not know.
+pub const UNKNOWN_FACTORS: &str = "its factors are not known";
+
 const LANES: usize = 128;
 const COLUMNS: usize = 512;
 
@@ -137,7 +140,7 @@ impl Instruction {
                 (Kind::Tf32, 2) => Format::Tf32,
                 (Kind::F8, 0) => Format::E4m3,
                 (Kind::F8, 1) => Format::E5m2,
-                _ => return Err("its factors are not known".into()),
+                _ => return Err(UNKNOWN_FACTORS.into()),
             }))
         };
         let (a, b) = (element(field(7, 3))?, element(field(10, 3))?);

@@ -7,6 +7,7 @@ use volta_core::verdict::FaultKind;
 use volta_core::verdict::{How, Report, Verdict, Witness};
 
 use crate::interpreter::random::Random;
+use crate::interpreter::tensor_memory::UNKNOWN_FACTORS;
 use crate::replay::check::{self, Effort, Shown};
 use crate::replay::launch::{Inputs, Output, Ready, alone, ready};
 use crate::replay::values::{Signs, Values, elements, range};
@@ -155,7 +156,11 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
                 (Shown::Faintly | Shown::NotAtAll, _) => Ok(Seen::NotShown),
             }
         }
-        Verdict::Clean => sides.iter().try_for_each(|side| clean(case, side, seed)).map(|()| Seen::Holds),
+        Verdict::Clean => match sides.iter().try_for_each(|side| clean(case, side, seed)) {
+            Ok(()) => Ok(Seen::Holds),
+            Err(why) if why.ends_with(UNKNOWN_FACTORS) => Ok(Seen::Nothing),
+            Err(why) => Err(why),
+        },
         Verdict::Fault(fault) => match fault.kind {
             FaultKind::OutOfBounds
             | FaultKind::Misaligned
