@@ -146,18 +146,26 @@ impl Store {
         {
             return None;
         }
-        let mut modes = 0;
-        let mut words = [[0; 32]; 3];
-        for (at, (operand, steps)) in operands.iter().enumerate() {
-            modes |= operand.mode << (2 * at);
-            // The bits above the term's id are the same in all words.
-            words[at] = Affine { first: operand.word, steps: *steps }.all();
+        debug_assert!(warps.is_power_of_two());
+        let mut node = Node { op, modes: 0, mask: LaneMask::ALL, operands: [0; 3] };
+        for (at, (operand, _)) in operands.iter().enumerate() {
+            node.modes |= operand.mode << (2 * at);
+            node.operands[at] = operand.word;
         }
-        let first = NodeId::from_index(self.nodes.len());
-        let [a, b, c] = &words;
-        for warp in 0..warps {
-            let operands = [a[warp], b[warp], c[warp]];
-            self.append(Node { op, modes, mask: LaneMask::ALL, operands }, site);
+        let first = self.append(node, site);
+        // Each bit of the warp's number doubles the nodes. The bits above a term's id are the same in all words.
+        for bit in 0..warps.trailing_zeros() as usize {
+            let known = self.nodes.len();
+            self.nodes.extend_from_within(first.index()..);
+            let steps: [i64; 3] = std::array::from_fn(|at| operands.get(at).map_or(0, |(_, steps)| steps[bit]));
+            for node in &mut self.nodes[known..] {
+                for (word, step) in node.operands.iter_mut().zip(steps) {
+                    *word = word.wrapping_add_signed(step);
+                }
+            }
+        }
+        if op.is_partial() {
+            self.sites.extend((first.index() + 1..self.nodes.len()).map(|at| (NodeId::from_index(at), site)));
         }
         Some(Results { first: TermId::lane(first, Lane::FIRST).raw(), stride: 1 })
     }
@@ -215,6 +223,7 @@ impl Store {
         (modes, words)
     }
 
+    #[inline]
     fn append(&mut self, node: Node, site: InstId) -> NodeId {
         let id = NodeId::from_index(self.nodes.len());
         self.nodes.push(node);

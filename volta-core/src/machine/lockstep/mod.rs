@@ -159,13 +159,19 @@ impl<const B: usize> Lockstep<B> {
     }
 
     /// What a register holds in all threads, if it is affine.
-    #[inline]
+    #[inline(always)]
     fn held(&mut self, warps: &[Warp], register: RegId) -> Option<Held<B>> {
-        let value = &mut self.registers[register.index()];
-        if value.is_none() {
-            *value = collect(warps, register).map(|held| GroupValue { held, written_back: true });
+        if self.registers[register.index()].is_none() {
+            self.collect(warps, register);
         }
-        value.as_ref().map(|value| value.held)
+        self.registers[register.index()].as_ref().map(|value| value.held)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn collect(&mut self, warps: &[Warp], register: RegId) {
+        self.registers[register.index()] =
+            collect(warps, register).map(|held| GroupValue { held, written_back: true });
     }
 
     /// Whether a predicate holds in all threads, or in none.
