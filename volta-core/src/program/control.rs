@@ -1,4 +1,4 @@
-//! Control flow: where the two sides of a branch join, and what they compute up to there (rule S1).
+//! Control flow: where the two sides of a branch join, and what they write up to there (rule S1).
 
 use super::code::{Inst, Program};
 use super::effect::Control;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::base::budget::Exhausted;
 use crate::base::span::Span;
 
-/// Why a kernel could not be lowered: the PTX, or the choice of a kernel, is wrong.
+/// The reason why a kernel cannot be lowered: the PTX, or the choice of a kernel, is wrong.
 ///
 /// An instruction that is not supported is no error: it lowers to [`Op::Unsupported`](super::Op::Unsupported) (rule
 /// S2).
