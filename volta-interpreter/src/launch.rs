@@ -53,7 +53,7 @@ fn element_at(place: FieldPlace, element: Element, byte: u64) -> Option<(u64, us
     (inside / bytes < place.count).then_some((number, (inside % bytes) as usize))
 }
 
-/// The byte at which an element of a parameter begins, in the tensor or in the structs of which it is a field.
+/// The byte at which an element of a parameter begins: in the tensor, or in the structs with this field.
 pub fn byte_of(param: &Param, element: Element, number: u64) -> u64 {
     byte_at(place_of(param, element), element, number)
 }
@@ -62,7 +62,7 @@ fn byte_at(FieldPlace { offset, count, stride }: FieldPlace, element: Element, n
     number / count * stride + offset + number % count * u64::from(element.bytes())
 }
 
-/// The size in bytes of a tensor, or of the structs of which a parameter is a field.
+/// The size in bytes of a tensor, or of the structs with this field.
 pub fn bytes_of(param: &Param, element: Element) -> u64 {
     let FieldPlace { count, stride, .. } = place_of(param, element);
     values::count(param) / count * stride

@@ -129,7 +129,7 @@ pub(super) struct Flags<C> {
     /// By thread, the knowledge released by the changes it has waited for with relaxed loads; it learns this at a fence
     /// that acquires.
     pub(super) pending: FxHashMap<usize, Joined>,
-    /// By thread, a fence whose scope does not cover all CTAs that run together.
+    /// By thread, a fence with a scope that does not cover all CTAs that run together.
     pub(super) narrow: BTreeMap<usize, InstId>,
     /// By thread and register with the result of an atomic operation: the flag and the index of the change that it
     /// made.

@@ -326,8 +326,8 @@ impl Conflict {
 }
 
 /// The ends of an asynchronous operation, as pairs of agent and stamp: a thread that knows one of these agents up to
-/// that stamp knows that the operation is over. The agent is the thread that waited for it, or the mbarrier on whose
-/// phase it completes.
+/// that stamp knows that the operation is over. The agent is the thread that waited for it, or the mbarrier with the
+/// phase on which it completes.
 type CopyEnds = SmallVec<[(u32, u32); 1]>;
 
 /// Operations that complete in the order in which they are started (rule Y14).
@@ -383,7 +383,7 @@ pub(super) struct VectorClockDetector {
 }
 
 impl VectorClockDetector {
-    /// A detector for `threads` threads, of which each CTA has `of_cta`.
+    /// A detector for `threads` threads; each CTA has `of_cta` of them.
     pub(super) fn new(threads: usize, of_cta: usize, strict_proxies: bool) -> VectorClockDetector {
         VectorClockDetector {
             of_cta: number_of(of_cta),
@@ -594,7 +594,7 @@ impl VectorClockDetector {
         Some(Conflict { earlier, earlier_writes, later, later_writes, lacks_fence: is_ordered })
     }
 
-    /// Whether an mbarrier is used whose initialisation has been fenced before.
+    /// Whether the later access uses an mbarrier, and its initialisation, the earlier one, has been fenced.
     fn is_made_before(&self, earlier: &Access, later: &Access) -> bool {
         let seen = || self.clocks.sees_initialised(later.thread as usize, earlier.thread as usize);
         (earlier.agent, later.agent) == (Agent::Maker, Agent::Barrier) && seen() >= earlier.stamp

@@ -80,7 +80,7 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
-    /// Like [`ByteShadow::read_together`], for the lanes of several warps, of which this is one.
+    /// As [`ByteShadow::read_together`], for the lanes of several warps, including this one.
     #[inline]
     #[must_use]
     pub(super) fn read_by_warps(

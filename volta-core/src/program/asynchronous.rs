@@ -90,7 +90,7 @@ pub enum Factor {
         descriptor: Src,
         /// Whether elements that are contiguous in memory are contiguous in k, not in m or n.
         k_major: bool,
-        /// The one variable in shared memory from whose address the descriptor is computed; `None` if there is none, or
+        /// The variable in shared memory from which the descriptor's address is computed; `None` if there is none, or
         /// several.
         of: Option<VariableId>,
     },

@@ -1,5 +1,5 @@
 //! Finds the variable that contains the matrix of a descriptor (rule Y12). A descriptor holds 14 bits of an address,
-//! which determine a place only together with the variable from whose address they come.
+//! which determine a place only together with the variable that the address comes from.
 
 use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
@@ -8,7 +8,7 @@ use super::tensor_memory::TensorMemoryOp;
 use super::visit::Named;
 use rustc_hash::FxHashMap;
 
-/// The variables in shared memory from whose addresses a register is computed, anywhere in the program.
+/// The variables in shared memory with addresses that a register is computed from, anywhere in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Origin {
     #[default]

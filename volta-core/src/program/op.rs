@@ -369,7 +369,7 @@ pub enum Barrier {
     Sync,
     /// Arrive, do not wait.
     Arrive,
-    /// Wait, and count the threads whose predicate holds.
+    /// Wait, and count the threads for which the predicate holds.
     RedPopc(RegId, PredSrc),
     /// Wait, and combine predicates.
     RedPred(Bool2, PredId, PredSrc),
@@ -619,7 +619,7 @@ pub enum Op {
         space: Space,
         width: Width,
     },
-    /// `getctarank`: the rank of the CTA whose shared memory contains an address
+    /// `getctarank`: the rank of the CTA with the shared memory that contains an address
     CtaRankOf {
         d: RegId,
         a: Src,

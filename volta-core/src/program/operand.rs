@@ -361,7 +361,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// Predefined names: special registers, `WARP_SZ`; and functions, whose addresses are not supported.
+    /// Predefined names: special registers, `WARP_SZ`; and functions (their addresses are not supported).
     fn predefined(&mut self, name: &'m tree::Name, ty: Type, width: Width, allowed: Allowed) -> Lowered<Src> {
         if name.text == "WARP_SZ"
             && let Some(bits) = literal::operand_bits(LiteralValue::Integer(32), ty)

@@ -280,8 +280,8 @@ impl Program {
         all
     }
 
-    /// The path of a thread from `from` on, to `end` or to the first instruction whose successor is not known or which
-    /// does more than compute.
+    /// The path of a thread from `from` on, to `end` or to the first instruction with an unknown successor or with an
+    /// effect other than computing.
     fn follow(&self, from: usize, known: &mut Known, end: usize) -> Way {
         let mut way = Way { visited: Vec::new(), computing: Vec::new() };
         let mut at = from;

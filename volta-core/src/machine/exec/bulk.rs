@@ -200,7 +200,7 @@ impl Cta<'_> {
         Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
     }
 
-    /// The rank of the CTA whose shared memory contains an address.
+    /// The rank of the CTA with the shared memory that contains an address.
     pub(in super::super) fn rank_of_address(&self, (space, address): (Space, u64)) -> Option<u32> {
         let (own, inner) = locate(space, address);
         if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }

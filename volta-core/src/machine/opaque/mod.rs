@@ -1,11 +1,11 @@
 //! Operations that depend on bits of an address that PTX does not determine (rule M1).
 //!
 //! While a launch runs, addresses are numbers like any other, so that computing with them costs nothing. This analysis
-//! finds from the program, before it runs, what depends on the choice of these numbers. An address is the beginning of
-//! an object, of which only the alignment is known, plus a number. Sums of addresses are represented exactly, so that
-//! the distance of two places in one object is a number. For all other results, the analysis tracks which bits depend
-//! on the locations of objects. An operation that requires a number and gets such bits is replaced by a fault, for any
-//! thread that reaches it.
+//! runs before and finds, from the program, what depends on the choice of these numbers. An address is the beginning of
+//! an object plus a number; of the beginning, only the alignment is known. Sums of addresses are represented exactly,
+//! so that the distance of two places in one object is a number. For all other results, the analysis tracks which bits
+//! depend on the locations of objects. An operation that requires a number and gets such bits is replaced by a fault,
+//! for any thread that reaches it.
 //!
 //! The first pass is flow-insensitive: one abstract value for everything that a register ever holds. Only if it finds
 //! something, a flow-sensitive pass follows.
