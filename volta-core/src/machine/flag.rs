@@ -245,7 +245,7 @@ struct States {
 /// Changes that come after all those of earlier layers and before all those of later ones.
 struct Layer {
     changes: Vec<usize>,
-    /// Whether all additions add the same number.
+    /// Whether all additions, if there are any, add the same number.
     is_even: bool,
     /// The possible contents after some of the changes, but not all.
     parts: BTreeSet<u32>,
@@ -337,7 +337,7 @@ impl<C> Flag<C> {
             let numbers: BTreeSet<u32> = added.iter().copied().collect();
             let mut parts = BTreeSet::new();
             for left_out in &numbers {
-                // At most all but one of the changes. The state before any of them belongs to the layer before.
+                // At most all but one of the changes. With none of them, this is the state before the layer.
                 let mut rest = added.clone();
                 if let Some(at) = rest.iter().position(|by| by == left_out) {
                     rest.remove(at);

@@ -330,7 +330,7 @@ impl Cta<'_> {
         Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
     }
 
-    /// The raw term ids of a source of reals in a format. Either all of them are constants or none is.
+    /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
     #[inline]
     fn reals_of<const B: usize>(
         &mut self,
