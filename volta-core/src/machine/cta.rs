@@ -160,9 +160,9 @@ pub(super) struct Cta<'l> {
     pub(super) watch: Watch,
     /// The memory that it held at its peak.
     most_held: Cell<Held>,
-    /// Bytes of registers and of local memory.
+    /// Bytes of registers, local memory and shared memory, as allocated at the start.
     own_bytes: u64,
-    /// Operations that were examined, not executed, to analyse branches.
+    /// Work charged at a quarter of an instruction: operations examined to analyse branches and loops, pieces of copies.
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// The registers of all warps in lockstep, if this is possible.
@@ -377,7 +377,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// The instructions charged so far: examining an operation costs less than executing it.
+    /// The instructions charged so far: examining an operation costs a quarter of executing it.
     fn instructions(&self) -> u64 {
         self.counts.warp_instructions + self.looked_at / 4
     }
