@@ -162,7 +162,8 @@ pub(super) struct Cta<'l> {
     most_held: Cell<Held>,
     /// Bytes of registers, local memory and shared memory, as allocated at the start.
     own_bytes: u64,
-    /// Work charged at a quarter of an instruction: operations examined to analyse branches and loops, pieces of copies.
+    /// Work charged at a quarter of an instruction: operations examined to analyse branches and loops, and pieces of
+    /// copies.
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// The registers of all warps in lockstep, if this is possible.

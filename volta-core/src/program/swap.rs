@@ -55,8 +55,8 @@ pub struct Turn {
     reads: Written,
     /// What they write.
     writes: Written,
-    /// What may differ in a turn that finds other contents: the register of the contents, and everything in the loop that
-    /// depends on it.
+    /// What may differ in a turn that finds other contents: the register of the contents, and everything in the loop
+    /// that depends on it.
     pub varying: Written,
     /// The formats of the reals that it computes with.
     pub formats: Vec<Format>,
