@@ -75,7 +75,7 @@ impl Agent {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
-            // Rule Y15 requires that stores to flags are ordered. Only loads that wait do not race with stores and atomics.
+            // Rule Y15 requires that stores to flags are ordered; loads that wait do not race with stores and atomics.
             (Agent::Setter { .. }, Agent::Setter { .. }) => false,
             (Agent::Setter { .. } | Agent::Atomic { .. }, Agent::Waiter { .. })
             | (Agent::Waiter { .. }, Agent::Setter { .. } | Agent::Atomic { .. }) => true,
