@@ -1,7 +1,8 @@
-//! A CTA: threads that run one at a time, in an order that a seed decides, and what they meet at.
+//! A CTA, or the CTAs of a cluster: threads that run one at a time, in an order that a seed determines, and the
+//! operations at which they meet.
 //!
-//! A thread runs until it ends or has to wait. Lanes meet at collectives ([`super::warp`]); warps meet at barriers: a
-//! warp has arrived when all its threads that have not exited are there.
+//! A thread runs until it ends or has to wait. Lanes meet at collectives ([`super::warp`]), warps at barriers: a warp
+//! has arrived when all its threads that have not exited are there.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +16,14 @@ use super::thread::{self, Copy, Launch, State, Thread};
 use super::warpgroup::Products;
 use super::{float, integer};
 
-/// A thread runs for at most so many instructions before another one may.
+/// The most instructions that a thread executes before another one may run.
 const BURST: usize = 48;
 
-/// What a thread does after an instruction.
+/// How a thread continues after an instruction.
 enum Step {
     Next,
     Jump(usize),
-    /// Into or out of a function, which has set what comes next.
+    /// Into or out of a function; the program counter has been set.
     Moved,
     Wait(State),
     Exit,
@@ -31,30 +32,31 @@ enum Step {
 /// A barrier that is not complete.
 #[derive(Clone, Debug, Default)]
 struct Meeting {
-    /// Warps that arrived.
+    /// Warps that have arrived.
     arrived: Vec<usize>,
-    /// Of those, the ones that wait.
+    /// Those of them that wait.
     waiting: Vec<usize>,
-    /// How many threads it needs, if not all.
+    /// The number of threads that it needs, if not all.
     count: Option<u64>,
 }
 
-/// A CTA while it runs, or those of a cluster together.
+/// A CTA while it runs, or all CTAs of a cluster.
 pub struct Cta<'r> {
     pub(super) program: &'r Program,
-    /// What its CTAs are launched with, by their numbers in the cluster.
+    /// The launches of its CTAs, by their rank in the cluster.
     pub(super) launches: Vec<Launch>,
     pub(super) threads: Vec<Thread>,
     pub(super) shared: Objects,
     pub(super) global: &'r mut Objects,
     pub(super) random: &'r mut Random,
-    /// The lanes that each thread waits for at a collective.
+    /// By thread, the lanes that it waits for at a collective.
     pub(super) masks: Vec<u32>,
     /// Threads that can run.
     pub(super) ready: Vec<usize>,
     /// Sixteen for each CTA.
     barriers: Vec<Meeting>,
-    /// The barrier of the cluster: phases that are over, and in which each thread arrived last and has not waited.
+    /// The barrier of the cluster: the number of completed phases, and for each thread the phase in which it has
+    /// arrived and not yet waited.
     cluster: (u64, Vec<Option<u64>>),
     /// Barriers in shared memory, and bulk copies.
     pub(super) phases: Phases,
@@ -62,12 +64,12 @@ pub struct Cta<'r> {
     pub(super) products: BTreeMap<usize, Products<'r>>,
     /// Tensor memory, and products into it.
     pub(super) tensor_memory: TensorMemory<'r>,
-    /// Instructions that may still be executed.
+    /// The number of instructions that may still be executed.
     pub(super) budget: u64,
 }
 
 impl<'r> Cta<'r> {
-    /// The CTAs of a cluster before their first instruction. Shared memory holds anything.
+    /// The CTAs of a cluster before their first instruction. Shared memory has arbitrary contents.
     pub fn new(
         program: &'r Program,
         launches: Vec<Launch>,
@@ -79,7 +81,7 @@ impl<'r> Cta<'r> {
         let kernel = &program.functions[program.entry];
         let (mut threads, mut shared) = (Vec::new(), Vec::new());
         for (rank, launch) in launches.iter().enumerate() {
-            // Each CTA begins with a warp of its own; what lies between has returned.
+            // Each CTA begins with a new warp. Thread numbers in between count as returned.
             let empty = threads.len().next_multiple_of(32) - threads.len();
             threads.extend((0..empty).map(|_| Thread::absent()));
             let own =
@@ -109,17 +111,17 @@ impl<'r> Cta<'r> {
         }
     }
 
-    /// Warps of each CTA.
+    /// The number of warps of each CTA.
     fn warps(&self) -> usize {
         self.launches[0].threads().div_ceil(32)
     }
 
-    /// The number of a thread's CTA in the cluster.
+    /// The rank of a thread's CTA in the cluster.
     pub(super) fn rank(&self, number: usize) -> usize {
         number / 32 / self.warps()
     }
 
-    /// What a thread's CTA is launched with.
+    /// The launch of a thread's CTA.
     pub(super) fn launch(&self, number: usize) -> Launch {
         self.launches[self.rank(number)]
     }
@@ -127,7 +129,7 @@ impl<'r> Cta<'r> {
     /// Runs all threads to their ends.
     ///
     /// # Errors
-    /// What went wrong, and where.
+    /// A fault, with its place.
     pub fn run(&mut self) -> Result<(), String> {
         while !self.ready.is_empty() {
             let at = self.random.below(self.ready.len());
@@ -165,7 +167,7 @@ impl<'r> Cta<'r> {
         format!("{}, line {line}, thread {number}: {error}", function.name)
     }
 
-    /// Executes a thread's next instruction.
+    /// Executes the next instruction of a thread.
     fn step(&mut self, number: usize) -> Result<(), String> {
         let program = self.program;
         let thread = &mut self.threads[number];
@@ -406,7 +408,7 @@ impl<'r> Cta<'r> {
         Ok(Step::Next)
     }
 
-    /// The space and the address in it, aligned for an access of so many bytes.
+    /// The state space and the address in it, checked for alignment to an access of `bytes` bytes.
     pub(super) fn address(
         &self,
         number: usize,
@@ -427,7 +429,7 @@ impl<'r> Cta<'r> {
         Ok((space, at))
     }
 
-    /// Reads memory, as a thread sees it.
+    /// Reads memory as a thread sees it.
     pub(super) fn read(&mut self, number: usize, space: Space, at: u64, bytes: u32) -> Result<u64, String> {
         match self.threads[number].own_memory(space) {
             Some(own) => thread::read_own(own, at, bytes),
@@ -436,7 +438,7 @@ impl<'r> Cta<'r> {
         }
     }
 
-    /// Writes memory.
+    /// Writes memory as a thread sees it.
     pub(super) fn write(
         &mut self,
         number: usize,
@@ -501,7 +503,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    /// Does one of a thread's copies.
+    /// Executes one of a thread's copies.
     pub(super) fn copy(&mut self, number: usize, at: usize) -> Result<(), String> {
         let Copy { to, from, bytes, take, .. } = self.threads[number].copies.remove(at);
         for offset in 0..u64::from(bytes) {
@@ -512,7 +514,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    /// A copy may be done at any time before it is waited for.
+    /// A copy may be executed at any time before it is waited for.
     fn progress_copies(&mut self, number: usize) -> Result<(), String> {
         let count = self.threads[number].copies.len();
         if count > 0 && self.random.below(4) == 0 {
@@ -536,7 +538,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    /// The bytes of what is passed.
+    /// The bytes of passed values.
     fn passed(&self, number: usize, list: &[Passed]) -> Result<Vec<Vec<u8>>, String> {
         let thread = &self.threads[number];
         let one = |passed: &Passed| match passed {
@@ -591,7 +593,7 @@ impl<'r> Cta<'r> {
         Step::Next
     }
 
-    /// Lets go on whoever waited for what a thread has just done.
+    /// Resumes the threads that waited for what a thread has just done.
     fn meet(&mut self, number: usize) -> Result<(), String> {
         let warp = number / 32;
         match self.threads[number].state {
@@ -650,7 +652,7 @@ impl<'r> Cta<'r> {
         }
     }
 
-    /// Marks a warp's arrival, if all its threads that have not exited are at one barrier.
+    /// Records the arrival of a warp, if all its threads that have not exited are at one barrier.
     fn arrive(&mut self, warp: usize) -> Result<(), String> {
         if self.barriers.iter().any(|meeting| meeting.waiting.contains(&warp)) {
             return Ok(());
@@ -670,7 +672,7 @@ impl<'r> Cta<'r> {
         for other in &live {
             let Some(held) = self.barrier_of(*other) else { continue };
             if value(*other, held.id) != id {
-                // They wait for different barriers: nobody can complete either.
+                // They wait at different barriers, neither of which can complete.
                 return Ok(());
             }
             let same_place = self.threads[*other].frame().pc == self.threads[first].frame().pc;
@@ -696,7 +698,7 @@ impl<'r> Cta<'r> {
         self.complete(id as usize)
     }
 
-    /// Releases those who wait, if all have arrived.
+    /// Releases the waiting warps, if all have arrived.
     fn complete(&mut self, id: usize) -> Result<(), String> {
         let meeting = &self.barriers[id];
         let is_there = |warp: usize| {
@@ -738,7 +740,7 @@ impl<'r> Cta<'r> {
     }
 }
 
-/// Puts bytes where a function expects a parameter.
+/// Stores the bytes of a parameter where the function expects it.
 fn give(thread: &mut Thread, bytes: &[u8], formal: Formal) -> Result<(), String> {
     match formal {
         Formal::Register(register) => thread.set(register, memory::read(bytes, 0, bytes.len().min(8) as u32)),

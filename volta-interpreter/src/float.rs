@@ -1,8 +1,8 @@
 //! IEEE arithmetic on encodings, in the formats of PTX.
 //!
-//! A value is the bits of its format in the low end of a word. Native operations serve f32 and f64 to nearest, which
-//! Rust defines as IEEE's; every other format and rounding mode goes through `rustc_apfloat`, functions through MPFR.
-//! Every format is a subset of f64, so comparisons and conversions to integers look at [`to_f64`].
+//! A value is the bits of its format in the low end of a word. Native operations, which Rust defines as IEEE's, serve
+//! f32 and f64 to nearest. All other formats and rounding modes use `rustc_apfloat`; functions use MPFR. Every format
+//! is a subset of f64, so comparisons and conversions to integers use [`to_f64`].
 
 use std::sync::OnceLock;
 
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Bits that a value occupies.
+    /// The size of a value in bits.
     pub fn bits(self) -> u32 {
         match self {
             Format::E4m3 | Format::E5m2 => 8,
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Bits of the fraction that is stored.
+    /// The number of stored bits of the fraction.
     pub fn fraction_bits(self) -> u32 {
         match self {
             Format::E5m2 => 2,
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// The NaN that operations give.
+    /// The NaN that operations return.
     pub fn nan(self) -> u64 {
         match self {
             Format::E4m3 | Format::E5m2 => 0x7f,
@@ -83,12 +83,12 @@ impl Format {
     }
 }
 
-/// All bits of a value of `bits` bits.
+/// The mask of a value of `bits` bits.
 pub fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Applies `$body` with `$f` the type of `rustc_apfloat` for a format.
+/// Expands `$body` with `$f` as the `rustc_apfloat` type for a format.
 macro_rules! with_type {
     ($format:expr, $f:ident, $body:expr) => {
         match $format {
@@ -152,7 +152,7 @@ fn widened<F: FloatConvert<Double>>(bits: u64) -> f64 {
     f64::from_bits(value.to_bits() as u64)
 }
 
-/// The value of an f16: matrices have many of them.
+/// The value of an f16, by table lookup, since matrices have many of them.
 pub fn half(bits: u64) -> f32 {
     static TABLE: OnceLock<Vec<f32>> = OnceLock::new();
     let table = TABLE.get_or_init(|| (0..1 << 16).map(|bits| widened::<Half>(bits) as f32).collect());
@@ -182,7 +182,7 @@ pub fn from_f64(format: Format, value: f64, round: Round) -> u64 {
     }
 }
 
-/// Cuts the bits of an f32 to those of a tf32; `sticky` says that something below them was cut before.
+/// Rounds the bits of an f32 to those of a tf32. `sticky`: non-zero bits below them have been dropped before.
 fn to_tf32(bits: u64, sticky: bool, round: Round) -> u64 {
     const CUT: u64 = (1 << 13) - 1;
     let magnitude = bits & 0x7fff_ffff;
@@ -207,17 +207,17 @@ pub fn from_integer(format: Format, value: i128, round: Round) -> u64 {
     with_type!(format, F, F::from_i128_r(value, round).value.to_bits() as u64)
 }
 
-/// The number rounded to an integer, and clamped to one of `bits` bits.
+/// The number rounded to an integer, and clamped to `bits` bits.
 pub fn to_integer(format: Format, value: u64, round: Round, bits: u32, signed: bool) -> u64 {
     let value = to_f64(format, value);
     if value.is_nan() {
-        // What the ISA says of NaN depends on the widths.
+        // The result that the ISA defines for NaN depends on the widths.
         let wide = format == Format::F64 || bits == 64;
         return if wide { 1 << (bits - 1) } else { 0 };
     }
     let (low, high) =
         if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
-    // The conversion of Rust clamps what is beyond 128 bits.
+    // Rust's conversion clamps values beyond 128 bits.
     ((integral(value, round) as i128).clamp(low, high) as u64) & mask(bits)
 }
 
@@ -232,7 +232,7 @@ pub fn integral(value: f64, round: Round) -> f64 {
     }
 }
 
-/// The operations that are rounded once.
+/// Operations that are rounded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`
@@ -249,7 +249,7 @@ pub enum Arithmetic {
     Sqrt,
 }
 
-/// One operation, correctly rounded; NaN results are the canonical one.
+/// One operation, correctly rounded; a NaN result is the canonical one.
 pub fn arithmetic(op: Arithmetic, format: Format, round: Round, [a, b, c]: [u64; 3]) -> u64 {
     use Arithmetic::*;
     match (format, round) {
@@ -293,7 +293,7 @@ pub fn arithmetic(op: Arithmetic, format: Format, round: Round, [a, b, c]: [u64;
     }
 }
 
-/// Square roots are never subnormal, so that precision is all there is to a format.
+/// Square roots are never subnormal, so only the precision of the format matters.
 fn square_root(format: Format, round: Round, a: u64) -> u64 {
     use rug::float::Round as Mpfr;
     let value = to_f64(format, a);
@@ -332,12 +332,13 @@ pub enum Function {
     Tanh,
 }
 
-/// A function's value: of f64 to nearest, by way of MPFR; of narrower formats rounded from an f64 that is off by less
-/// than a unit in its last place. That differs from the nearest value once in 2²⁸ times; the instructions promise less.
+/// The value of a function: for f64 to nearest, by MPFR; for narrower formats rounded from an f64 with an error below
+/// one unit in the last place. That differs from the nearest value about once in 2²⁸ cases; the instructions guarantee
+/// less.
 pub fn function(function: Function, format: Format, a: u64) -> u64 {
     let value = to_f64(format, a);
     let result = match function {
-        // Neither library's infinity has the sign of a zero.
+        // Neither library returns an infinity with the sign of the zero.
         Function::Rsqrt if value == 0.0 => 1.0 / value,
         _ if format == Format::F64 => exactly(function, value),
         Function::Exp2 => value.exp2(),
@@ -367,24 +368,24 @@ fn exactly(function: Function, value: f64) -> f64 {
     exact.to_f64()
 }
 
-/// Subnormal numbers become zeros of their sign.
+/// Replaces a subnormal number by a zero of its sign.
 pub fn flush(format: Format, bits: u64) -> u64 {
     let exponent_and_fraction = bits & (format.sign() - 1);
     if exponent_and_fraction >> format.fraction_bits() == 0 { bits & format.sign() } else { bits }
 }
 
-/// What is done to a result at last.
+/// The clamping of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clamp {
-    /// Nothing.
+    /// None.
     None,
-    /// `.sat`: into [0, 1]; NaN is +0.
+    /// `.sat`: to [0, 1]; NaN becomes +0.
     Unit,
-    /// `.relu`: negative numbers are 0; NaN stays.
+    /// `.relu`: negative numbers become 0; NaN remains.
     Relu,
 }
 
-/// Clamps.
+/// Clamps a value.
 pub fn clamp(format: Format, clamp: Clamp, bits: u64) -> u64 {
     let value = to_f64(format, bits);
     match clamp {
@@ -397,7 +398,7 @@ pub fn clamp(format: Format, clamp: Clamp, bits: u64) -> u64 {
     }
 }
 
-/// The smaller or larger of two numbers; −0 is below +0. One NaN is ignored, or with `nan` is the result.
+/// The smaller or the larger of two numbers; −0 is below +0. One NaN is ignored, or with `nan` is the result.
 pub fn extreme(format: Format, largest: bool, nan: bool, a: u64, b: u64) -> u64 {
     let (left, right) = (to_f64(format, a), to_f64(format, b));
     match (left.is_nan(), right.is_nan()) {
@@ -426,17 +427,17 @@ pub fn extreme(format: Format, largest: bool, nan: bool, a: u64, b: u64) -> u64 
     }
 }
 
-/// The opposite sign.
+/// Flips the sign.
 pub fn negate(format: Format, bits: u64) -> u64 {
     bits ^ format.sign()
 }
 
-/// No sign.
+/// Clears the sign.
 pub fn magnitude(format: Format, bits: u64) -> u64 {
     bits & !format.sign()
 }
 
-/// The magnitude of one with the sign of another.
+/// `bits` with the sign of `sign`.
 pub fn copy_sign(format: Format, sign: u64, bits: u64) -> u64 {
     magnitude(format, bits) | sign & format.sign()
 }

@@ -1,18 +1,18 @@
-//! Integer operations at a width, as the PTX ISA defines them. Results are cut to the width.
+//! Integer operations of a width, as defined by the PTX ISA. Results are cut to the width.
 
 use super::float::mask;
 
 /// The width and signedness of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntType {
-    /// 16, 32 or 64, and 8 in conversions.
+    /// 16, 32 or 64; also 8 in conversions.
     pub bits: u32,
-    /// Two's complement.
+    /// Whether it is two's complement.
     pub signed: bool,
 }
 
 impl IntType {
-    /// The number that bits stand for.
+    /// The number that bits represent.
     pub fn value(self, bits: u64) -> i128 {
         if self.signed {
             i128::from(sign_extend(bits, self.bits))
@@ -31,13 +31,13 @@ impl IntType {
     }
 }
 
-/// The number that `bits` low bits stand for in two's complement.
+/// The number that the `bits` low bits represent in two's complement.
 pub fn sign_extend(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits;
     ((value << shift) as i64) >> shift
 }
 
-/// Operations on integers whose result has the width of the operands, but for those named wide or counting.
+/// Operations on integers. The result has the width of the operands, except for wide products and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are instructions of the ISA, under its names")]
 pub enum IntOp {
@@ -86,7 +86,7 @@ pub enum IntOp {
 /// Modes of `prmt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prmt {
-    /// Each nibble of the selector names a byte.
+    /// Each nibble of the selector is an index of a byte.
     Index,
     /// Forward 4 extract.
     F4e,
@@ -120,7 +120,7 @@ impl Prmt {
 /// Computes `op`.
 ///
 /// # Errors
-/// A division by zero, whose result the ISA leaves open.
+/// A division by zero, for which the ISA leaves the result open.
 pub fn compute(op: IntOp, ty: IntType, [a, b, c]: [u64; 3]) -> Result<u64, String> {
     use IntOp::*;
     let IntType { bits, signed } = ty;
@@ -131,7 +131,7 @@ pub fn compute(op: IntOp, ty: IntType, [a, b, c]: [u64; 3]) -> Result<u64, Strin
         let (low, high) = ty.range();
         narrow(value.clamp(low, high))
     };
-    // Products of two 64-bit numbers fit where both have one sign convention, but for unsigned ones.
+    // The product of two signed 64-bit numbers fits in an i128, that of two unsigned ones only in a u128.
     let product = || if signed { (x * y) as u128 } else { x as u128 * y as u128 };
     let high = || cut((product() >> bits) as u64);
     let twenty_four = || {
@@ -159,7 +159,7 @@ pub fn compute(op: IntOp, ty: IntType, [a, b, c]: [u64; 3]) -> Result<u64, Strin
         Xor => cut(a ^ b),
         Not => cut(!a),
         Cnot => u64::from(cut(a) == 0),
-        // Amounts are 32 bits, and one beyond the width shifts everything out.
+        // Shift amounts have 32 bits; an amount beyond the width shifts out all bits.
         Shl => cut(a.checked_shl(b as u32).unwrap_or(0)),
         Shr => narrow(x >> (b as u32).min(bits)),
         Min => narrow(x.min(y)),
@@ -214,7 +214,7 @@ fn extract(ty: IntType, a: u64, start: u32, length: u32) -> u64 {
     (0..ty.bits).fold(0, |sum, at| sum | bit(at) << at)
 }
 
-/// `bfi`: the low `length` bits of `a` in place of those of `b` at `start`.
+/// `bfi`: `b` with `length` bits from `start` on replaced by the low bits of `a`.
 pub fn insert(bits: u32, a: u64, b: u64, start: u64, length: u64) -> u64 {
     let (start, length) = (start as u32 & 0xff, length as u32 & 0xff);
     let replaced = |at: u32| at >= start && at < start + length;

@@ -1,4 +1,4 @@
-//! A side of a case in the interpreter: parameters into memory, outputs out of it.
+//! Runs one side of a case in the interpreter: writes parameters to memory and reads outputs from it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,13 +18,13 @@ use crate::op::Type;
 use crate::random::Random;
 use crate::tensor_map::{self, Dimension, TensorMap};
 
-/// More instructions than this are no kernel of a case, unless its user says otherwise.
+/// The default limit of instructions; kernels of cases need fewer.
 const BUDGET: u64 = 4_000_000_000;
 
-/// What parameters hold before the launch.
+/// The contents of parameters before the launch.
 pub type Inputs = Vec<Rc<Values>>;
 
-/// What an output holds in the end.
+/// An output after the run.
 #[derive(Debug)]
 pub struct Output {
     /// The parameter.
@@ -35,7 +35,7 @@ pub struct Output {
     memory: Rc<RefCell<Object>>,
 }
 
-/// Where elements lie: a tensor is structs of one element.
+/// The place of elements: a plain tensor is one of structs with a single element.
 fn place_of(param: &Param, element: Element) -> FieldPlace {
     match param.binding {
         Binding::Field(place) => place,
@@ -45,7 +45,7 @@ fn place_of(param: &Param, element: Element) -> FieldPlace {
     }
 }
 
-/// The element that begins at a byte or holds it, if one does, and which byte of it that is.
+/// The element that contains a byte, if one does, and the index of the byte in it.
 fn element_at(place: FieldPlace, element: Element, byte: u64) -> Option<(u64, usize)> {
     let bytes = u64::from(element.bytes());
     let inside = (byte % place.stride).checked_sub(place.offset)?;
@@ -53,7 +53,7 @@ fn element_at(place: FieldPlace, element: Element, byte: u64) -> Option<(u64, us
     (inside / bytes < place.count).then_some((number, (inside % bytes) as usize))
 }
 
-/// The byte at which an element of a parameter begins: of the tensor, or of the structs that it is a field of.
+/// The byte at which an element of a parameter begins: in the tensor, or in the structs with this field.
 pub fn byte_of(param: &Param, element: Element, number: u64) -> u64 {
     byte_at(place_of(param, element), element, number)
 }
@@ -62,7 +62,7 @@ fn byte_at(FieldPlace { offset, count, stride }: FieldPlace, element: Element, n
     number / count * stride + offset + number % count * u64::from(element.bytes())
 }
 
-/// The bytes of a tensor, or of the structs that a parameter is a field of.
+/// The size in bytes of a tensor, or of the structs with this field.
 pub fn bytes_of(param: &Param, element: Element) -> u64 {
     let FieldPlace { count, stride, .. } = place_of(param, element);
     values::count(param) / count * stride
@@ -88,7 +88,7 @@ impl Output {
         self.memory.borrow().is_written(self.offset(at), self.element.bytes())
     }
 
-    /// The elements that threads stored to.
+    /// The elements to which threads stored.
     pub fn written(&self) -> Vec<u64> {
         let offsets = self.memory.borrow().written(self.element.bytes());
         let element = |offset| element_at(self.place, self.element, offset).map(|(element, _)| element);
@@ -96,18 +96,18 @@ impl Output {
     }
 }
 
-/// What a run left, and how long it was.
+/// The outputs of a run, and its length.
 #[derive(Debug)]
 pub struct Ran {
     /// The outputs, in the order of the parameters.
     pub outputs: Vec<Output>,
-    /// Threads.
+    /// The number of threads.
     pub threads: u64,
-    /// Instructions of all threads together.
+    /// The instructions of all threads together.
     pub instructions: u64,
 }
 
-/// A side, decoded.
+/// A side after decoding.
 #[derive(Debug)]
 pub struct Ready<'c> {
     case: &'c Case,
@@ -118,14 +118,14 @@ pub struct Ready<'c> {
     pub program: Program,
     /// The arguments: parameters of the case, or numbers.
     arguments: Vec<Argument>,
-    /// How many instructions a run may take.
+    /// The most instructions that a run may execute.
     pub budget: u64,
 }
 
 /// Decodes both sides.
 ///
 /// # Errors
-/// When a side cannot be decoded, or holds an instruction that is not known.
+/// If a side cannot be decoded, or contains an unknown instruction.
 pub fn ready(case: &Case) -> Result<[Ready<'_>; 2], String> {
     let reference = case.reference.as_ref().ok_or("there is nothing to compare with")?;
     Ok([side(case, reference, 0)?, side(case, &case.opt, 1)?])
@@ -134,7 +134,7 @@ pub fn ready(case: &Case) -> Result<[Ready<'_>; 2], String> {
 /// Decodes the only kernel of a case.
 ///
 /// # Errors
-/// When it cannot be decoded.
+/// If it cannot be decoded.
 pub fn alone(case: &Case) -> Result<Ready<'_>, String> {
     side(case, &case.opt, 1)
 }
@@ -150,10 +150,10 @@ fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, S
     Ok(Ready { case, side, which, program, arguments, budget: BUDGET })
 }
 
-/// The inputs of a counterexample; what it does not name is 0.
+/// The inputs of a counterexample; elements that it does not name are 0.
 ///
 /// # Errors
-/// When it names what is no input.
+/// If it names something that is no input.
 pub fn witness_inputs(case: &Case, difference: &Difference) -> Result<Inputs, String> {
     let zeros = case.params.iter().map(|param| Values::new(param, None));
     let mut chosen = zeros.collect::<Result<Vec<_>, _>>()?;
@@ -173,7 +173,7 @@ fn shape(param: &Param) -> &[u64] {
     }
 }
 
-/// An element of a parameter as the verifier spells it: `y[3][4]`.
+/// An element of a parameter as the verifier prints it: `y[3][4]`.
 pub fn spelled(param: &Param, element: u64) -> String {
     let mut rest = element;
     let mut index: Vec<String> = Vec::new();
@@ -185,7 +185,7 @@ pub fn spelled(param: &Param, element: u64) -> String {
     format!("{}{}", param.name, index.concat())
 }
 
-/// The parameter and the number of an element that the verifier spells `y[3][4]`.
+/// The parameter and the number of an element that the verifier prints as `y[3][4]`.
 pub fn place(case: &Case, name: &str) -> Option<(usize, u64)> {
     let (param, index) = name.split_once('[').unwrap_or((name, ""));
     let param = case.params.iter().position(|held| held.name == param)?;
@@ -199,40 +199,40 @@ pub fn place(case: &Case, name: &str) -> Option<(usize, u64)> {
     inside.then(|| (param, index.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at)))
 }
 
-/// Where a parameter of the case lies, if it is a tensor.
+/// The address of a parameter of the case, if it is a tensor.
 fn base(param: usize) -> u64 {
-    // An odd multiple of the alignment, and far from the next.
+    // An odd multiple of the alignment, far from the next tensor.
     TENSORS + ((param as u64) << 33) + 256
 }
 
-/// Whether a module's variable is the one that a case names: by its own name, or by the last parts of a mangled one.
+/// Whether a case denotes a module's variable: by its own name, or by the last parts of a mangled one.
 fn is_called(name: &str, wanted: &str) -> bool {
     let mangled: String = wanted.split("::").map(|part| format!("{}{part}", part.len())).collect();
     name == wanted || name.starts_with("_Z") && name.trim_end_matches('E').ends_with(&mangled)
 }
 
-/// A kernel's parameters as they lie in memory, but for the addresses of tensors.
+/// The memory of a kernel's parameters, without the addresses of tensors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// All bytes; those of addresses are zero.
     pub bytes: Vec<u8>,
-    /// What whoever places the tensors writes, and at which byte.
+    /// What must be written once the tensors have been placed, each with its byte offset.
     pub addresses: Vec<(usize, Pointee)>,
 }
 
-/// What depends on where a tensor lies.
+/// A value that depends on the address of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointee {
     /// The address of a parameter of the case, in 8 bytes.
     Tensor(usize),
-    /// A map of a parameter of the case, as [`TensorMap::encode`] and as CUDA's driver spell it.
+    /// A tensor map of a parameter of the case, to be encoded by [`TensorMap::encode`] or by CUDA's driver.
     Map(usize, TensorMap),
 }
 
 /// A part of the parameters.
 struct Laid {
     bytes: Vec<u8>,
-    /// What its place is a multiple of.
+    /// Its alignment.
     align: usize,
     addresses: Vec<(usize, Pointee)>,
 }
@@ -245,8 +245,8 @@ impl Laid {
 }
 
 impl Ready<'_> {
-    /// The variable of the module that a parameter of the case stands for, by its name in the PTX, and the byte of it that
-    /// the parameter begins with; `None` for a parameter of the kernel.
+    /// The variable of the module for a parameter of the case, by its name in the PTX, and the offset in bytes at which
+    /// the parameter begins; `None` for a parameter of the kernel.
     pub fn variable(&self, param: usize) -> Option<(&str, u64)> {
         let held = &self.case.params[param];
         // A field is given as `variable+offset`.
@@ -255,7 +255,7 @@ impl Ready<'_> {
         (held.binding == Binding::Variable).then_some((name.as_str(), offset.parse().ok()?))
     }
 
-    /// Where a tensor of the case lies: what the module declares lies where the module has it.
+    /// The address of a tensor of the case; a variable of the module is where the module placed it.
     fn base(&self, param: usize) -> u64 {
         let variable = self.variable(param).and_then(|(name, offset)| {
             let at = self.program.names.iter().position(|known| known == name)?;
@@ -267,7 +267,7 @@ impl Ready<'_> {
     /// Runs the side on inputs, one for each parameter of the case.
     ///
     /// # Errors
-    /// What went wrong, and where.
+    /// A fault, with its place.
     pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
@@ -298,7 +298,7 @@ impl Ready<'_> {
             }
             objects.push(Object::filled(base, length, Rc::new(fill)));
         }
-        // The last objects are looked at most.
+        // The last objects are accessed most.
         objects.reverse();
         let mut global = Objects(objects);
         let arguments = self.memory(inputs)?;
@@ -321,7 +321,7 @@ impl Ready<'_> {
         Ok(Ran { outputs: self.outputs(global), threads, instructions })
     }
 
-    /// The tensor of structs whose first field is a parameter.
+    /// The tensor of structs with the given parameter as its first field.
     fn structs(&self, first: usize, inputs: &Inputs, seed: u64) -> Object {
         let params = &self.case.params;
         let fields: Vec<_> = Param::called(params, params[first].argument())
@@ -360,7 +360,7 @@ impl Ready<'_> {
         outputs
     }
 
-    /// The parameter of the case that arguments call by a name; of structs, the first field.
+    /// The parameter of the case with the name that an argument uses; for structs, the first field.
     fn named(&self, name: &str) -> Result<usize, String> {
         let at = Param::called(&self.case.params, name).next();
         at.ok_or_else(|| format!("there is no parameter `{name}`"))
@@ -396,10 +396,10 @@ impl Ready<'_> {
         Ok(TensorMap { base: self.base(at), ty, swizzle, dimensions })
     }
 
-    /// What the kernel's parameters hold at the beginning.
+    /// The initial contents of the kernel's parameters.
     ///
     /// # Errors
-    /// When an argument has no value.
+    /// If an argument has no value.
     pub fn parameters(&self, inputs: &Inputs) -> Result<Parameters, String> {
         let end = self.program.parameters.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
         let mut all = Parameters { bytes: vec![0; end as usize], addresses: Vec::new() };
@@ -433,7 +433,7 @@ impl Ready<'_> {
         Ok(bytes)
     }
 
-    /// What an argument or a member is in memory.
+    /// An argument or a member as it lies in memory.
     fn laid(&self, inputs: &Inputs, argument: &Argument) -> Result<Laid, String> {
         Ok(match argument {
             Argument::Literal(_) => return Err("a member without a type".into()),
@@ -481,7 +481,7 @@ impl Ready<'_> {
     }
 }
 
-/// A number as a parameter's type says; in an untyped one it is an integer if it is whole.
+/// A number in the type of a parameter; without a type, whole numbers are integers.
 fn literal(value: f64, parameter: &Parameter) -> u64 {
     let element = match parameter.element.as_str() {
         "f16" | "bf16" | "f32" | "f64" => Element::parse(&parameter.element),

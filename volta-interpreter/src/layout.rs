@@ -1,24 +1,24 @@
-//! Layouts as CuTe has them, and where the factors of a product lie in shared memory.
+//! Layouts as in CuTe, and the places of a product's factors in shared memory.
 //!
-//! A mode `(e0, e1, …):(s0, s1, …)` takes a number apart, the first extent first, and sums its parts, each times its
-//! stride. A layout of a matrix is the sum of two modes. `Swizzle<b, 4, 3>` acts on addresses of bytes.
+//! A mode `(e0, e1, …):(s0, s1, …)` splits a number into parts, by the first extent first, and sums them, each times
+//! its stride. A layout of a matrix is the sum of two modes. `Swizzle<b, 4, 3>` acts on byte addresses.
 //!
 //! Source: PTX ISA, "Canonical Layouts" and "Matrix Descriptor Format" of `wgmma`, "Swizzling Modes" of tensors.
 
-/// Bytes that a swizzle leaves together: `T` elements.
+/// Bytes that a swizzle keeps together: `T` elements.
 const UNIT: u64 = 16;
 
-/// Extents and strides; what is left after all extents goes with the last stride.
+/// Extents and strides. The quotient after all extents has the last stride.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// Each with its stride in bytes.
+    /// Extents with their strides in bytes.
     pub parts: Vec<(u64, u64)>,
-    /// The last stride in bytes; its extent is not bounded.
+    /// The last stride in bytes, with an unbounded extent.
     pub last: u64,
 }
 
 impl Mode {
-    /// Where the element of that number lies.
+    /// The offset of the element with a number.
     pub fn offset(&self, number: u64) -> u64 {
         let (mut rest, mut sum) = (number, 0);
         for (extent, stride) in &self.parts {
@@ -29,12 +29,12 @@ impl Mode {
     }
 }
 
-/// `Swizzle<b, 4, 3>`: `b` bits of an address, from bit 7 on, are added without carry to those from bit 4 on.
+/// `Swizzle<b, 4, 3>`: the `b` bits of an address from bit 7 on are xored into those from bit 4 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swizzle(pub u32);
 
 impl Swizzle {
-    /// Where a byte goes.
+    /// The address to which a byte moves.
     pub fn apply(self, address: u64) -> u64 {
         const BASE: u32 = 4;
         const SHIFT: u32 = 3;
@@ -43,24 +43,24 @@ impl Swizzle {
     }
 }
 
-/// What a matrix descriptor says.
+/// The fields of a matrix descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// The address in shared memory of the first byte.
+    /// The address of the first byte in shared memory.
     pub start: u64,
     /// The leading dimension byte offset.
     pub leading: u64,
     /// The stride dimension byte offset.
     pub stride: u64,
-    /// How units are mixed.
+    /// The swizzle of units.
     pub swizzle: Swizzle,
 }
 
 impl Descriptor {
-    /// Reads the 64 bits.
+    /// Decodes the 64 bits.
     ///
     /// # Errors
-    /// When the pattern does not begin where its span asks.
+    /// If there is a base offset: the pattern does not begin at a multiple of its span.
     pub fn decode(word: u64) -> Result<Descriptor, String> {
         let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
         let bytes = |low: u32| field(low, 14) << 4;
@@ -77,18 +77,18 @@ impl Descriptor {
 pub struct SharedFactor {
     start: u64,
     swizzle: Swizzle,
-    /// Along a dimension of the result.
+    /// Along the dimension of the result.
     across: Mode,
-    /// Along the sums.
+    /// Along the dimension of the sums.
     along: Mode,
 }
 
 impl SharedFactor {
-    /// The canonical layout of elements of so many bytes.
+    /// The canonical layout for elements of this size in bytes.
     pub fn new(descriptor: Descriptor, k_major: bool, bytes: u64) -> SharedFactor {
         let Descriptor { start, leading, stride, swizzle } = descriptor;
         let t = UNIT / bytes;
-        // Units of a line of the pattern, which has eight lines.
+        // The units in one of the eight lines of the pattern.
         let units = 1 << swizzle.0;
         let line = units * UNIT;
         let plain = units == 1;
@@ -102,7 +102,7 @@ impl SharedFactor {
         SharedFactor { start, swizzle, across, along }
     }
 
-    /// The address of an element: of its row of A or column of B, and of its place in the sum.
+    /// The address of an element, by its row of A or column of B and its index in the sum.
     pub fn address(&self, across: u64, along: u64) -> u64 {
         self.swizzle.apply(self.start + self.across.offset(across) + self.along.offset(along))
     }
@@ -112,7 +112,7 @@ impl SharedFactor {
 mod tests {
     use super::*;
 
-    /// Tables of "Swizzling Modes": which of the units of 16 bytes lie in each line of 128 bytes.
+    /// Tables of "Swizzling Modes": the units of 16 bytes in each line of 128 bytes.
     #[test]
     fn units_lie_as_the_tables_say() {
         let tables: [(u32, &[[u64; 8]]); 3] = [
@@ -152,13 +152,13 @@ mod tests {
         assert_eq!(Swizzle(0).apply(0x3ff), 0x3ff);
     }
 
-    /// The manual's examples with their exact layouts, from which addresses are worked out by hand.
+    /// The manual's examples with their exact layouts; addresses were computed by hand.
     #[test]
     fn factors_lie_as_the_examples_say() {
         let at = |swizzle: u64, leading: u64, stride: u64| {
             Descriptor::decode(leading << 16 | stride << 32 | swizzle << 62 | 0x40).expect("no base offset")
         };
-        // Encoded offsets, K-major, bytes of an element, row or column, place in the sum, address from 0x400 on.
+        // Encoded offsets, K-major, bytes of an element, row or column, index in the sum, address from 0x400 on.
         let facts = [
             // ((8,2),(4,4)):((4,32),(1,64)): 4·1 + 32 + 1 + 64 = 101 elements
             (at(0, 16, 8), true, 4, 9, 5, 404),

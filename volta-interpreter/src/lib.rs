@@ -1,12 +1,12 @@
 //! A plain interpreter of PTX: one thread at a time, bytes in memory, IEEE arithmetic.
 //!
-//! It is an oracle for the verifier and shares nothing with it but the parser. It knows no terms and no idioms, and
-//! detects only faults that stop it: an access outside all objects or not aligned, a lane that is
-//! missing, threads that wait forever. Which thread runs next is decided by a seed. Memory that was not written holds arbitrary values.
+//! It is an oracle for the verifier, and shares with it only the parser and the data of cases. It has no terms and no
+//! idioms, and detects only faults that stop it: an access that is outside of all objects or misaligned, a missing
+//! lane, threads that wait forever. A seed determines which thread runs next. Unwritten memory has arbitrary contents.
 //!
-//! [`decode`] resolves names; [`cta`] runs threads and lets them meet, [`warp`] does what lanes do together. Arithmetic
-//! is in [`float`], [`integer`] and [`matrix`]; [`layout`] says where the factors of a [`warpgroup`] lie. [`launch`] runs a side
-//! of a case on [`values`] of its parameters.
+//! [`decode`] resolves names; [`cta`] runs threads and lets them meet; [`warp`] executes collectives. Arithmetic is in
+//! [`float`], [`integer`] and [`matrix`]; [`layout`] places the factors of a [`warpgroup`]. [`launch`] runs a side of a
+//! case on [`values`] of its parameters.
 
 pub mod cta;
 pub mod decode;
@@ -33,7 +33,7 @@ use random::Random;
 use std::collections::BTreeMap;
 use thread::Launch;
 
-/// A kernel with what it is launched with.
+/// A kernel with its launch.
 #[derive(Debug)]
 pub struct Run<'r> {
     /// The kernel.
@@ -42,25 +42,26 @@ pub struct Run<'r> {
     pub grid: [u32; 3],
     /// Threads in x, y, z.
     pub block: [u32; 3],
-    /// CTAs of a cluster in x, y, z, if anybody says so: they run together.
+    /// The CTAs of a cluster in x, y, z, if given; they run together.
     pub cluster: Option<[u32; 3]>,
-    /// All CTAs run together.
+    /// Whether all CTAs run together.
     pub cooperative: bool,
-    /// Bytes of dynamic shared memory.
+    /// The size of dynamic shared memory in bytes.
     pub dynamic_shared: u32,
     /// Linear numbers of the CTAs to run.
     pub ctas: &'r [u64],
     /// The kernel's parameter memory.
     pub arguments: &'r [u8],
-    /// Instructions, in all.
+    /// The most instructions, in all.
     pub budget: u64,
 }
 
 impl Run<'_> {
-    /// Runs the CTAs, in an order that the seed decides, on `global` memory; how many instructions all threads executed.
+    /// Runs the CTAs on `global` memory, in an order that the seed determines; returns the number of instructions that
+    /// all threads executed.
     ///
     /// # Errors
-    /// What went wrong, and where.
+    /// A fault, with its place.
     pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
         let mut random = Random::new(seed);
         if self.cooperative {

@@ -1,27 +1,27 @@
-//! Products of matrices, and how fragments lie in the registers of a warp.
+//! Products of matrices, and the layout of fragments in the registers of a warp.
 //!
-//! With `g = lane / 4` and `t = lane % 4`, and `e` elements in a 32-bit register (one f64 in a 64-bit one), every
-//! operand of `mma` is made of cores: 8 rows (of A; columns of B) by `4·e`, of which a lane holds row `g`, columns
-//! `e·t … e·t + e − 1`, in one register. A's registers go down 8 rows first (where it has 16), then right; B's go down.
-//! An accumulator's core is 8 by 8, of which a lane holds row `g`, columns `2t` and `2t + 1`; its cores go down.
+//! Let `g = lane / 4` and `t = lane % 4`, with `e` elements in a 32-bit register (one f64 in a 64-bit one). Each
+//! operand of `mma` consists of cores of 8 rows (of A; columns of B) by `4·e` elements. Of a core, a lane holds row
+//! `g`, columns `e·t … e·t + e − 1`, in one register. A's registers go down 8 rows first (if it has 16), then right;
+//! B's go down. An accumulator's core is 8 by 8; a lane holds row `g`, columns `2t` and `2t + 1`. Its cores go down.
 //!
-//! Source: PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type" and the sections beside it.
+//! Source: PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type" and the neighbouring sections.
 
 use super::float::{self, Format, Round};
 use super::integer::IntType;
 use super::op::{Address, Register, Source};
 
-/// What a matrix is made of.
+/// The elements of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// Floats.
     Float(Format),
-    /// Integers of 8 bits, or accumulators of 32.
+    /// Integers of 8 bits, or accumulators of 32 bits.
     Int(IntType),
 }
 
 impl Element {
-    /// Bits of one.
+    /// The size of an element in bits.
     pub fn bits(self) -> u32 {
         match self {
             Element::Float(format) => format.bits(),
@@ -30,14 +30,14 @@ impl Element {
     }
 }
 
-/// Which matrix of a product.
+/// The role of a matrix in a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The left factor, `m × k`.
     A,
     /// The right factor, `k × n`.
     B,
-    /// What is added, and the result: `m × n`.
+    /// The addend and the result: `m × n`.
     C,
 }
 
@@ -48,7 +48,7 @@ pub struct Shape {
     pub m: usize,
     /// Columns of the result.
     pub n: usize,
-    /// Length of the sums.
+    /// The length of the sums.
     pub k: usize,
 }
 
@@ -70,14 +70,14 @@ impl Shape {
     }
 }
 
-/// The elements of a product.
+/// The elements of the matrices of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elements {
     /// Of A.
     pub a: Element,
     /// Of B.
     pub b: Element,
-    /// Of what is added.
+    /// Of the addend.
     pub c: Element,
     /// Of the result.
     pub d: Element,
@@ -126,17 +126,18 @@ pub enum Matrix {
 pub struct Place {
     /// Rows and columns.
     pub extent: (usize, usize),
-    /// Of what.
+    /// The element type.
     pub element: Element,
-    /// Elements of a row are neighbours.
+    /// Whether the elements of a row are contiguous.
     pub row_major: bool,
-    /// Where.
+    /// The address.
     pub at: Address,
-    /// Elements from a row (or column) to the next.
+    /// The number of elements from a row (or column) to the next.
     pub stride: Option<Source>,
 }
 
-/// Row and column of element `index` of a lane's fragment of `mma`; elements count from the low bits of the first register.
+/// Row and column of element `index` of a lane's fragment of `mma`; elements are numbered from the low bits of the
+/// first register.
 pub fn position(role: Role, shape: Shape, element: Element, lane: usize, index: usize) -> (usize, usize) {
     let (group, t) = (lane / 4, lane % 4);
     if role == Role::C {
@@ -150,18 +151,20 @@ pub fn position(role: Role, shape: Shape, element: Element, lane: usize, index: 
     if role == Role::A { (across, along) } else { (along, across) }
 }
 
-/// The lane and the number in it of each copy of an element of an opaque fragment. The ISA leaves the layout open, so
-/// that this one is not that of hardware: the elements, row by row, are dealt to the lanes; copies follow, 16 lanes on.
+/// For each copy of an element of an opaque fragment: the lane, and the index in it. The ISA does not specify the
+/// layout, so this one deliberately differs from that of hardware: elements, row by row, are distributed over the
+/// lanes; each further copy is 16 lanes on.
 pub fn opaque_slots(extent: (usize, usize), at: usize, slots: usize) -> impl Iterator<Item = (usize, usize)> {
     let each = extent.0 * extent.1 / 32;
     (0..slots / each).map(move |copy| ((at + 16 * copy) % 32, at / 32 + each * copy))
 }
 
-/// `A·B + C`, matrices row by row, elements as bits. Sums of floats are in f32 (f64 for f64), from the first product to
-/// the last, rounded after each; the ISA asks for at least that precision and leaves the order open.
+/// `A·B + C` of matrices row by row, with elements as bits. Sums of floats are in f32 (f64 for f64), from the first
+/// product to the last, rounded after each addition. The ISA requires at least that precision and does not specify the
+/// order.
 ///
 /// # Errors
-/// Elements that are not multiplied.
+/// Elements that cannot be multiplied.
 pub fn multiply(
     shape: Shape,
     elements: Elements,
@@ -213,7 +216,7 @@ pub fn multiply(
     Ok(out)
 }
 
-/// An element of a factor; of a tf32 the low bits do not count.
+/// An element of a factor; the low bits of a tf32 are ignored.
 fn single(format: Format, bits: u64) -> f32 {
     match format {
         Format::F16 => float::half(bits),
@@ -269,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Places read off the figures and formulas of the ISA: role, shape, element, lane, index, row, column.
+    /// Places read from the figures and formulas of the ISA: role, shape, element, lane, index, row, column.
     #[test]
     fn fragments_lie_as_the_manual_says() {
         let facts = [

@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use super::op::Space;
 
-/// Where the module's global variables lie.
+/// The beginning of the module's global variables.
 pub const GLOBALS: u64 = 0x0100_0000_0000;
-/// Where the module's constants lie.
+/// The beginning of the module's constants.
 pub const CONSTANTS: u64 = 0x0200_0000_0000;
-/// Where the launch's tensors lie.
+/// The beginning of the launch's tensors.
 pub const TENSORS: u64 = 0x0300_0000_0000;
-/// Where that lies which the driver provides for a cooperative launch.
+/// The memory that the driver provides for a cooperative launch.
 pub const WORKSPACE: u64 = 0x00ff_0000_0100;
 /// The generic address of shared memory's first byte.
 const SHARED: u64 = 0x1000_0000_0000;
@@ -22,16 +22,16 @@ const SHARED: u64 = 0x1000_0000_0000;
 const LOCAL: u64 = 0x1100_0000_0000;
 /// The generic address of parameter memory's first byte.
 const PARAMS: u64 = 0x1200_0000_0000;
-/// Bytes of a window.
+/// The size of a window in bytes.
 const WINDOW: u64 = 1 << 32;
-/// Where in shared memory its dynamic part lies: aligned for everything. What is static lies at the end.
+/// The beginning of dynamic shared memory, aligned for every access. Static shared memory is at the end.
 pub const DYNAMIC: u64 = 0;
-/// Bytes of shared memory that addresses in matrix descriptors reach.
+/// The bytes of shared memory that addresses in matrix descriptors can denote.
 pub const SHARED_BYTES: u64 = 1 << 18;
-/// Where what is static ends: of modules with many kernels, that is more than a descriptor reaches.
+/// The end of static shared memory. Modules with many kernels have more of it than descriptors can address.
 pub const STATIC_END: u64 = 16 * SHARED_BYTES;
 
-/// A generic address's space, and the address in it.
+/// The state space of a generic address, and the address in it.
 pub fn place(generic: u64) -> (Space, u64) {
     for (space, window) in windows() {
         if (window..window + WINDOW).contains(&generic) {
@@ -51,44 +51,45 @@ fn windows() -> [(Space, u64); 3] {
     [(Space::Shared, SHARED), (Space::Local, LOCAL), (Space::Param, PARAMS)]
 }
 
-/// Bytes of the shared memory of a CTA, as addresses in a cluster go. The first such part is what a CTA calls its own where an
-/// address is a number; those of variables are addresses in the cluster. CTAs of a pair differ in the lowest bit above.
+/// The size of a CTA's shared memory in addresses of the cluster. The first such range is that of the own CTA, for
+/// addresses that are numbers; addresses of variables are in the cluster's ranges. The CTAs of a pair differ in the
+/// lowest bit above.
 const CTA_WINDOW: u64 = 1 << 24;
 
-/// Where the shared memory of a CTA of the cluster begins.
+/// The beginning of the shared memory of a CTA of the cluster.
 pub fn shared_of(rank: usize) -> u64 {
     CTA_WINDOW * (rank as u64 + 2)
 }
 
-/// An address in shared memory, as a thread of a CTA has it, among those of the cluster.
+/// An address in shared memory as used by a thread of a CTA, converted to one in the cluster.
 pub fn in_cluster(at: u64, rank: usize) -> u64 {
     if at < CTA_WINDOW { at + shared_of(rank) } else { at }
 }
 
-/// The same place in a CTA of the cluster.
+/// The address of the same place in another CTA of the cluster.
 pub fn in_cta(at: u64, rank: usize) -> u64 {
     at % CTA_WINDOW + shared_of(rank)
 }
 
-/// The CTA that an address among those of the cluster is of.
+/// The rank of the CTA that contains an address of the cluster.
 pub fn rank_at(at: u64) -> u64 {
     at / CTA_WINDOW - 2
 }
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: usize = 1 << 9;
 
-/// What an object holds at first: writes the bytes from an offset on.
+/// Produces the initial contents of an object: writes the bytes from an offset on.
 pub type Fill = Rc<dyn Fn(u64, &mut [u8])>;
 
-/// Bytes that somebody looked at, and which of them were written.
+/// A page that has been accessed, with a mark for each written byte.
 #[derive(Clone, Debug)]
 struct Page {
     bytes: Box<[u8; PAGE]>,
     written: Box<[bool; PAGE]>,
 }
 
-/// Neighbouring bytes. Those of a large tensor come to be where somebody looks at them.
+/// A range of bytes. The pages of a large tensor are created when they are accessed.
 #[derive(Clone)]
 pub struct Object {
     /// The address of the first byte.
@@ -115,8 +116,8 @@ impl Object {
         Object::filled(base, length, Rc::new(fill))
     }
 
-    /// An object whose first contents are made when they are needed: `fill` gives the same bytes at any time, and is
-    /// asked for whole pages, but for the last.
+    /// An object with initial contents produced on demand. `fill` returns the same bytes at any time, and is called for
+    /// whole pages, except the last.
     pub fn filled(base: u64, length: u64, fill: Fill) -> Object {
         Object { base, length, fill, pages: vec![None; length.div_ceil(PAGE as u64) as usize] }
     }
@@ -131,7 +132,7 @@ impl Object {
         })
     }
 
-    /// Reads up to 8 bytes that are there.
+    /// Reads up to 8 bytes, which must exist.
     pub fn read(&mut self, at: u64, bytes: u32) -> u64 {
         let (number, within) = (at as usize / PAGE, at as usize % PAGE);
         if within + bytes as usize <= PAGE {
@@ -140,7 +141,7 @@ impl Object {
         (0..bytes).fold(0, |word, byte| word | self.read(at + u64::from(byte), 1) << (8 * byte))
     }
 
-    /// Writes up to 8 bytes that are there.
+    /// Writes up to 8 bytes, which must exist.
     pub fn write(&mut self, at: u64, bytes: u32, value: u64) {
         let (number, within) = (at as usize / PAGE, at as usize % PAGE);
         if within + bytes as usize <= PAGE {
@@ -152,7 +153,7 @@ impl Object {
         (0..bytes).for_each(|byte| self.write(at + u64::from(byte), 1, value >> (8 * byte)));
     }
 
-    /// Whether anybody stored to one of these bytes.
+    /// Whether any of these bytes was stored to.
     pub fn is_written(&self, at: u64, bytes: u32) -> bool {
         (at..at + u64::from(bytes)).any(|at| {
             let page = self.pages[at as usize / PAGE].as_ref();
@@ -160,7 +161,7 @@ impl Object {
         })
     }
 
-    /// The offsets, all multiples of `bytes`, of the elements of that size that somebody stored to.
+    /// The offsets, all multiples of `bytes`, of the elements of that size that were stored to.
     pub fn written(&self, bytes: u32) -> Vec<u64> {
         let (step, page) = (u64::from(bytes), PAGE as u64);
         let looked_at = (0..self.pages.len()).filter(|number| self.pages[*number].is_some());
@@ -193,7 +194,7 @@ impl Objects {
     /// Reads up to 8 bytes.
     ///
     /// # Errors
-    /// When they do not lie in one object.
+    /// If they do not lie in one object.
     pub fn read(&mut self, address: u64, bytes: u32) -> Result<u64, String> {
         self.find(address, bytes).map(|(object, at)| object.read(at, bytes))
     }
@@ -201,20 +202,20 @@ impl Objects {
     /// Writes up to 8 bytes.
     ///
     /// # Errors
-    /// When they do not lie in one object.
+    /// If they do not lie in one object.
     pub fn write(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), String> {
         self.find(address, bytes).map(|(object, at)| object.write(at, bytes, value))
     }
 }
 
-/// Reads up to 8 bytes that are there.
+/// Reads up to 8 bytes, which must exist.
 pub fn read(from: &[u8], at: usize, bytes: u32) -> u64 {
     let mut word = [0; 8];
     word[..bytes as usize].copy_from_slice(&from[at..at + bytes as usize]);
     u64::from_le_bytes(word)
 }
 
-/// Writes up to 8 bytes that are there.
+/// Writes up to 8 bytes, which must exist.
 pub fn write(to: &mut [u8], at: usize, bytes: u32, value: u64) {
     to[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
 }

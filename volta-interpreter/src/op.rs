@@ -1,4 +1,4 @@
-//! What an instruction is once its names are resolved: data only.
+//! Decoded instructions: data only.
 
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
@@ -65,7 +65,7 @@ impl Type {
         })
     }
 
-    /// Bits that a value has.
+    /// The size of a value in bits.
     pub fn bits(self) -> u32 {
         match self {
             Type::Pred => 1,
@@ -81,12 +81,12 @@ impl Type {
 /// A register of a frame.
 pub type Register = u32;
 
-/// Where an operand comes from.
+/// The source of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A register.
     Register(Register),
-    /// The opposite of a predicate.
+    /// The negation of a predicate.
     Not(Register),
     /// A number.
     Value(u64),
@@ -100,7 +100,7 @@ pub enum Source {
     Special(Special),
 }
 
-/// Special registers that do not depend on time or place.
+/// Special registers that do not depend on time or on the multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
 pub enum Special {
@@ -122,7 +122,7 @@ pub enum Special {
     ClusterCtarank,
     ClusterNctarank,
     IsExplicitCluster,
-    /// `%envreg1` (high) and `%envreg2`: the address of the driver's part of a cooperative launch.
+    /// `%envreg1` (high) and `%envreg2`: the address of the memory that the driver provides for a cooperative launch.
     Workspace(bool),
 }
 
@@ -141,11 +141,11 @@ pub enum Space {
 /// `[base + offset]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// In which space.
+    /// The state space.
     pub space: Space,
     /// A register or a variable.
     pub base: Source,
-    /// Bytes.
+    /// In bytes.
     pub offset: i64,
 }
 
@@ -162,7 +162,7 @@ pub enum FloatOp {
         largest: bool,
         /// `.NaN`
         nan: bool,
-        /// Of three operands, not of two.
+        /// Whether it has three operands instead of two.
         three: bool,
         /// `.xorsign.abs`
         xorsign: bool,
@@ -175,22 +175,22 @@ pub enum FloatOp {
     CopySign,
 }
 
-/// How floats are treated around an operation.
+/// The treatment of floats by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatStyle {
-    /// Of operands and result.
+    /// The format of operands and result.
     pub format: Format,
-    /// Two in a word.
+    /// Whether a word holds two.
     pub pair: bool,
-    /// Rounding of the result.
+    /// The rounding of the result.
     pub round: Round,
-    /// Subnormal operands and results are zeros.
+    /// Whether subnormal operands and results become zeros.
     pub ftz: bool,
-    /// At last.
+    /// The clamping of the result.
     pub clamp: Clamp,
 }
 
-/// Comparisons; for floats, with what they say when one is NaN.
+/// Comparisons; for floats, a separate flag gives the result for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
 pub enum Comparison {
@@ -204,49 +204,49 @@ pub enum Comparison {
     Nan,
 }
 
-/// `setp` and `set`, up to where the result goes.
+/// `setp` and `set`, except their destinations.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    /// How to compare.
+    /// The comparison.
     pub comparison: Comparison,
-    /// The result where one is NaN.
+    /// The result if an operand is NaN.
     pub unordered: bool,
-    /// Of the operands.
+    /// The type of the operands.
     pub ty: Type,
-    /// Subnormal operands are zeros.
+    /// Whether subnormal operands become zeros.
     pub ftz: bool,
     /// The operands.
     pub operands: [Source; 2],
-    /// A predicate that the result is combined with.
+    /// A predicate with which the result is combined.
     pub combine: Option<(IntOp, Source)>,
 }
 
 /// `cvt`.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversion {
-    /// Of the result.
+    /// The type of the result.
     pub to: Type,
-    /// Of the operands.
+    /// The type of the operands.
     pub from: Type,
-    /// How to round.
+    /// The rounding mode.
     pub round: Round,
-    /// Whether a float becomes a whole float.
+    /// Whether a float is rounded to a whole float.
     pub integral: bool,
-    /// Subnormals are zeros.
+    /// Whether subnormal numbers become zeros.
     pub ftz: bool,
-    /// At last.
+    /// The clamping of the result.
     pub clamp: Clamp,
-    /// Numbers beyond the format become its largest.
+    /// Whether numbers beyond the format become its largest number.
     pub satfinite: bool,
-    /// Integers are clamped to the type's range.
+    /// Whether integers are clamped to the range of the type.
     pub sat: bool,
     /// Destination.
     pub d: Register,
-    /// The operand, and of pairs made from two the one for the lower half.
+    /// The operand; for a pair made from two numbers, the one for the lower half first.
     pub operands: [Source; 2],
 }
 
-/// What a barrier does with predicates.
+/// The combination of predicates at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
 pub enum Reduction {
@@ -258,19 +258,19 @@ pub enum Reduction {
 /// A barrier of the CTA.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
-    /// Which of the 16.
+    /// Its number, below 16.
     pub id: Source,
-    /// How many threads take part, if not all.
+    /// The number of threads that take part, if not all.
     pub count: Option<Source>,
-    /// `arrive`: does not wait for others.
+    /// Whether it is `arrive`, which does not wait.
     pub arrive: bool,
-    /// A warp's threads must be at the same instruction.
+    /// Whether a warp's threads must be at the same instruction.
     pub aligned: bool,
-    /// `red`: what, of which predicate, to where.
+    /// For `red`: the combination, the predicate and the destination.
     pub reduction: Option<(Reduction, Source, Register)>,
 }
 
-/// Operations that carry.
+/// Operations with a carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
 pub enum CarryOp {
@@ -300,14 +300,14 @@ pub enum Vote {
     Ballot,
 }
 
-/// What `redux.sync` makes of the values of lanes.
+/// The operation of `redux.sync` on the values of lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Redux {
     /// An operation on integers.
     Integer(IntOp, IntType),
-    /// The largest or smallest f32, or the same of magnitudes; a NaN counts for nothing, or for all.
+    /// The largest or the smallest f32, or the same for magnitudes. A NaN is ignored, or determines the result.
     Extreme {
-        /// The largest one.
+        /// Whether it is the largest.
         largest: bool,
         /// `.abs`
         magnitudes: bool,
@@ -316,7 +316,7 @@ pub enum Redux {
     },
 }
 
-/// What lanes of a warp do together, once all of them are there.
+/// Operations that lanes of a warp execute together, once all of them have arrived.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "they are instructions of the ISA, with its operands")]
 pub enum Collective {
@@ -349,11 +349,11 @@ pub enum Collective {
         p: Option<Register>,
     },
     Matrix(Matrix),
-    /// `wgmma.mma_async`, a warp's part of it
+    /// A warp's part of `wgmma.mma_async`
     Multiply(Box<Product>),
     /// `wgmma.commit_group`
     CommitProducts,
-    /// `wgmma.wait_group`: all groups of products but so many
+    /// `wgmma.wait_group`: waits for all groups of products except this many
     WaitProducts(u64),
     /// `tcgen05`
     Tensor(Tensor),
@@ -384,22 +384,22 @@ impl Collective {
 pub enum AtomicOp {
     /// On integers.
     Int(IntOp, IntType),
-    /// On floats, to nearest.
+    /// Adds floats, rounded to nearest.
     Add(FloatStyle),
     /// The larger or the smaller float.
     Extreme {
-        /// The larger one.
+        /// Whether it is the larger.
         largest: bool,
-        /// Of the operands.
+        /// The treatment of the operands.
         style: FloatStyle,
     },
     /// The new value.
     Exch,
-    /// The new value if the old one is the first operand.
+    /// The new value, if the old one equals the first operand.
     Cas,
-    /// Up to a bound, then 0.
+    /// Increments up to a bound, then 0.
     Inc,
-    /// Down to 0, then a bound.
+    /// Decrements down to 0, then a bound.
     Dec,
 }
 
@@ -429,7 +429,7 @@ pub enum Op {
         d: Register,
         s: [Source; 3],
     },
-    /// The last operand, or the one before, is added to the first or to a product, or subtracted, with the thread's carry.
+    /// Adds or subtracts the last operand, or the one before it, to the first or to a product, with the thread's carry.
     Carry {
         op: CarryOp,
         ty: IntType,
@@ -457,7 +457,7 @@ pub enum Op {
         s: [Source; 3],
     },
     Convert(Box<Conversion>),
-    /// The result goes to the first predicate, with the opposite combined to the second.
+    /// The result goes to the first predicate, and the opposite result, combined in the same way, to the second.
     Setp {
         test: Box<Test>,
         p: Option<Register>,
@@ -475,7 +475,7 @@ pub enum Op {
         b: Source,
         p: Source,
     },
-    /// The type is of the selector.
+    /// The type is that of the selector.
     Slct {
         d: Register,
         bits: u32,
@@ -521,7 +521,7 @@ pub enum Op {
         space: Space,
         a: Source,
     },
-    /// Between a space's address and the generic one.
+    /// Converts between an address of a space and the generic one.
     ToGeneric {
         d: Register,
         space: Space,
@@ -569,9 +569,9 @@ pub enum Op {
     /// `tcgen05.cp`
     TensorCopy(TensorCopy),
     CommitBulk,
-    /// All groups of bulk copies but so many.
+    /// Waits for all groups of bulk copies except this many.
     WaitBulk(u64),
-    /// All but so many groups; `None` is everything.
+    /// Waits for all groups except this many; `None` waits for all copies.
     WaitGroup(Option<u64>),
     Activemask {
         d: Register,
@@ -594,7 +594,7 @@ pub enum Op {
         op: Box<Collective>,
         mask: Source,
     },
-    /// An instruction that the interpreter does not know, and why: an error when a thread reaches it.
+    /// An unknown instruction, with the reason: an error when a thread reaches it.
     Unknown(String),
 }
 
@@ -610,10 +610,10 @@ pub enum Class {
     Subnormal,
 }
 
-/// What stands in a parameter list of a call.
+/// An item of a parameter list of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Passed {
-    /// A variable in parameter memory: where, and bytes.
+    /// A variable in parameter memory: offset and size in bytes.
     Memory(u64, u64),
     /// A register or a number.
     Source(Source),
@@ -622,20 +622,20 @@ pub enum Passed {
 /// An instruction of a function.
 #[derive(Clone, Debug)]
 pub struct Instruction {
-    /// Executed only where the predicate is not this.
+    /// Executed only if the predicate differs from this value.
     pub guard: Option<(Register, bool)>,
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Its line in the text.
     pub line: u32,
 }
 
-/// Which phase of a barrier a test asks for.
+/// The phase of a barrier that a test asks for.
 #[derive(Clone, Copy, Debug)]
 pub enum Phase {
-    /// That of this arrival.
+    /// The phase of the arrival that returned this state.
     State(Source),
-    /// That of this parity.
+    /// The phase with this parity.
     Parity(Source),
 }
 
@@ -656,7 +656,7 @@ pub enum PhaseOp {
     ArriveAfterCopies {
         counted: bool,
     },
-    /// `tcgen05.commit`, with `.multicast` to these CTAs
+    /// `tcgen05.commit`; with `.multicast`, to these CTAs
     ArriveAfterProducts {
         ctas: Option<Source>,
     },
@@ -672,33 +672,33 @@ pub enum PhaseOp {
     },
 }
 
-/// A bulk copy, and the barrier that it completes on; by groups, if there is none.
+/// A bulk copy, with the barrier on which it completes; without one, it completes by groups.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct BulkCopy {
     pub moved: Moved,
     pub barrier: Option<Address>,
-    /// The CTAs of the cluster that it goes to, as bits; its own one if nothing is said.
+    /// The destination CTAs of the cluster as a mask; without one, its own CTA.
     pub ctas: Option<Source>,
-    /// It may signal the other CTA of a pair.
+    /// Whether it may signal the other CTA of a pair.
     pub pair: bool,
     pub effect: BulkEffect,
 }
 
-/// What a bulk copy does where it goes.
+/// The effect of a bulk copy on its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkEffect {
     /// It writes.
     Write,
-    /// It writes those of every 16 bytes that have a bit in this number.
+    /// It writes those of every 16 bytes with a set bit in this number.
     WriteSome(Source),
-    /// It updates numbers of so many bytes.
+    /// It updates numbers of this size in bytes.
     Update(AtomicOp, u32),
     /// It updates elements of a tensor map by the operation of that name.
     UpdateElements(&'static str),
 }
 
-/// What a bulk copy moves.
+/// The operands of a bulk copy.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Moved {
@@ -707,7 +707,7 @@ pub enum Moved {
         from: Address,
         bytes: Source,
     },
-    /// The box of a tensor map that begins at some coordinates, the innermost one first: to or from shared memory.
+    /// The box of a tensor map that begins at these coordinates, innermost first; to or from shared memory.
     Tile {
         shared: Address,
         map: Address,

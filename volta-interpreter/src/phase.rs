@@ -1,6 +1,7 @@
 //! Barriers in shared memory, and the bulk copies that complete on them or by groups.
 //!
-//! A test answers as things stand; a thread that polls goes on polling. A copy is done at some time before it is over.
+//! A test returns the present state; a polling thread keeps polling. A copy is executed at some time before it is
+//! complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use super::op::{Address, AtomicOp, BulkCopy, BulkEffect, Moved, Phase, PhaseOp, 
 use super::tensor_map::{Placed, TensorMap};
 use super::{float, thread};
 
-/// A barrier's state.
+/// The state of a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PhaseBarrier {
     expected: u64,
@@ -20,31 +21,31 @@ pub(super) struct PhaseBarrier {
     phase: u64,
 }
 
-/// Up to 8 bytes that a copy moves together.
+/// Up to 8 bytes that a copy moves at once.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     bytes: u32,
     to: (Space, u64),
     from: From,
-    /// It updates what is there.
+    /// The update of the destination; `None` for a write.
     update: Option<AtomicOp>,
 }
 
-/// Where what is moved comes from.
+/// The source of a piece.
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// It is zeros.
+    /// Zeros.
     Nothing,
     Memory(Space, u64),
-    /// It was in a register.
+    /// The value of a register at the start of the operation.
     Value(u64),
 }
 
-/// A bulk copy that has not been done.
+/// A bulk copy that has not been executed.
 #[derive(Clone, Debug)]
 pub(super) struct Bulk {
     thread: usize,
-    /// Its group: how many the thread committed before; of one that completes on no barrier.
+    /// The number of groups that the thread committed before, for a copy that completes on no barrier.
     group: u64,
     pieces: Vec<Piece>,
     barrier: Option<u64>,
@@ -55,15 +56,15 @@ pub(super) struct Bulk {
 pub(super) struct Phases {
     barriers: BTreeMap<u64, PhaseBarrier>,
     copies: Vec<Bulk>,
-    /// Groups that threads committed.
+    /// By thread, the number of committed groups.
     groups: BTreeMap<usize, u64>,
-    /// Threads to which the last test said *no*.
+    /// Threads with a last test that failed.
     polling: BTreeSet<usize>,
-    /// Instructions of such threads since another one executed any.
+    /// Instructions of such threads since any other thread executed one.
     idle: u64,
 }
 
-/// So many instructions of threads that ask whether a phase is over, and of no other, and nobody will end it.
+/// After this many instructions of threads that only test phases, without any other, no thread will end a phase.
 const IDLE: u64 = 1 << 16;
 
 impl PhaseBarrier {
@@ -87,7 +88,7 @@ impl Cta<'_> {
         self.phases.barriers.get_mut(&at).ok_or_else(|| "it is no barrier".to_string())
     }
 
-    /// An operation on a barrier.
+    /// Executes an operation on a barrier.
     pub(super) fn phase(&mut self, number: usize, at: Address, op: &PhaseOp) -> Result<(), String> {
         let launch = self.launch(number);
         let at = self.barrier_place(number, at)?;
@@ -167,7 +168,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// One arrival.
+    /// Counts one arrival.
     pub(super) fn arrive_at(&mut self, at: u64) -> Result<(), String> {
         let barrier = self.phase_barrier(at)?;
         barrier.pending = barrier.pending.checked_sub(1).ok_or("there are too many arrivals")?;
@@ -175,10 +176,10 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// A thread executes an instruction.
+    /// Records that a thread executes an instruction.
     ///
     /// # Errors
-    /// When all that go on ask for phases that nobody will end.
+    /// If all running threads wait for phases that no thread will end.
     pub(super) fn note_idle(&mut self, number: usize) -> Result<(), String> {
         if !self.phases.polling.contains(&number)
             || !self.phases.copies.is_empty()
@@ -239,7 +240,7 @@ impl Cta<'_> {
             let there =
                 |piece: &Piece| Piece { to: (piece.to.0, memory::in_cta(piece.to.1, rank)), ..*piece };
             let pieces = pieces.iter().map(there).collect();
-            // Of a pair, that CTA is told in which the named barrier lies.
+            // In a pair, the copy signals the CTA with the same parity as that of the named barrier.
             let told = |at| if copy.pair { rank & !1 | (memory::rank_at(at) as usize & 1) } else { rank };
             let barrier = barrier.map(|at| memory::in_cta(at, told(at)));
             self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
@@ -263,12 +264,13 @@ impl Cta<'_> {
             update,
         };
         let pieces = s.iter().enumerate().map(piece).collect();
-        // Of those that no barrier tells of, no group does either.
+        // A store without a barrier completes with no group either.
         self.phases.copies.push(Bulk { thread: number, group: u64::MAX, pieces, barrier });
         Ok(())
     }
 
-    /// What a copy of a box of a tensor map moves. What the tensor does not have is loaded as zeros, and not stored.
+    /// The pieces of a copy of a box of a tensor map. Elements outside of the tensor are loaded as zeros, and not
+    /// stored.
     fn tile(
         &mut self,
         number: usize,
@@ -306,7 +308,7 @@ impl Cta<'_> {
         *self.phases.groups.entry(number).or_default() += 1;
     }
 
-    /// Does what a thread waits for: all of its groups but so many.
+    /// Executes the copies that a thread waits for: all of its groups except the newest ones.
     pub(super) fn wait_bulk(&mut self, number: usize, newest: u64) -> Result<(), String> {
         let below = self.phases.groups.get(&number).map_or(0, |groups| groups.saturating_sub(newest));
         let is_due = |copy: &Bulk| copy.thread == number && copy.barrier.is_none() && copy.group < below;
@@ -316,7 +318,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Some bulk copy may be done now; all of them, if nobody goes on.
+    /// May execute some bulk copies now; with `all`, when no thread can proceed, executes all of them.
     pub(super) fn progress_bulk(&mut self, all: bool) -> Result<(), String> {
         while !self.phases.copies.is_empty() && (all || self.random.below(4) == 0) {
             let at = self.random.below(self.phases.copies.len());

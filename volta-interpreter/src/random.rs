@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run (SplitMix64).
+//! Pseudo-random numbers that are the same in every run (SplitMix64).
 
 /// A generator.
 #[derive(Clone, Debug)]
@@ -18,12 +18,12 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `bound`, which is not 0.
+    /// A number below `bound`, which must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.bits() >> 32).wrapping_mul(bound as u64).wrapping_shr(32) as usize
     }
 
-    /// Bytes.
+    /// `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(count + 8);
         while bytes.len() < count {

@@ -1,5 +1,5 @@
-//! Tensor maps: what a launch passes, and the box that a copy moves. The ISA does not say what the bytes of a map hold;
-//! here they hold the numbers below.
+//! Tensor maps: the parameter of a launch, and the box that a copy moves. The ISA does not specify the bytes of a map;
+//! here they have the encoding below.
 
 use super::float::Format;
 use super::integer::IntType;
@@ -7,13 +7,13 @@ use super::layout::Swizzle;
 use super::memory;
 use super::op::Type;
 
-/// Bytes of a map.
+/// The size of a map in bytes.
 pub const BYTES: usize = 128;
 
-/// Dimensions that a map can have.
+/// The most dimensions of a map.
 const MOST: usize = 5;
 
-/// What the elements of maps are.
+/// The element types of maps.
 const TYPES: [Type; 15] = [
     Type::Bits(8),
     Type::Bits(16),
@@ -35,41 +35,41 @@ const TYPES: [Type; 15] = [
 /// One dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// Elements of the tensor.
+    /// The number of elements of the tensor.
     pub extent: u64,
-    /// Bytes from one to the next, below 2^40.
+    /// The stride in bytes, below 2^40.
     pub stride: u64,
-    /// Elements of a box, at most 256.
+    /// The number of elements of a box, at most 256.
     pub tile: u64,
 }
 
-/// A tensor, and how it is cut into boxes.
+/// A tensor, and the shape of its boxes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// The address of the first element in global memory.
     pub base: u64,
-    /// What an element is.
+    /// The element type.
     pub ty: Type,
-    /// How boxes lie in shared memory.
+    /// The layout of boxes in shared memory.
     pub swizzle: Swizzle,
-    /// The innermost one first.
+    /// The dimensions, innermost first.
     pub dimensions: Vec<Dimension>,
 }
 
 /// An element of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Its address in global memory, if the tensor has it.
+    /// Its address in global memory, if it lies in the tensor.
     pub global: Option<u64>,
     /// Its address in shared memory.
     pub shared: u64,
 }
 
 impl TensorMap {
-    /// The bytes that a kernel is given.
+    /// The bytes that a kernel receives.
     ///
     /// # Errors
-    /// When there are too many dimensions.
+    /// If there are too many dimensions.
     pub fn encode(&self) -> Result<[u8; BYTES], String> {
         if self.dimensions.len() > MOST {
             return Err(format!("a tensor map has at most {MOST} dimensions"));
@@ -84,10 +84,10 @@ impl TensorMap {
         Ok(bytes)
     }
 
-    /// A map from its words.
+    /// Decodes a map from its words.
     ///
     /// # Errors
-    /// When they are no map, or cannot be read.
+    /// If they are no map, or cannot be read.
     pub fn decode(mut word: impl FnMut(u64) -> Result<u64, String>) -> Result<TensorMap, String> {
         let (base, head) = (word(0)?, word(1)?);
         let (rank, swizzle, ty) = (head & 0xff, head >> 8 & 0xff, TYPES.get((head >> 16) as usize));
@@ -102,10 +102,10 @@ impl TensorMap {
         Ok(TensorMap { base, ty: *ty, swizzle: Swizzle(swizzle as u32), dimensions })
     }
 
-    /// The elements of the box that begins with the element at some coordinates and lies at an address in shared memory.
+    /// The elements of the box that begins at the given coordinates, with its address in shared memory.
     ///
     /// # Errors
-    /// When there is another number of coordinates.
+    /// If the number of coordinates is wrong.
     pub fn elements(&self, first: &[i64], shared: u64) -> Result<Vec<Placed>, String> {
         if first.len() != self.dimensions.len() {
             return Err(format!("{} coordinates for {} dimensions", first.len(), self.dimensions.len()));
@@ -117,7 +117,7 @@ impl TensorMap {
                 let at = u64::try_from(first + inside as i64).ok()?;
                 (at < dimension.extent).then(|| at * dimension.stride)
             };
-            // The box's inner dimensions are neighbours.
+            // The inner dimensions of a box are contiguous.
             placed = (0..dimension.tile)
                 .flat_map(|inside| {
                     let outer = global(inside);

@@ -1,11 +1,11 @@
-//! Tensor memory (`tcgen05`): 128 lanes of 512 columns of 32 bits in each CTA, what moves to and from it, and products into
-//! it, of one CTA or of two, of which each has half of the rows and of the columns in shared memory.
+//! Tensor memory (`tcgen05`): 128 lanes of 512 columns of 32 bits in each CTA, transfers to and from it, and products
+//! into it. Products are of one CTA, or of two, each with half of the rows and of the columns in its shared memory.
 //!
-//! Loads and stores are done at once. Products and commits of a thread are done in their order, at some time: of a product,
-//! factors and accumulator are read only then.
+//! Loads and stores are executed immediately. Products and commits of a thread are executed in their order, at some
+//! later time; factors and accumulator of a product are read only then.
 //!
-//! Source: PTX ISA, "TensorCore 5th Generation Family Instructions"; the registers of each shape as CuTe's
-//! `copy_traits_sm100` has them, and the accumulators of two CTAs as `mma_traits_sm100` has.
+//! Source: PTX ISA, "TensorCore 5th Generation Family Instructions". The registers of each shape are those of CuTe's
+//! `copy_traits_sm100`, the accumulators of two CTAs those of `mma_traits_sm100`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,25 +23,25 @@ pub const UNKNOWN_FACTORS: &str = "its factors are not known";
 const LANES: usize = 128;
 const COLUMNS: usize = 512;
 
-/// How registers of a warp lie in tensor memory, as places in the order of its bits: the shape of CuTe's layouts.
+/// The places of a warp's registers in tensor memory, in the order of their bits: the shape of CuTe's layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// `.32x32b`
     Lanes,
-    /// `.16x64b`, `.16x128b`, `.16x256b`, by their bits
+    /// `.16x64b`, `.16x128b`, `.16x256b`, by their number of bits
     Bits(u64),
-    /// `.16x32bx2`, and how far apart the two are
+    /// `.16x32bx2`, with the distance of the two halves
     Halves(u64),
 }
 
 impl Moves {
-    /// Lane and column, counted from the first ones, of a register of a lane, among so many registers.
+    /// Lane and column, relative to the first ones, of a register of a lane, for this number of registers.
     fn place(self, registers: u64, lane: u64, register: u64) -> (u64, u64) {
         match self {
             Moves::Lanes => (lane, register),
             Moves::Halves(apart) => (lane % 16, register + lane / 16 * apart),
             Moves::Bits(bits) => {
-                // Bits of 16 lanes, one lane after the other.
+                // Bits of 16 lanes, lane by lane.
                 let width = registers * 32 * 32 / 16;
                 let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
                 let (thread, value) = match bits {
@@ -79,7 +79,7 @@ pub enum Kind {
     I8,
 }
 
-/// Where a left factor lies.
+/// The place of a left factor.
 #[derive(Clone, Copy, Debug)]
 pub enum Left {
     /// In shared memory, by a descriptor.
@@ -93,7 +93,7 @@ pub enum Left {
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct TensorProduct {
     pub kind: Kind,
-    /// Of the CTA and its peer.
+    /// Whether it is a product of the CTA and its peer.
     pub pair: bool,
     pub d: Address,
     pub a: Left,
@@ -104,7 +104,7 @@ pub struct TensorProduct {
     pub adds: Source,
 }
 
-/// `tcgen05.cp`: columns of 32 bits of so many lanes, which go to all groups of as many lanes
+/// `tcgen05.cp`: columns of 32 bits for this number of lanes, copied to each group of as many lanes
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct TensorCopy {
@@ -114,7 +114,7 @@ pub struct TensorCopy {
     pub columns: u64,
 }
 
-/// What an instruction descriptor says.
+/// The fields of an instruction descriptor.
 #[derive(Clone, Copy, Debug)]
 struct Instruction {
     pair: bool,
@@ -161,12 +161,12 @@ impl Instruction {
         })
     }
 
-    /// Which CTA of two, which lane and which column an element of the result is in: figures of "Data Path Layout
+    /// The CTA (of two), the lane and the column of an element of the result: figures of "Data Path Layout
     /// Organization".
     fn place(&self, row: usize, column: usize) -> Result<(usize, u64, u64), String> {
         let Shape { m, n, .. } = self.shape;
         let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
-        // Lane and 128 times the column, and the CTA above all of these.
+        // Lane plus 128 times the column, with the CTA above both.
         let cta = (LANES * COLUMNS) as u64;
         let (rows, columns) = match (self.pair, m) {
             (false, 64) => (mode(&[(16, 1)], 32), mode(&[], 128)),
@@ -180,7 +180,7 @@ impl Instruction {
     }
 }
 
-/// Something of a thread that has not been done.
+/// An operation of a thread that has not been executed.
 #[derive(Debug)]
 enum Pending<'r> {
     TensorProduct {
@@ -212,11 +212,11 @@ enum PlacedLeft {
 #[derive(Debug)]
 pub(super) struct TensorMemory<'r> {
     words: BTreeMap<usize, Vec<u32>>,
-    /// CTAs, first columns, and how many.
+    /// The CTA, the first column and the number of columns.
     allocated: Vec<(usize, u64, u64)>,
-    /// The first columns of what each CTA has allocated together with its peer.
+    /// By CTA, the first columns of what it has allocated together with its peer.
     together: BTreeMap<usize, Vec<u64>>,
-    /// By thread, the oldest first.
+    /// By thread, oldest first.
     pending: BTreeMap<usize, VecDeque<Pending<'r>>>,
 }
 
@@ -230,7 +230,7 @@ impl TensorMemory<'_> {
         }
     }
 
-    /// Whether all is done.
+    /// Whether everything has been executed.
     pub(super) fn is_idle(&self) -> bool {
         self.pending.is_empty()
     }
@@ -247,7 +247,7 @@ impl TensorMemory<'_> {
     }
 }
 
-/// Lane and column of an address.
+/// The lane and the column of an address.
 fn split(address: u64) -> (u64, u64) {
     (address >> 16 & 0xffff, address & 0xffff)
 }
@@ -257,7 +257,7 @@ impl<'r> Cta<'r> {
         self.value(number, at.base).wrapping_add_signed(at.offset) & 0xffff_ffff
     }
 
-    /// A warp's operation; `first` is its first thread.
+    /// Executes an operation of a warp; `first` is its first thread.
     pub(super) fn tensor(&mut self, first: usize, op: &Tensor) -> Result<(), String> {
         let rank = self.rank(first);
         match op {
@@ -331,7 +331,7 @@ impl<'r> Cta<'r> {
         }
     }
 
-    /// Columns that are free in all of these CTAs.
+    /// Allocates columns that are free in all of these CTAs.
     fn take_columns(&mut self, ranks: &[usize], columns: u64) -> Result<u64, String> {
         for rank in ranks {
             if !self.tensor_memory.words.contains_key(rank) {
@@ -399,7 +399,8 @@ impl<'r> Cta<'r> {
         self.tensor_memory.pending.entry(number).or_default().push_back(Pending::Commit { barriers });
     }
 
-    /// Something that threads have started may be done now; all of it, if nobody goes on.
+    /// May execute some of the operations that threads have started; with `all`, when no thread can proceed, executes
+    /// all of them.
     pub(super) fn progress_tensor(&mut self, all: bool) -> Result<(), String> {
         while !self.tensor_memory.is_idle() && (all || self.random.below(4) == 0) {
             let at = self.random.below(self.tensor_memory.pending.len());
@@ -442,7 +443,7 @@ impl<'r> Cta<'r> {
             _ => return Err("this swizzle is not known".into()),
         };
         let [mut start, leading, stride] = [0, 16, 32].map(|low| field(low, 14) << 4);
-        // What is static lies in the last of the parts that a descriptor reaches.
+        // Static shared memory lies in the last range that a descriptor can address.
         let dynamic = u64::from(self.launches[0].dynamic_shared);
         if self.program.shared_bytes + dynamic > SHARED_BYTES {
             return Err("there is more shared memory than a descriptor reaches".to_string());
@@ -472,7 +473,7 @@ impl<'r> Cta<'r> {
         let mut a = vec![0; m * k];
         match left {
             PlacedLeft::Shared(descriptor) => {
-                // Rows in a CTA.
+                // The rows in each CTA.
                 let each = m / ctas.len();
                 for (at, to) in a.iter_mut().enumerate() {
                     let (cta, row) = (ctas[at / k / each], at / k % each);

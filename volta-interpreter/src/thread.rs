@@ -1,4 +1,4 @@
-//! One thread: its frames, its registers, and what an instruction does to them.
+//! One thread: its frames, its registers, and the effect of instructions on them.
 
 use super::decode::DecodedFunction;
 use super::float::{self, Arithmetic, Clamp, Format, mask};
@@ -15,75 +15,75 @@ pub struct Frame {
     pub function: usize,
     /// The next instruction.
     pub pc: usize,
-    /// Registers; what nobody wrote is 0.
+    /// Registers; an unwritten one is 0.
     pub registers: Vec<u64>,
-    /// Where its local and parameter memory begin in the thread's.
+    /// The offset of its local memory in the thread's.
     pub local: u64,
-    /// See `local`.
+    /// The offset of its parameter memory in the thread's.
     pub params: u64,
 }
 
-/// Why a thread does not go on.
+/// Whether a thread can proceed, or the reason why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It does.
+    /// It can.
     Ready,
     /// It is at a barrier of the CTA.
     AtBarrier,
     /// It waits at the barrier of the cluster.
     AtCluster,
-    /// It is at something that lanes do together.
+    /// It is at a collective.
     AtCollective,
-    /// It returned.
+    /// It has returned.
     Exited,
 }
 
-/// A copy from global to shared memory that has not been done.
+/// A copy from global to shared memory that has not been executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
-    /// Its group: how many were committed before.
+    /// The number of groups that were committed before.
     pub group: u64,
-    /// To where in shared memory.
+    /// The destination in shared memory.
     pub to: u64,
-    /// From where in global memory.
+    /// The source in global memory.
     pub from: u64,
-    /// Bytes to fill.
+    /// The number of bytes to write.
     pub bytes: u32,
-    /// Bytes to take; the others are zero.
+    /// The number of bytes to read; the others are zero.
     pub take: u32,
 }
 
-/// What is the same for all threads of a CTA.
+/// The parameters of a launch, the same for all threads of a CTA.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     /// CTAs in x, y, z.
     pub grid: [u32; 3],
     /// Threads in x, y, z.
     pub block: [u32; 3],
-    /// CTAs of a cluster in x, y, z, if anybody says so.
+    /// The CTAs of a cluster in x, y, z, if given.
     pub cluster: Option<[u32; 3]>,
-    /// Which CTA.
+    /// The index of the CTA.
     pub cta: [u32; 3],
-    /// Its number among those that run together, which decides where its shared memory lies.
+    /// Its number among the CTAs that run together, which determines the address of its shared memory.
     pub window: usize,
-    /// Bytes of dynamic shared memory.
+    /// The size of dynamic shared memory in bytes.
     pub dynamic_shared: u32,
 }
 
 impl Launch {
-    /// CTAs of a cluster.
+    /// The CTAs of a cluster.
     pub fn in_cluster(&self) -> [u32; 3] {
         self.cluster.unwrap_or([1; 3])
     }
 
-    /// The number of the CTA in its cluster.
+    /// The rank of the CTA in its cluster.
     pub fn rank(&self) -> usize {
         let [width, height, _] = self.in_cluster();
         let [x, y, z] = std::array::from_fn(|axis| self.cta[axis] % self.in_cluster()[axis]);
         (x + width * (y + height * z)) as usize
     }
 
-    /// Threads of a CTA.
+    /// The number of threads of a CTA.
     pub fn threads(&self) -> usize {
         self.block.iter().map(|extent| *extent as usize).product()
     }
@@ -94,24 +94,24 @@ impl Launch {
 pub struct Thread {
     /// Its number in the CTA.
     pub linear: usize,
-    /// Whether it goes on.
+    /// Whether it can proceed.
     pub state: State,
     /// Calls, the innermost last.
     pub frames: Vec<Frame>,
     /// Local memory of all frames.
     pub local: Vec<u8>,
-    /// Parameter memory of all frames; the kernel's own comes first.
+    /// Parameter memory of all frames, that of the kernel first.
     pub params: Vec<u8>,
     /// Copies in flight.
     pub copies: Vec<Copy>,
-    /// How many groups of copies were committed.
+    /// The number of committed groups of copies.
     pub groups: u64,
     /// The carry flag.
     pub carry: bool,
 }
 
 impl Thread {
-    /// A thread that will begin with a kernel.
+    /// A thread at the beginning of a kernel.
     pub fn new(linear: usize, function: usize, kernel: &DecodedFunction, arguments: &[u8]) -> Thread {
         let mut thread = Thread {
             linear,
@@ -128,7 +128,7 @@ impl Thread {
         thread
     }
 
-    /// In place of a thread that there is none of.
+    /// A placeholder for a thread number without a thread.
     pub fn absent() -> Thread {
         Thread {
             linear: 0,
@@ -144,7 +144,7 @@ impl Thread {
 
     /// Begins a call.
     pub fn enter(&mut self, number: usize, function: &DecodedFunction) {
-        // Variables are aligned from the beginning of their frame.
+        // Variables are aligned relative to the beginning of their frame.
         let local = self.local.len().next_multiple_of(16);
         let params = self.params.len().next_multiple_of(16);
         self.local.resize(local + function.local_bytes as usize, 0xa5);
@@ -158,7 +158,7 @@ impl Thread {
         });
     }
 
-    /// Ends a call; whether one is left.
+    /// Ends a call; returns whether another one is active.
     pub fn leave(&mut self) -> bool {
         if let Some(frame) = self.frames.pop() {
             self.local.truncate(frame.local as usize);
@@ -167,7 +167,7 @@ impl Thread {
         !self.frames.is_empty()
     }
 
-    /// The innermost call. A thread that has not exited has one.
+    /// The innermost call. Every thread that has not exited has one.
     pub fn frame(&self) -> &Frame {
         &self.frames[self.frames.len() - 1]
     }
@@ -178,7 +178,7 @@ impl Thread {
         &mut self.frames[last]
     }
 
-    /// Its number in its warp.
+    /// Its lane in its warp.
     pub fn lane(&self) -> usize {
         self.linear % 32
     }
@@ -201,7 +201,7 @@ impl Thread {
         self.frame_mut().registers[register as usize] = value;
     }
 
-    /// Writes a register, or nothing.
+    /// Writes a register, if there is one.
     pub fn set_some(&mut self, register: Option<Register>, value: u64) {
         if let Some(register) = register {
             self.set(register, value);
@@ -238,7 +238,7 @@ impl Thread {
         u64::from(value)
     }
 
-    /// Memory of the thread's own in a space, if it has any there.
+    /// The thread's own memory in a space, if it has any there.
     pub fn own_memory(&mut self, space: Space) -> Option<&mut Vec<u8>> {
         match space {
             Space::Local => Some(&mut self.local),
@@ -251,7 +251,7 @@ impl Thread {
 /// Reads from a thread's own memory.
 ///
 /// # Errors
-/// When there are not so many bytes.
+/// If there are fewer bytes.
 pub fn read_own(bytes: &[u8], at: u64, count: u32) -> Result<u64, String> {
     match at.checked_add(u64::from(count)) {
         Some(end) if end <= bytes.len() as u64 => Ok(memory::read(bytes, at as usize, count)),
@@ -259,7 +259,7 @@ pub fn read_own(bytes: &[u8], at: u64, count: u32) -> Result<u64, String> {
     }
 }
 
-/// An operation on floats, of one number or two in a word.
+/// An operation on one float, or on two in a word.
 pub fn compute_float(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
     if !style.pair {
         return compute_one(op, style, operands);
@@ -291,7 +291,7 @@ fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
     float::clamp(format, clamp, flush(result))
 }
 
-/// The result of an operation with a carry, and whether it carries, or for a difference borrows.
+/// The result of an operation with a carry, and the carry, which for a difference is the borrow.
 ///
 /// # Errors
 /// See [`integer::compute`].
@@ -317,7 +317,7 @@ pub fn compute_pair(op: IntOp, ty: IntType, operands: [u64; 3]) -> Result<u64, S
     Ok(half(16)? << 16 | half(0)?)
 }
 
-/// What a comparison says of two values.
+/// The result of a comparison of two values.
 pub fn compare(test: &Test, a: u64, b: u64) -> bool {
     use std::cmp::Ordering::*;
     let order = match test.ty {
@@ -376,7 +376,7 @@ pub fn is_of_class(format: Format, what: Class, bits: u64) -> bool {
 /// A conversion; see [`super::op::Conversion`].
 ///
 /// # Errors
-/// Types that are not converted into one another.
+/// Types with no conversion between them.
 pub fn convert(conversion: &super::op::Conversion, operands: [u64; 2]) -> Result<u64, String> {
     let [low, high] = operands;
     match (conversion.to, conversion.from) {
@@ -405,7 +405,7 @@ pub fn convert(conversion: &super::op::Conversion, operands: [u64; 2]) -> Result
             let value = from.value(low);
             let (least, greatest) = to.range();
             let value = if conversion.sat { value.clamp(least, greatest) } else { value };
-            // A wider register receives the sign, too.
+            // The sign is extended, for a wider register.
             Ok(if to.signed {
                 integer::sign_extend(value as u64, to.bits) as u64
             } else {
@@ -450,7 +450,7 @@ pub fn atomic_add(style: FloatStyle, old: u64, value: u64) -> u64 {
     )
 }
 
-/// What a location holds after an atomic operation on what it held.
+/// The new contents of a location after an atomic operation on `old`.
 ///
 /// # Errors
 /// See [`integer::compute`].

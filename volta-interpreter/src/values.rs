@@ -1,4 +1,4 @@
-//! Numbers of a case: what inputs hold, and how they are encoded.
+//! The numbers of a case: contents of inputs, and their encoding.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use crate::random::Random;
 /// One element of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of a float format.
+    /// Of a float type.
     Real(f64),
-    /// Of an integer type: its bits.
+    /// Of an integer type, as bits.
     Bits(u64),
 }
 
 impl Number {
-    /// In decimal, with the digits that tell it from others of its type; of four bytes at least.
+    /// In decimal, with enough digits to distinguish it from others of its type; for narrow types, of f32.
     pub fn spelled(self, element: Element) -> String {
         match self {
             Number::Real(value) if element.bytes() <= 4 => format!("{:?}", value as f32),
@@ -46,7 +46,7 @@ impl Number {
     }
 }
 
-/// The interpreter's format for the verifier's.
+/// The interpreter's format for an element type of the verifier.
 pub fn format(element: Element) -> Option<Format> {
     match element {
         Element::Int { .. } | Element::Bool => None,
@@ -62,10 +62,10 @@ pub fn format(element: Element) -> Option<Format> {
     }
 }
 
-/// The f64 next to a number that was written as `3`, `-5/7` or `inf`.
+/// The f64 nearest to a number that is written as `3`, `-5/7` or `inf`.
 ///
 /// # Errors
-/// When it was written in another way.
+/// If it is written in another way.
 pub fn parse(text: &str) -> Result<f64, String> {
     match text {
         "inf" => return Ok(f64::INFINITY),
@@ -84,7 +84,7 @@ pub fn constant(value: &Extended) -> Result<f64, String> {
     parse(&value.to_string())
 }
 
-/// The bits of a number in a type, to nearest.
+/// The bits of a number in a type, rounded to nearest.
 pub fn encode(number: Number, element: Element) -> u64 {
     match (number, format(element)) {
         (Number::Real(value), Some(format)) => float::from_f64(format, value, Round::NearestTiesToEven),
@@ -93,7 +93,7 @@ pub fn encode(number: Number, element: Element) -> u64 {
     }
 }
 
-/// The number that bits are in a type.
+/// The number that bits represent in a type.
 pub fn decode(bits: u64, element: Element) -> Number {
     match format(element) {
         Some(format) => Number::Real(float::to_f64(format, bits)),
@@ -101,7 +101,7 @@ pub fn decode(bits: u64, element: Element) -> Number {
     }
 }
 
-/// The type of a parameter's elements in both kernels.
+/// The element types of a parameter in both kernels.
 pub fn elements(param: &Param) -> [Element; 2] {
     match &param.kind {
         ParamKind::Tensor { reference, opt, .. } => [*reference, *opt],
@@ -109,7 +109,7 @@ pub fn elements(param: &Param) -> [Element; 2] {
     }
 }
 
-/// The least and the greatest number of a type of integers.
+/// The least and the greatest number of an integer type.
 pub fn range(element: Element) -> Option<(i128, i128)> {
     match element {
         Element::Float(_) => None,
@@ -118,7 +118,7 @@ pub fn range(element: Element) -> Option<(i128, i128)> {
     }
 }
 
-/// How many elements a parameter has.
+/// The number of elements of a parameter.
 pub fn count(param: &Param) -> u64 {
     match &param.kind {
         ParamKind::Tensor { shape, .. } => shape.iter().product(),
@@ -126,34 +126,34 @@ pub fn count(param: &Param) -> u64 {
     }
 }
 
-/// Signs of random numbers, as far as the case leaves them open.
+/// The signs of random numbers, where the case does not fix them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
     /// Both.
     Mixed,
-    /// Floats are positive: sums do not cancel, so that bounds are narrow.
+    /// Floats are positive: sums do not cancel, so that error bounds are narrow.
     Positive,
 }
 
-/// What a parameter's elements are before the launch.
+/// The contents of a parameter before the launch.
 #[derive(Clone, Debug)]
 enum Source {
-    /// Random numbers by a seed, of any sign or none below zero.
+    /// Random numbers by a seed, of either sign or non-negative.
     Random(u64, Signs),
-    /// The same number everywhere.
+    /// One number for all elements.
     Fill(Number),
-    /// Their positions.
+    /// The index of each element.
     Iota,
-    /// These.
+    /// A list of numbers.
     List(Vec<Number>),
-    /// In a part of matrices with so many rows and columns the one, and beside it the other.
+    /// The first kind in a region of matrices with this many rows and columns, and the second outside of it.
     Partly(Region, [u64; 2], Box<[Source; 2]>),
-    /// Anything: nobody may read it.
+    /// Anything: the kernel may not read it.
     Undefined,
 }
 
-/// What a parameter holds before the launch. Tensors are large and kernels look at parts of them, so each element is
-/// computed when it is asked for.
+/// The contents of a parameter before the launch. Since tensors are large and kernels access parts of them, each
+/// element is computed when it is needed.
 #[derive(Clone, Debug)]
 pub struct Values {
     param: Param,
@@ -162,14 +162,14 @@ pub struct Values {
 }
 
 impl Values {
-    /// What a case says of a parameter; symbolic elements are random by a seed, or 0 without one.
+    /// The contents of a parameter according to its case. Symbolic elements are random by a seed, or 0 without one.
     ///
     /// # Errors
     /// A number that cannot be read.
     pub fn new(param: &Param, seed: Option<(u64, Signs)>) -> Result<Values, String> {
         let is_float = format(elements(param)[0]).is_some();
         let zero = if is_float { Number::Real(0.0) } else { Number::Bits(0) };
-        // A number may have more digits than an f64 where the type is an integer.
+        // For integer types, a number may have more digits than an f64.
         let exact = |value: &Extended| match value
             .finite()
             .and_then(|value| value.to_string().parse::<i128>().ok())
@@ -200,7 +200,7 @@ impl Values {
         Ok(Values { param: param.clone(), source, chosen: HashMap::new() })
     }
 
-    /// Replaces an element by a number written as `3` or `-5/7`.
+    /// Replaces an element by a number that is written as `3` or `-5/7`.
     ///
     /// # Errors
     /// See [`parse`].
@@ -214,7 +214,7 @@ impl Values {
         Ok(())
     }
 
-    /// An element; `None` where it is anything, or there is none.
+    /// An element; `None` if its value is open, or if there is no such element.
     pub fn at(&self, element: u64) -> Option<Number> {
         if element >= count(&self.param) {
             return None;
@@ -249,7 +249,7 @@ impl Values {
     }
 }
 
-/// The extents of matrices.
+/// The extents of the matrices of a tensor.
 fn last_two(shape: &[u64]) -> Result<[u64; 2], String> {
     let [.., rows, columns] = shape else { return Err("no matrix has a diagonal here".into()) };
     Ok([*rows, *columns])
@@ -259,7 +259,7 @@ fn known(is_float: bool, value: f64) -> Number {
     if is_float { Number::Real(value) } else { Number::Bits(value as i64 as u64) }
 }
 
-/// A random number that both kernels' types hold exactly, of the sign that the case assumes.
+/// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
     let sign = match &param.kind {
         ParamKind::Tensor { sign, .. } | ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => {
@@ -269,7 +269,7 @@ fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
     };
     let [first, second] = elements(param);
     let (Some(one), Some(other)) = (format(first), format(second)) else {
-        // Small numbers and any, of those that both types have and of the sign.
+        // Small and arbitrary numbers that both types have, with that sign.
         let ranges = [first, second].into_iter().filter_map(range);
         let (least, greatest) =
             ranges.reduce(|(a, b), (c, d)| (a.max(c), b.min(d))).unwrap_or((0, i128::from(u64::MAX)));
@@ -288,7 +288,7 @@ fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
         let value = if value == 0 && sign == Sign::Nonzero { 1 } else { value };
         return Number::Bits(value as u64 & float::mask(8 * first.bytes()));
     };
-    // Between 1/64 and 2 in magnitude, with as many digits as the types have.
+    // Of magnitude between 1/64 and 2, with as many digits as the types have.
     let scale = 0.5_f64.powi(random.below(6) as i32);
     let magnitude = (1.0 + (random.bits() >> 12) as f64 / (1_u64 << 52) as f64) * scale;
     let cut = 52 - one.fraction_bits().min(other.fraction_bits());

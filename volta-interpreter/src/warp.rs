@@ -1,4 +1,4 @@
-//! What lanes of a warp do together, once all that a mask names are there.
+//! Collective operations of a warp, executed once all lanes of their mask have arrived.
 
 use super::cta::Cta;
 use super::float::{self, Format, mask};
@@ -21,7 +21,7 @@ impl<'r> Cta<'r> {
         self.threads[number].get(source, &self.launch(number))
     }
 
-    /// Goes on with the collective that a thread is at, if all lanes of its mask that have not exited are there.
+    /// Executes the collective at which a thread is, if all lanes of its mask that have not exited are there.
     pub(super) fn gather(&mut self, number: usize) -> Result<(), String> {
         let Some(op) = self.collective_of(number) else { return Ok(()) };
         let warp = number / 32;
@@ -258,7 +258,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    /// Where an element of a matrix in memory lies; all lanes must say the same.
+    /// The place of an element of a matrix in memory, which all lanes must agree on.
     fn element_at(
         &self,
         first: usize,
@@ -286,7 +286,7 @@ impl<'r> Cta<'r> {
         Ok((space, base + (line * stride(first) + within) as u64 * u64::from(bytes), bytes))
     }
 
-    /// The elements that each lane holds in its registers, from the low bits of the first on.
+    /// The elements in the registers of each lane, from the low bits of the first register on.
     pub(super) fn slots(&self, first: usize, element: Element, sources: &[Source]) -> Vec<Vec<u64>> {
         let (bits, each) = (element.bits(), per_register(element));
         let of_lane = |lane: usize| {
@@ -308,7 +308,7 @@ impl<'r> Cta<'r> {
     }
 }
 
-/// The first lane of what all lanes do together.
+/// The first lane of an operation of a whole warp.
 fn whole_warp(lanes: &[usize]) -> Result<usize, String> {
     match lanes {
         [first, ..] if lanes.len() == 32 => Ok(*first),
@@ -335,7 +335,7 @@ fn collect(
     out
 }
 
-/// How many elements lanes hold, if that is a whole number of copies.
+/// The number of elements that a lane holds, which must be a whole number of copies.
 fn copies((rows, cols): (usize, usize), slots: usize) -> Result<usize, String> {
     let each = rows * cols / 32;
     if each == 0 || slots == 0 || !slots.is_multiple_of(each) {
@@ -365,14 +365,14 @@ fn deal_opaque(extent: (usize, usize), elements: &[u64], slots: &mut [Vec<u64>])
     Ok(())
 }
 
-/// What a lane receives of an 8 by 8 matrix: two neighbours of row `lane / 4`, or of that column.
+/// A lane's part of an 8 by 8 matrix: two neighbouring elements of row `lane / 4`, or of that column.
 fn eighth(lane: usize, transposed: bool, element: impl Fn(usize, usize) -> u64) -> u64 {
     let (group, t) = (lane / 4, lane % 4);
     let of = |at: usize| if transposed { element(at, group) } else { element(group, at) };
     of(2 * t) | of(2 * t + 1) << 16
 }
 
-/// An element of an 8 by 8 matrix that lanes hold as [`eighth`] says.
+/// An element of an 8 by 8 matrix that lanes hold as in [`eighth`].
 fn element_of(words: &[u64], transposed: bool, row: usize, col: usize) -> u64 {
     let (row, col) = if transposed { (col, row) } else { (row, col) };
     words[4 * row + col / 2] >> (16 * (col % 2)) & 0xffff

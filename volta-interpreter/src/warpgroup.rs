@@ -1,10 +1,10 @@
-//! Products of matrices by a warpgroup, of which each warp computes 16 rows.
+//! Products of matrices by a warpgroup; each warp computes 16 rows.
 //!
-//! A product is done at some time before it is waited for, and those of a warp in their order: it reads shared memory
-//! and the registers of A only then. Fragments of a warp are those of `mma` with 16 rows: A's are the same, those of the
-//! result lie side by side, 8 columns each.
+//! A product is executed at some time before it is waited for, and those of a warp in their order. It reads shared
+//! memory and the registers of A only then. Fragments of a warp are those of `mma` with 16 rows: those of A are the
+//! same, those of the result lie side by side, 8 columns each.
 //!
-//! Source: PTX ISA, "Matrix fragments for wgmma.mma_async" and the sections beside it.
+//! Source: PTX ISA, "Matrix fragments for wgmma.mma_async" and the neighbouring sections.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use super::matrix::{self, Element, Elements, Role, Shape};
 use super::memory::{SHARED_BYTES, STATIC_END, shared_of};
 use super::op::{Register, Source, Space};
 
-/// Rows of a warp.
+/// The rows of one warp.
 pub const ROWS: usize = 16;
 
 /// A factor.
@@ -29,31 +29,31 @@ pub enum Factor {
 /// A warp's part of `wgmma.mma_async`.
 #[derive(Clone, Debug)]
 pub struct Product {
-    /// With the rows of one warp.
+    /// The shape, with the rows of one warp.
     pub shape: Shape,
-    /// Of all matrices.
+    /// The elements of all matrices.
     pub elements: Elements,
-    /// What is added to, and the result.
+    /// The accumulator: addend and result.
     pub d: Vec<Register>,
-    /// The left factor: 16 rows of it, or in shared memory all 64.
+    /// The left factor: 16 rows, or all 64 in shared memory.
     pub a: Factor,
     /// The right factor.
     pub b: Factor,
-    /// Whether what `d` holds is added.
+    /// Whether the previous contents of `d` are added.
     pub adds: Source,
     /// Whether A and B are negated.
     pub negated: [bool; 2],
-    /// Sums of integers stop at the ends of their range.
+    /// Whether sums of integers saturate.
     pub satfinite: bool,
 }
 
-/// A product that has not been done.
+/// A product that has not been executed.
 #[derive(Debug)]
 pub(super) struct Pending<'r> {
-    /// How many groups the warp committed before.
+    /// The number of groups that the warp committed before.
     group: u64,
     product: &'r Product,
-    /// Where factors in shared memory lie.
+    /// The places of factors in shared memory.
     factors: [Option<layout::SharedFactor>; 2],
     adds: bool,
 }
@@ -61,9 +61,9 @@ pub(super) struct Pending<'r> {
 /// The products of a warp.
 #[derive(Debug, Default)]
 pub(super) struct Products<'r> {
-    /// The oldest first.
+    /// Oldest first.
     pending: VecDeque<Pending<'r>>,
-    /// Groups that it committed.
+    /// The number of committed groups.
     groups: u64,
 }
 
@@ -85,7 +85,7 @@ impl<'r> Cta<'r> {
             Factor::Registers(_) => Ok(None),
             Factor::Shared { descriptor, k_major } => {
                 let mut descriptor = Descriptor::decode(agreed(*descriptor)?)?;
-                // What is static lies in the last of the parts that a descriptor reaches.
+                // Static shared memory lies in the last range that a descriptor can address.
                 let dynamic = u64::from(launch.dynamic_shared);
                 if self.program.shared_bytes + dynamic > SHARED_BYTES {
                     return Err("there is more shared memory than a descriptor reaches".to_string());
@@ -109,25 +109,25 @@ impl<'r> Cta<'r> {
         self.products.entry(first / 32).or_default().groups += 1;
     }
 
-    /// Does what a warp waits for: all of its groups but so many.
+    /// Executes the products that a warp waits for: all of its groups except the newest ones.
     pub(super) fn wait_products(&mut self, first: usize, newest: u64) -> Result<(), String> {
         let below = self.products.get(&(first / 32)).map_or(0, |held| held.groups.saturating_sub(newest));
         self.do_products(first / 32, |pending| pending.group < below)
     }
 
-    /// Does all products of a warp, whose registers are about to go.
+    /// Executes all products of a warp, before its registers cease to exist.
     pub(super) fn finish_products(&mut self, warp: usize) -> Result<(), String> {
         self.do_products(warp, |_| true)
     }
 
-    /// Some product of a warp may be done now.
+    /// May execute a product of a warp now.
     pub(super) fn progress_products(&mut self, warp: usize) -> Result<(), String> {
         let waits = self.products.get(&warp).is_some_and(|products| !products.pending.is_empty());
         let mut due = waits && self.random.below(4) == 0;
         self.do_products(warp, |_| std::mem::take(&mut due))
     }
 
-    /// Does a warp's products, up to the first that is not due.
+    /// Executes a warp's products in order, up to the first that is not due.
     fn do_products(
         &mut self,
         warp: usize,
@@ -196,7 +196,7 @@ impl<'r> Cta<'r> {
     }
 }
 
-/// Row and column of an element of a lane's part of the result, which is 8 columns after 8 columns.
+/// Row and column of an element of a lane's part of the result, which consists of blocks of 8 columns.
 fn result_position(lane: usize, index: usize) -> (usize, usize) {
     let core = Shape { m: ROWS, n: 8, k: 0 };
     let (row, col) = matrix::position(Role::C, core, Element::Float(Format::F32), lane, index % 4);
@@ -208,7 +208,7 @@ mod tests {
     use super::super::layout::Mode;
     use super::*;
 
-    /// Fragments as CuTe writes them, thread and value to `row + 64·column`:
+    /// Fragments in CuTe's notation, from thread and value to `row + 64·column`:
     /// A `((4,8,4),(e,2,2)):((64·e,1,16),(64,8,64·4·e))`, the result `((4,8,4),(2,2,n/8)):((128,1,16),(64,8,512))`.
     #[test]
     fn fragments_are_those_of_the_atoms() {

@@ -1,4 +1,5 @@
-//! What kernels do with what they take: through which pointers they load and store, and as what they compute with numbers.
+//! The uses of a kernel's arguments: the pointers through which it loads and stores, and the types in which it computes
+//! with numbers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,14 +15,14 @@ use crate::program::{
     VariableId, Width,
 };
 
-/// The type of a parameter that PTX declares as a number with a meaning.
+/// The type of a parameter, if its PTX type determines one.
 fn declared(name: &str) -> Option<Element> {
     let signed = name.strip_prefix('s').map(|bits| format!("i{bits}"));
     Element::parse(signed.as_deref().unwrap_or(name))
         .filter(|_| !name.starts_with('u') && !name.starts_with('b'))
 }
 
-/// What something of so many bytes may be, of which nothing is known.
+/// The assumed type of a value of this size in bytes, if nothing else is known.
 fn of_bytes(bytes: u32) -> Element {
     match bytes {
         1 => Element::Int { bytes: 1, signed: false },
@@ -39,19 +40,19 @@ fn role(loads: bool, stores: bool) -> Role {
     }
 }
 
-/// What is done through a pointer.
+/// The accesses through a pointer.
 #[derive(Clone, Copy, Debug, Default)]
 struct TensorUse {
     loads: bool,
     stores: bool,
     element: Option<Element>,
     bytes: u32,
-    /// Bytes of what is accessed, and whether it is a float, an integer or not known, as bits.
+    /// A bit for each combination of an accessed size in bytes and a sort: unknown, float or integer.
     sorts: u16,
 }
 
 impl TensorUse {
-    /// Whether what is accessed has several types, or one that does not show.
+    /// Whether the accessed values have several types, or an unknown one.
     fn is_unsure(&self) -> bool {
         self.sorts.count_ones() > 1 || self.element.is_none()
     }
@@ -74,7 +75,7 @@ impl TensorUse {
         };
         self.sorts |= 1 << (3 * width.trailing_zeros().min(3) + sort);
         let element = element.map(|element| match element {
-            // As many as the access has bytes: the operation may be wider.
+            // The access determines the size; the operation may be wider.
             Element::Int { signed, bytes } => Element::Int { bytes: width.min(bytes.max(width)), signed },
             Element::Float(_) | Element::Bool => element,
         });
@@ -85,13 +86,13 @@ impl TensorUse {
     }
 }
 
-/// Passes over a program after which what is not known stays unknown.
+/// The most passes over a program; what is unknown after them stays unknown.
 const PASSES: usize = 32;
 
-/// Values beyond these are not looked at.
+/// Values beyond this number are not examined.
 const MOST_VALUES: usize = 128;
 
-/// Bytes of a tensor map.
+/// The size of a tensor map in bytes.
 const MAP_BYTES: u64 = 128;
 
 /// Whether a parameter is an array of bytes: a struct, or a tensor map.
@@ -99,17 +100,17 @@ pub(super) fn is_struct(parameter: &Parameter) -> bool {
     parameter.element == "b8" && parameter.size > 1
 }
 
-/// What a program does with what it takes.
+/// The uses of a program's arguments.
 pub(super) struct Uses {
-    /// What it takes: of structs, what it loads of them.
+    /// The arguments; for structs, the parts that it loads.
     taken: Vec<Taken>,
-    /// By the number of the value.
+    /// By the index of the argument.
     tensors: BTreeMap<usize, TensorUse>,
     numbers: BTreeMap<usize, Element>,
     maps: Vec<(Taken, MapUse)>,
 }
 
-/// What is done by a tensor map.
+/// The copies by a tensor map.
 #[derive(Clone, Copy, Debug, Default)]
 struct MapUse {
     rank: usize,
@@ -117,7 +118,7 @@ struct MapUse {
     stores: bool,
 }
 
-/// A parameter, or bytes of one that are loaded together.
+/// A parameter, or bytes of one that are loaded at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Taken {
     parameter: usize,
@@ -152,7 +153,7 @@ impl Uses {
         Uses { taken: pointers.taken, tensors, numbers, maps: maps(program) }
     }
 
-    /// What it takes, with what that seems to be.
+    /// The arguments with their inferred kinds.
     pub(super) fn values(&self, program: &Program) -> Vec<InspectedValue> {
         let value = |(at, taken): (usize, &Taken)| {
             let Taken { parameter, offset, size } = *taken;
@@ -175,7 +176,7 @@ impl Uses {
     }
 }
 
-/// What a program takes by its parameters: of structs, what it loads of them, each byte once.
+/// The arguments of a program, by parameters; for structs, the parts that it loads, without overlaps.
 fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
     let mut all = Vec::new();
     for (parameter, own) in program.parameters.iter().enumerate() {
@@ -186,7 +187,7 @@ fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
         let mut members: Vec<Taken> = loads.iter().map(|(_, taken)| *taken).collect();
         members.extend(maps(program).into_iter().map(|(taken, _)| taken));
         members.retain(|member| member.parameter == parameter && member.offset + member.size <= own.size);
-        // Of several at a place, the longest is what lies there.
+        // Of several parts at one offset, the longest is taken.
         members.sort_by_key(|member| (member.offset, Reverse(member.size)));
         if members.is_empty() && own.size == MAP_BYTES && own.align >= 64 {
             all.push(Taken { parameter, offset: 0, size: own.size });
@@ -202,7 +203,7 @@ fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
     all
 }
 
-/// Where registers lead that hold addresses of variables.
+/// The variable and the offset of each register that holds an address of a variable.
 struct Addresses(FxHashMap<RegId, (VariableId, i64)>);
 
 impl Addresses {
@@ -231,7 +232,7 @@ impl Addresses {
         }
     }
 
-    /// The parameter that an address is in, and its byte.
+    /// The parameter that contains an address, and the offset in it.
     fn parameter(&self, program: &Program, address: Address) -> Option<(usize, i64)> {
         let (variable, start) = self.place(address.base)?;
         let parameter = program.parameters.iter().position(|own| own.variable == variable)?;
@@ -239,7 +240,7 @@ impl Addresses {
     }
 }
 
-/// The tensor maps among parameters and their members, by the boxes that are copied by them.
+/// The tensor maps among parameters and their members, found by the boxes that are copied by them.
 fn maps(program: &Program) -> Vec<(Taken, MapUse)> {
     let addresses = Addresses::of(program);
     let mut all: Vec<(Taken, MapUse)> = Vec::new();
@@ -267,7 +268,7 @@ fn maps(program: &Program) -> Vec<(Taken, MapUse)> {
     all
 }
 
-/// The registers that are loaded of parameters, and what of them.
+/// The registers that are loaded from parameters, and the part that each is loaded from.
 fn loads(program: &Program) -> Vec<(RegId, Taken)> {
     let addresses = Addresses::of(program);
     let loaded = |op: &Op| -> Option<Vec<(RegId, Taken)>> {
@@ -294,9 +295,9 @@ struct Through {
     address: Address,
     reads: bool,
     writes: bool,
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     width: u32,
-    /// What is loaded to, or stored.
+    /// The registers that are loaded or stored.
     values: Vec<RegId>,
 }
 
@@ -307,7 +308,7 @@ fn registers(sources: &[Src]) -> Vec<RegId> {
         .collect()
 }
 
-/// The accesses to global memory that an operation makes.
+/// The accesses of an operation to global memory.
 fn through(op: &Op) -> Vec<Through> {
     let (reads, writes) = (true, true);
     if let Op::Load { space, address, width, d, .. } = op {
@@ -377,14 +378,14 @@ fn through(op: &Op) -> Vec<Through> {
     Vec::new()
 }
 
-/// Which values the addresses in registers may be computed from, wherever in the code.
+/// The arguments from which addresses in registers may be computed, anywhere in the program.
 struct Pointers {
     taken: Vec<Taken>,
-    /// The value that a register is loaded from.
+    /// The argument from which a register is loaded.
     loaded: FxHashMap<RegId, usize>,
-    /// A bit for each value.
+    /// A bit for each argument.
     registers: FxHashMap<RegId, u128>,
-    /// Those of which addresses in global memory are made.
+    /// The arguments that are converted to addresses in global memory.
     converted: u128,
 }
 
@@ -426,7 +427,7 @@ impl Pointers {
         if let Src::Reg(register) = source { self.registers.get(&register).copied().unwrap_or(0) } else { 0 }
     }
 
-    /// The values that an address is computed from, numbers left out where pointers are known.
+    /// The arguments from which an address is computed; numbers are left out if pointers are known.
     fn bases(&self, address: Address) -> impl Iterator<Item = usize> + use<> {
         let all = self.of_source(address.base);
         let bits = if all & self.converted != 0 { all & self.converted } else { all };
@@ -434,7 +435,7 @@ impl Pointers {
     }
 }
 
-/// The result that is an address if its operands are, and these.
+/// A result that is an address if its operands are, with these operands.
 fn moved(op: &Op) -> Option<(RegId, Vec<Src>)> {
     if let Op::Mov { d, a, .. } | Op::Cvta { d, a, .. } = op {
         return Some((*d, vec![*a]));
@@ -445,7 +446,7 @@ fn moved(op: &Op) -> Option<(RegId, Vec<Src>)> {
     if let Op::Int3 { d, c, .. } = op { Some((*d, vec![*c])) } else { None }
 }
 
-/// As what registers are computed with: floats before integers.
+/// The types in which registers are used; a float type takes precedence over an integer type.
 #[derive(Default)]
 struct Types(FxHashMap<RegId, Element>);
 
@@ -477,7 +478,7 @@ impl Types {
         if let Src::Reg(register) = source { self.0.get(&register).copied() } else { None }
     }
 
-    /// Operations that say what they compute with.
+    /// Operations that determine the types of their operands and results.
     fn computed(&mut self, op: &Op) {
         let matrix = |element: MatrixElement| {
             if let MatrixElement::Float(format) = element { Some(Element::Float(format)) } else { None }
@@ -531,7 +532,7 @@ impl Types {
         }
     }
 
-    /// Operations whose results are of the type of their operands.
+    /// Operations with results of the same type as their operands.
     fn passed_on(&mut self, op: &Op) {
         let list = if let Op::Mov { d, a, .. } | Op::Shuffle { d: Some(d), a, .. } = op {
             vec![Src::Reg(*d), *a]

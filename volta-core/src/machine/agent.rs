@@ -1,59 +1,61 @@
-//! Who accesses memory, and in what way: threads, atomics, asynchronous operations.
+//! The kinds of memory accesses: by threads, atomic, by asynchronous operations.
 
 use super::clock::AsyncSpace;
 use crate::base::lane::LaneMask;
 use crate::program::{Scope, Update};
 
-/// Who makes an access.
+/// The agent of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Agent {
     /// The thread itself.
     Thread,
-    /// Some lane, nobody knows which: each is recorded as if it were the one, and they do not race with each other.
+    /// One lane of a warp, unspecified which. The access is recorded for each of them, and these records do not race
+    /// with each other.
     AnyOf {
         /// The number of the operation.
         operation: u32,
-        /// Of the thread's warp.
+        /// The candidates, in the thread's warp.
         lanes: LaneMask,
     },
     /// The thread itself, atomically (rule Y7).
     Atomic {
-        /// In which way.
+        /// The update.
         update: Update,
-        /// Among whom.
+        /// The scope.
         scope: Scope,
     },
-    /// The asynchronous copy of that number, which the thread started (rule Y6); one that accesses memory by the async
-    /// proxy says in which space (rule Y10). It may update atomically, in some way and among some threads.
+    /// The asynchronous operation of that number, which the thread started (rule Y6). `proxy` is the state space that
+    /// it accesses by the async proxy, if it does (rule Y10). `update` is its atomic update with the scope, if it makes
+    /// one.
     Copy { number: u32, proxy: Option<AsyncSpace>, update: Option<(Update, Scope)> },
-    /// The thread itself, which makes a barrier in memory or ends one (rule Y9).
+    /// The thread itself, which initialises or invalidates an mbarrier (rule Y9).
     Maker,
-    /// The thread itself, of a barrier in memory: that is what these operations are for.
+    /// The thread itself, with another operation on an mbarrier; such operations do not race with each other.
     Barrier,
-    /// The thread itself, which sets a flag: a store that is strong among some threads (rule Y15).
+    /// The thread itself, which sets a flag by a strong store (rule Y15).
     Setter {
-        /// Which ones.
+        /// The scope.
         scope: Scope,
     },
     /// The thread itself, which has waited for a flag.
     Waiter {
-        /// Among whom its loads are strong.
+        /// The scope of its loads.
         scope: Scope,
     },
 }
 
-/// How a location is updated atomically.
+/// An atomic update of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AtomicUpdate {
     pub(super) update: Update,
-    /// Among whom it is one operation.
+    /// The threads for which it is atomic.
     pub(super) scope: Scope,
     /// Operations of different proxies are not atomic for one another (ISA, Morally strong operations).
     proxy: Option<AsyncSpace>,
 }
 
 impl AtomicUpdate {
-    /// Whether operations of CTAs of a launch that do not run together commute.
+    /// Whether two updates by CTAs that do not run together commute.
     pub(super) fn goes_with(self, other: AtomicUpdate) -> bool {
         self == other && self.scope == Scope::Launch
     }
@@ -67,13 +69,13 @@ impl AtomicUpdate {
 }
 
 impl Agent {
-    /// Whether accesses by the two do not race with each other, within a CTA: parts of one operation, or atomics that
-    /// commute. Atomics of one width that overlap are of one address, since they are aligned.
+    /// Whether accesses by two agents of one CTA do not race with each other: parts of one operation, or atomics that
+    /// commute. Overlapping atomics of one width have the same address, since they are aligned.
     pub(super) fn goes_with(self, other: Agent) -> bool {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
-            // Which stores and which waits there are, and that stores are in order, is all that rule Y15 asks.
+            // Rule Y15 requires that stores to flags are ordered; loads that wait do not race with stores and atomics.
             (Agent::Setter { .. }, Agent::Setter { .. }) => false,
             (Agent::Setter { .. } | Agent::Atomic { .. }, Agent::Waiter { .. })
             | (Agent::Waiter { .. }, Agent::Setter { .. } | Agent::Atomic { .. }) => true,
@@ -85,7 +87,7 @@ impl Agent {
         }
     }
 
-    /// Among whom it is strong, if it is.
+    /// The scope, if the access is strong.
     pub(super) fn scope(self) -> Option<Scope> {
         match self {
             Agent::Setter { scope } | Agent::Waiter { scope } => Some(scope),
@@ -98,7 +100,7 @@ impl Agent {
         }
     }
 
-    /// How it updates what it accesses atomically, if it does.
+    /// The atomic update, if the access makes one.
     pub(super) fn atomic_update(self) -> Option<AtomicUpdate> {
         match self {
             Agent::Atomic { update, scope } => Some(AtomicUpdate { update, scope, proxy: None }),
@@ -115,7 +117,7 @@ impl Agent {
         }
     }
 
-    /// Whether it accesses memory as ordinary instructions do.
+    /// Whether the access is by the generic proxy.
     pub(super) fn is_generic(self) -> bool {
         match self {
             Agent::Thread

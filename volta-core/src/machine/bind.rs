@@ -1,4 +1,4 @@
-//! A launch: the program, its arguments, and every object placed in the address space.
+//! A launch: the program, its arguments, and the placement of every object in the address space.
 
 use super::fits;
 use super::globals::{self, Given};
@@ -26,14 +26,15 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Shared memory is taken to begin at a multiple of this many bytes (rule M1).
+/// Shared memory is assumed to begin at a multiple of this number of bytes (rule M1).
 const WINDOW_ALIGN: u64 = 1024;
-/// The dynamic part of it, behind others, is taken to begin at a multiple of this many (rule M1).
+/// The dynamic window, if it follows other objects, is assumed to begin at a multiple of this number of bytes (rule
+/// M1).
 const DYNAMIC_ALIGN: u64 = 128;
-/// Every object in shared memory is taken to lie at a multiple of this many bytes (rule M1).
+/// Every object in shared memory is assumed to lie at a multiple of this number of bytes (rule M1).
 const SHARED_ALIGN: u64 = 16;
 
-/// What a tensor of the launch holds before it starts.
+/// The contents of a tensor before the launch.
 #[derive(Clone, Debug)]
 pub(super) enum Initial {
     Symbolic(InputId),
@@ -41,13 +42,13 @@ pub(super) enum Initial {
     Fill(u64),
     List(Vec<u64>),
     Iota,
-    /// In a part of the last two dimensions, whose extents are given, it holds one thing, and another beside it.
+    /// One kind of contents in a region of the last two dimensions, with the given extents, and another outside of it.
     Partly(Region, [u64; 2], Box<[Initial; 2]>),
     /// The bytes of a variable.
     Bytes(Vec<u8>),
     /// The fields of structs.
     Fields(Fields),
-    /// A variable of which neither the PTX nor the case says what it holds (rule M5).
+    /// A variable that neither the PTX nor the case initialises (rule M5).
     NotGiven,
 }
 
@@ -59,28 +60,28 @@ pub(super) struct Tensor {
     pub(super) elements: u64,
     pub(super) role: Role,
     pub(super) initial: Initial,
-    /// Its parameter in the case, of a tensor of structs the first field; `None` for a variable that the case does not
-    /// give, and for a parameter of the kernel.
+    /// The index of its parameter in the case; for a tensor of structs, that of the first field. `None` for a variable
+    /// that the case does not give, and for a parameter of the kernel.
     pub(super) param: Option<usize>,
 }
 
 impl Tensor {
-    /// Writing it is a fault (rule M4), and reading it needs no race state.
+    /// Whether writing it is a fault (rule M4); reading it then needs no race state.
     pub(super) fn is_read_only(&self) -> bool {
         self.role == Role::In
     }
 
-    /// Somebody says what all of it holds before the launch: the case or the PTX.
+    /// Whether the case or the PTX determines all of its contents before the launch.
     pub(super) fn is_given(&self) -> bool {
         !matches!(self.initial, Initial::NotGiven | Initial::Fields(Fields { rest: Rest::NotGiven, .. }))
     }
 
-    /// Whether it is one struct, or many.
+    /// Whether it consists of one or more structs.
     pub(super) fn has_fields(&self) -> bool {
         matches!(self.initial, Initial::Fields(_))
     }
 
-    /// The element that a byte is of; `None` beside the fields of a struct, and behind the end.
+    /// The element that contains a byte; `None` for padding of a struct and behind the end.
     pub(super) fn element_at(&self, byte: u64) -> Option<ElementAt<'_>> {
         if let Initial::Fields(fields) = &self.initial {
             return fields.at(byte);
@@ -90,7 +91,7 @@ impl Tensor {
         (element < self.elements).then_some(ElementAt { tensor: self, element, byte: byte % bytes })
     }
 
-    /// What lies at a byte before the launch, if these bytes are one value.
+    /// The value of `bytes` bytes at `byte` before the launch, if they are one element.
     #[inline]
     pub(super) fn whole(&self, byte: u64, bytes: u32, reader: InstId) -> Option<Value> {
         let at = self.element_at(byte)?;
@@ -129,13 +130,13 @@ impl Tensor {
     }
 }
 
-/// The clusters to run, by linear number: CTAs, where clusters are of one. There may be billions of them, so all of them are
-/// not a list.
+/// The clusters to run, by linear number; these are CTAs if each cluster has one. All clusters of a grid are not stored
+/// as a list, since there may be billions.
 #[derive(Debug)]
 pub(super) enum Clusters {
-    /// So many, from 0 on.
+    /// This many, from 0 on.
     All(u64),
-    /// These, ascending.
+    /// These, in ascending order.
     Chosen(Vec<u64>),
 }
 
@@ -147,7 +148,7 @@ impl Clusters {
         }
     }
 
-    /// Up to `count` of them, the ones before position `start` left out.
+    /// Up to `count` of them, beginning at position `start`.
     pub(super) fn window(&self, start: u64, count: u64) -> Vec<u64> {
         let end = start.saturating_add(count).min(self.len());
         match self {
@@ -157,13 +158,13 @@ impl Clusters {
     }
 }
 
-/// What becomes of the outputs of a run.
+/// The use of a run's outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outputs {
-    /// They are compared: each must be known.
+    /// They are compared, so each must be known.
     #[default]
     Compared,
-    /// Nothing is said of their values: those that instructions compute which are not supported are left out (rule S2).
+    /// Their values are not examined: those computed by unsupported instructions are left out (rule S2).
     Written,
 }
 
@@ -179,52 +180,54 @@ pub(super) struct Launch<'a> {
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
-    /// Which run.
+    /// The clusters to run.
     pub(super) clusters: Clusters,
-    /// CTAs of a cluster in each dimension, and whether anybody says so.
+    /// CTAs of a cluster in each dimension.
     pub(super) cluster: [u32; 3],
-    /// CTAs that run together, in each dimension: those of a cluster, or all.
+    /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid.
     pub(super) together: [u32; 3],
     pub(super) cooperative: bool,
-    /// Where that lies which the driver provides for the barrier of a cooperative grid.
+    /// The address of the memory that the driver provides for the barrier of a cooperative grid.
     pub(super) workspace: Option<u64>,
-    /// Some loop of the kernel waits for a flag (rule Y15).
+    /// Whether some loop of the kernel waits for a flag (rule Y15).
     pub(super) has_flags: bool,
+    /// Whether the kernel or the case gives the size of clusters.
     pub(super) is_explicit: bool,
     pub(super) outputs: Outputs,
     pub(super) objects: Objects,
     pub(super) tensors: Vec<Tensor>,
-    /// Tensor maps, by the object that each lies in, and its byte there.
+    /// Tensor maps, by the object that contains each and its byte offset there.
     pub(super) maps: FxHashMap<(u32, u64), Map>,
-    /// Cells of the shared memory of a CTA, and of each thread's memory.
+    /// Cells of the shared memory of a CTA, and of the local memory of a thread.
     pub(super) shared_cells: u32,
     pub(super) local_cells: u32,
     /// Names and shapes of the case's parameters, by input number.
     pub(super) names: Vec<(String, Vec<u64>)>,
-    /// The integers that elements of the case's parameters are, by input number.
+    /// The integer types of elements of the case's parameters, by input number.
     pub(super) integers: Vec<Option<Integers>>,
-    /// What it takes for granted.
+    /// Assumptions about the launch.
     pub(super) assumptions: Vec<Assumption>,
-    /// Functions that are looked for, and how instructions round by their number; none where there are none.
+    /// The library functions to recognise, and the rounding of each instruction by its number; `None` if there are
+    /// none.
     pub(super) functions: Option<(Arc<Templates>, Arc<[Rounds]>)>,
-    /// Found when the first branch on the input asks.
+    /// Computed at the first branch that depends on the input.
     joins: OnceLock<Joins>,
-    /// Likewise.
+    /// Computed at its first use.
     loops: OnceLock<Loops>,
 }
 
-/// The launch does not fit the kernel: a sentence, and what to do.
+/// The launch does not fit the kernel: a sentence, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindError {
     /// Lowercase, no period.
     pub message: String,
     /// May have several lines.
     pub help: Option<String>,
-    /// The instruction that met it, if it took a run to find.
+    /// The instruction at which it was found, if that took a run.
     pub place: Option<Place>,
-    /// Which part of the case is wrong.
+    /// The part of the case that is wrong.
     pub part: Option<CasePart>,
-    /// A limit of the case rather than a mistake.
+    /// The limit of the case that was reached, if it is not a mistake.
     pub exhausted: Option<Exhausted>,
 }
 
@@ -233,7 +236,7 @@ impl BindError {
         BindError { message, help, place: None, part: None, exhausted: None }
     }
 
-    /// The same, about a key of the kernel.
+    /// This error, attributed to a key of the kernel.
     pub(super) fn of_key(self, key: &str) -> BindError {
         BindError { part: Some(CasePart::Key(key.into())), ..self }
     }
@@ -344,13 +347,13 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// An element of a parameter of the case in words; `None` where it is of another tensor.
+    /// An element of a parameter of the case as text; `None` for an element of another tensor.
     pub(super) fn spell(&self, at: ElementAt<'_>) -> Option<String> {
         let (name, shape) = &self.names[at.tensor.param?];
         Some(spell_element(name, shape, at.element))
     }
 
-    /// An input's element in words: `x[3]`, `A[0][7]`, `alpha`.
+    /// An element of an input as text: `x[3]`, `A[0][7]`, `alpha`.
     pub(super) fn element_name(&self, input: InputId, element: u64) -> String {
         match self.names.get(input.index()) {
             Some((name, shape)) => spell_element(name, shape, element),
@@ -358,17 +361,17 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Threads of one CTA.
+    /// The number of threads of a CTA.
     pub(super) fn threads(&self) -> usize {
         self.block.iter().product::<u32>() as usize
     }
 
-    /// Where the sides of branches meet.
+    /// The points at which the sides of branches meet.
     pub(super) fn joins(&self) -> &Joins {
         self.joins.get_or_init(|| self.program.joins())
     }
 
-    /// The loops that may be part of functions which are looked for.
+    /// The loops that may be part of a function to recognise.
     pub(super) fn loops(&self) -> &Loops {
         self.loops.get_or_init(|| {
             let Some((templates, _)) = &self.functions else { return Loops::default() };
@@ -376,39 +379,40 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// Warps of one CTA.
+    /// The number of warps of a CTA.
     pub(super) fn warps(&self) -> usize {
         self.threads().div_ceil(32)
     }
 
-    /// CTAs that run together: those of a cluster, or of a cooperative grid.
+    /// The number of CTAs that run together: those of a cluster, or of a cooperative grid.
     pub(super) fn ranks(&self) -> u32 {
         self.together.iter().product()
     }
 
-    /// CTAs of a cluster.
+    /// The number of CTAs of a cluster.
     pub(super) fn cluster_ranks(&self) -> u32 {
         self.cluster.iter().product()
     }
 
-    /// Number in its cluster of the CTA of that number among those that run together. The clusters of a cooperative grid have
-    /// one CTA.
+    /// The rank in its cluster of a CTA, by its rank among those that run together. The clusters of a cooperative grid
+    /// have one CTA.
     pub(super) fn rank_in_cluster(&self, rank: u32) -> u32 {
         if self.cooperative { 0 } else { rank }
     }
 
-    /// Room for the numbers of all threads of a cluster: each CTA begins with a warp of its own.
+    /// An upper bound of the thread numbers of a cluster. Each CTA begins with a warp of its own, so some numbers are
+    /// unused.
     pub(super) fn thread_numbers(&self) -> usize {
         32 * self.warps() * self.ranks() as usize
     }
 
-    /// Numbers of the threads of a CTA of the cluster.
+    /// The numbers of the threads of a CTA of the cluster.
     pub(super) fn numbers_of(&self, rank: u32) -> Range<usize> {
         let first = 32 * self.warps() * rank as usize;
         first..first + self.threads()
     }
 
-    /// Bytes that a cluster takes before its first step: registers, threads' own memory, shared memory.
+    /// Bytes that a cluster takes before its first step: registers, local memory, shared memory.
     pub(super) fn cluster_bytes(&self) -> u64 {
         let Program { registers, predicates, .. } = *self.program;
         let warp = Warp::bytes(registers, predicates, self.local_cells);
@@ -417,40 +421,40 @@ impl<'a> Launch<'a> {
         cta.saturating_mul(self.ranks().into())
     }
 
-    /// Index of a cluster by its linear number.
+    /// The index of a cluster by its linear number.
     pub(super) fn cluster_at(&self, linear: u64) -> [u32; 3] {
         unravel(linear, std::array::from_fn(|at| self.grid[at] / self.together[at]))
     }
 
-    /// Index of a CTA of the cluster of that linear number.
+    /// The index of a CTA of the cluster with that linear number.
     pub(super) fn cta(&self, linear: u64, rank: u32) -> [u32; 3] {
         let (first, own) = (self.cluster_at(linear), unravel(rank.into(), self.together));
         std::array::from_fn(|at| first[at] * self.together[at] + own[at])
     }
 
-    /// The CTA of its cluster that a thread belongs to, by its number among the cluster's threads.
+    /// The rank of the CTA of a thread, by the thread's number in its cluster.
     pub(super) fn rank_of(&self, number: u32) -> u32 {
         number / (32 * self.warps() as u32)
     }
 
-    /// A thread's index in its CTA.
+    /// The index of a thread in its CTA.
     pub(super) fn thread_index(&self, number: u32) -> [u32; 3] {
         unravel((number % (32 * self.warps() as u32)).into(), self.block)
     }
 
-    /// Names a thread by its number among those of the cluster of that linear number.
+    /// Names a thread by its number in the cluster with that linear number.
     pub(super) fn thread(&self, linear: u64, number: u32) -> Thread {
         Thread { cta: self.cta(linear, self.rank_of(number)), thread: self.thread_index(number) }
     }
 
-    /// Where an instruction stands.
+    /// The source position of an instruction.
     pub(super) fn place(&self, inst: InstId) -> Option<Place> {
         let inst = self.program.insts.get(inst.index())?;
         Some(place(self.program, self.text, &self.lines, inst))
     }
 }
 
-/// What is taken for granted of a launch.
+/// The assumptions about a launch.
 fn assumptions(program: &Program, given: &[Given], side: &Side) -> Vec<Assumption> {
     let together = side.launch.cooperative.then(|| {
         let ctas: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
@@ -465,7 +469,7 @@ fn assumptions(program: &Program, given: &[Given], side: &Side) -> Vec<Assumptio
     globals::assumptions(program, given).into_iter().chain(together).chain(is_reset).collect()
 }
 
-/// How an instruction rounds, and in which format, as a number; 0 if it does not.
+/// The format and rounding of an instruction, as a number; 0 if it does not round.
 fn rounds(inst: &Inst) -> Rounds {
     inst.op.rounding().map_or(0, |(format, rounding)| 1 + format as Rounds * 8 + rounding as Rounds)
 }
@@ -568,7 +572,7 @@ pub(super) struct Builder<'a> {
     requests: Vec<Request>,
 }
 
-/// Which object each variable became, and how much memory there is.
+/// The object of each variable, and the size of shared and local memory.
 struct Variables {
     objects: Vec<Option<u32>>,
     shared_cells: u32,
@@ -586,7 +590,7 @@ impl Builder<'_> {
             .filter(|variable| variable.space == Space::Shared && variable.size.is_none())
             .map(|variable| variable.align)
             .max();
-        // Variables stand in the order in which the kernel names them, not in which they are declared.
+        // Variables are listed in the order in which the kernel uses them, not in that of their declarations.
         let statics = self.program.variables.iter().enumerate();
         let statics =
             statics.filter(|(_, variable)| variable.space == Space::Shared && variable.size.is_some());
@@ -709,7 +713,7 @@ impl Builder<'_> {
         Ok(out)
     }
 
-    /// The tensor that a variable is, if the case gives it.
+    /// The tensor for a variable, if the case gives it.
     fn given_tensor(&self, number: usize, variable: &Variable) -> Result<Option<Tensor>, BindError> {
         let of = |at: usize| tensor(self.which, at, &self.params[at]);
         let tensor = match &self.given[number] {

@@ -1,15 +1,16 @@
-//! Happens-before with a clock for every thread of a CTA (rule Y2): exact. What a thread knows of the others it shares with
-//! those that it met last, so that a barrier costs as much as there are threads, and not their square.
+//! Happens-before by vector clocks, with one entry for every thread that runs together (rule Y2). Threads that have met
+//! share one row of knowledge, so that a barrier costs time linear in the number of threads, not quadratic.
 //!
-//! A thread's own entry counts its releases. An access is stamped with its thread and that thread's entry at the
-//! time; it happens before another thread's access when that thread's clock has reached the stamp. Other *agents* have
-//! entries as well: that of a barrier in memory counts its phases that are over (rule Y9).
+//! A thread's own entry counts its releases. An access is stamped with its thread and that thread's entry at the time.
+//! It happens before another thread's access if that thread's clock has reached the stamp. Other *agents* have entries
+//! as well: that of an mbarrier counts its completed phases (rule Y9).
 //!
-//! Beside what a thread knows stands what of it has been *published* to the async proxy, for each state space that it can
-//! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
-//! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
-//! phase of a barrier an operation belongs to. Asynchronous operations on tensor memory have a clock of their own for what
-//! fences order of them, whether or not threads release and acquire anything else (rule Y14).
+//! Besides its knowledge, a row holds the part of it that has been *published* to the async proxy, for each state space
+//! that this proxy can access (rule Y10); learning from a thread includes learning what has been published. It also
+//! holds the *past*: everything that must have happened in time, whether or not its effects on memory are visible. The
+//! past determines the phase of a barrier that an operation belongs to. Asynchronous operations on tensor memory have
+//! clocks of their own for the order that fences give them, whether or not threads release and acquire anything else
+//! (rule Y14).
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -25,22 +26,22 @@ impl AsyncSpace {
     pub(super) const ALL: [AsyncSpace; 2] = [AsyncSpace::Shared, AsyncSpace::Global];
 }
 
-/// For every agent up to which stamp something holds; the entries that are missing are 0.
+/// A stamp for each agent; missing entries are 0.
 type Stamps = Vec<u32>;
 
-/// What is known.
+/// A row: the knowledge of a thread, or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Knowledge {
     known: Stamps,
-    /// No entry is less than that of what is known.
+    /// No entry is less than that of `known`.
     past: Stamps,
     published: [Stamps; 2],
-    /// Of which agents the initialisations of barriers can be seen (`fence.mbarrier_init`).
+    /// For each agent, the stamp up to which its initialisations of mbarriers are visible (`fence.mbarrier_init`).
     initialised: Stamps,
-    /// Of operations on tensor memory, what lies before a fence before a synchronisation; however relaxed that is, it hands
-    /// this on.
+    /// For operations on tensor memory: what a `tcgen05.fence::before_thread_sync` precedes. Every synchronisation
+    /// passes this on, even a relaxed one.
     fenced: Stamps,
-    /// What of that lies before a fence after a synchronisation.
+    /// The part of `fenced` that a `tcgen05.fence::after_thread_sync` follows.
     ordered: Stamps,
 }
 
@@ -57,7 +58,7 @@ impl Knowledge {
     }
 }
 
-/// Takes in what is later.
+/// Sets each entry to the maximum of both.
 fn join(own: &mut Stamps, other: &[u32]) {
     if own.len() < other.len() {
         own.resize(other.len(), 0);
@@ -67,7 +68,7 @@ fn join(own: &mut Stamps, other: &[u32]) {
     }
 }
 
-/// Whether nothing of it is later than what is there already.
+/// Whether no entry of `stamps` exceeds that of `others`.
 fn is_within(stamps: &[u32], others: &[u32]) -> bool {
     let (both, more) = stamps.split_at(stamps.len().min(others.len()));
     both.iter().zip(others).all(|(stamp, other)| stamp <= other) && more.iter().all(|stamp| *stamp == 0)
@@ -84,18 +85,18 @@ fn set(stamps: &mut Stamps, agent: usize, stamp: u32) {
     stamps[agent] = stamps[agent].max(stamp);
 }
 
-/// What several threads know together.
+/// The joined knowledge of several threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Joined {
     all: Knowledge,
-    /// What threads know that is in it.
+    /// Rows of threads that have been joined into it.
     rows: Vec<Rc<Knowledge>>,
-    /// All of it, to be shared, unless it has grown since.
+    /// The whole as a row to be shared; `None` after it has grown.
     whole: Option<Rc<Knowledge>>,
 }
 
 impl Joined {
-    /// Bytes of what is known, of what is not shared.
+    /// Bytes of the knowledge that is not shared.
     pub(super) fn bytes(&self) -> u64 {
         let Knowledge { known, past, published: [shared, global], initialised, fenced, ordered } = &self.all;
         let stamps = [known, past, shared, global, initialised, fenced, ordered];
@@ -111,7 +112,7 @@ impl Joined {
         at(&self.all.past, agent) >= stamp
     }
 
-    /// Everything that `agent` did up to a stamp is known.
+    /// Adds the knowledge of everything that `agent` did up to a stamp.
     pub(super) fn set(&mut self, agent: usize, stamp: u32) {
         self.whole = None;
         set(&mut self.all.known, agent, stamp);
@@ -120,21 +121,21 @@ impl Joined {
 }
 
 impl Joined {
-    /// Adds what has happened for another one, without its effects on memory.
+    /// Adds the past of another one, without effects on memory.
     pub(super) fn add_past_of(&mut self, other: &Joined) {
         self.whole = None;
         join(&mut self.all.past, &other.all.past);
         join(&mut self.all.fenced, &other.all.fenced);
     }
 
-    /// Operations on tensor memory that end with a stamp of an agent lie before a fence.
+    /// Operations on tensor memory that end with a stamp of an agent precede a fence.
     pub(super) fn set_fenced(&mut self, agent: usize, stamp: u32) {
         self.whole = None;
         set(&mut self.all.fenced, agent, stamp);
     }
 }
 
-/// What a thread knew and had done at some time.
+/// The knowledge of a thread and its stamp at some time.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     row: Rc<Knowledge>,
@@ -143,19 +144,19 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Up to which stamp of `agent` everything happened before.
+    /// The stamp of `agent` up to which everything happened before.
     pub(super) fn knows(&self, agent: usize) -> u32 {
         if agent == self.thread { self.stamp } else { at(&self.row.known, agent) }
     }
 
-    /// Up to which stamp of `agent` everything had happened.
+    /// The stamp of `agent` up to which everything had happened in time.
     pub(super) fn past(&self, agent: usize) -> u32 {
         if agent == self.thread { self.stamp } else { at(&self.row.past, agent) }
     }
 }
 
 impl Joined {
-    /// Adds what was known.
+    /// Adds the knowledge of a snapshot.
     pub(super) fn add(&mut self, told: &Snapshot) {
         if !self.contains(&told.row) {
             self.all.join(&told.row);
@@ -164,7 +165,7 @@ impl Joined {
         self.set(told.thread, told.stamp);
     }
 
-    /// Adds that it has happened, without its effects on memory.
+    /// Adds a snapshot to the past, without effects on memory.
     pub(super) fn add_past(&mut self, told: &Snapshot) {
         self.whole = None;
         join(&mut self.all.past, &told.row.past);
@@ -184,11 +185,11 @@ impl Joined {
 pub(super) struct Clocks {
     /// Each thread's own entry.
     own: Vec<u32>,
-    /// What each thread knows of the others. Threads that have met share it.
+    /// The row of each thread; threads that have met share one.
     rows: Vec<Rc<Knowledge>>,
-    /// Threads, and other agents behind them.
+    /// The number of threads and other agents, which follow the threads.
     agents: usize,
-    /// What a thread knew and had done at its last fence.
+    /// The row and the stamp of a thread at its last fence.
     at_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
 }
 
@@ -200,7 +201,7 @@ impl Clocks {
         Clocks { own: vec![1; threads], rows, agents: threads, at_fence: FxHashMap::default() }
     }
 
-    /// An agent that is no thread; nobody knows anything of it.
+    /// Returns a new agent that is no thread; no thread knows anything of it.
     pub(super) fn new_agent(&mut self) -> usize {
         self.agents += 1;
         self.agents - 1
@@ -211,13 +212,13 @@ impl Clocks {
         self.own[thread]
     }
 
-    /// Up to which stamp of `agent` everything happens before what `thread` does now.
+    /// The stamp of `agent` up to which everything happens before the next action of `thread`.
     pub(super) fn knows(&self, thread: usize, agent: usize) -> u32 {
         if thread == agent { self.own[thread] } else { at(&self.rows[thread].known, agent) }
     }
 
-    /// Of `threads`, by their place among them, enough that what all of these know all of those know: of each knowledge
-    /// that several have, two, since a thread knows more of itself.
+    /// Positions in `threads` of enough threads that what these all know is what all of `threads` know: two for each
+    /// distinct row, since a thread knows more of itself.
     pub(super) fn representatives(&self, threads: &[usize]) -> Vec<usize> {
         let mut kinds: Vec<(&Rc<Knowledge>, usize)> = Vec::new();
         let mut chosen = Vec::new();
@@ -234,23 +235,23 @@ impl Clocks {
         chosen
     }
 
-    /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
+    /// Whether everything that `agent` did up to a stamp has happened in time before the next action of `thread`.
     pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
         self.past(thread, agent) >= stamp
     }
 
-    /// Up to which stamp of `agent` everything has happened when `thread` goes on.
+    /// The stamp of `agent` up to which everything has happened in time before the next action of `thread`.
     pub(super) fn past(&self, thread: usize, agent: usize) -> u32 {
         if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) }
     }
 
-    /// Up to which stamp of `agent` what it did in a space by the generic proxy is there for asynchronous operations that
-    /// `thread` starts now.
+    /// The stamp of `agent` up to which its accesses by the generic proxy in a space are visible to asynchronous
+    /// operations that `thread` starts now.
     pub(super) fn published(&self, thread: usize, agent: usize, space: AsyncSpace) -> u32 {
         at(&self.rows[thread].published[space as usize], agent)
     }
 
-    /// `thread` executes a proxy fence: all that it knows is there for asynchronous operations.
+    /// `thread` executes a proxy fence: everything that it knows becomes visible to asynchronous operations.
     pub(super) fn publish(&mut self, thread: usize, space: AsyncSpace) {
         let row = Rc::make_mut(&mut self.rows[thread]);
         let published = &mut row.published[space as usize];
@@ -258,36 +259,36 @@ impl Clocks {
         set(published, thread, self.own[thread]);
     }
 
-    /// `thread` executes a fence: what it has done and knows is told by an arrival behind it that is relaxed.
+    /// `thread` executes a fence: a later relaxed arrival releases what it has done and knows up to here.
     pub(super) fn fence(&mut self, thread: usize) {
         self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
         self.release(thread);
     }
 
-    /// What `thread` knows and has done.
+    /// The present knowledge and stamp of `thread`.
     pub(super) fn snapshot(&self, thread: usize) -> Snapshot {
         Snapshot { row: Rc::clone(&self.rows[thread]), thread, stamp: self.own[thread] }
     }
 
-    /// What it knew and had done at its last fence.
+    /// The knowledge and stamp of `thread` at its last fence.
     pub(super) fn fenced(&self, thread: usize) -> Option<Snapshot> {
         let (row, stamp) = self.at_fence.get(&thread)?;
         Some(Snapshot { row: Rc::clone(row), thread, stamp: *stamp })
     }
 
-    /// `thread` executes a fence for the barriers that it has initialised.
+    /// `thread` executes a fence for the mbarriers that it has initialised.
     pub(super) fn fence_barriers(&mut self, thread: usize) {
         let row = Rc::make_mut(&mut self.rows[thread]);
         set(&mut row.initialised, thread, self.own[thread]);
         self.release(thread);
     }
 
-    /// Up to which stamp of `agent` the barriers that it initialised can be seen by `thread`.
+    /// The stamp of `agent` up to which mbarriers that it initialised are visible to `thread`.
     pub(super) fn sees_initialised(&self, thread: usize, agent: usize) -> u32 {
         at(&self.rows[thread].initialised, agent)
     }
 
-    /// Adds what `thread` knew at its last fence to `joined`, and that all it did has happened.
+    /// Adds to `joined` the knowledge of `thread` at its last fence, and everything else that it did as past.
     pub(super) fn add_fenced_to(&self, thread: usize, joined: &mut Joined) {
         self.add_past_to(thread, joined);
         join(&mut joined.all.initialised, &self.rows[thread].initialised);
@@ -298,7 +299,7 @@ impl Clocks {
     }
 
     /// Operations on tensor memory that `thread` has started, or knows to be over, come before what follows its next
-    /// synchronisation.
+    /// synchronisation and a fence there.
     pub(super) fn fence_before(&mut self, thread: usize) {
         let own = self.own[thread];
         let row = Rc::make_mut(&mut self.rows[thread]);
@@ -309,20 +310,20 @@ impl Clocks {
         self.release(thread);
     }
 
-    /// Operations on tensor memory that `thread` starts from now on come after what lies before fences that it has
-    /// synchronised with.
+    /// Operations on tensor memory that `thread` starts from now on come after those that precede fences of threads
+    /// with which it has synchronised.
     pub(super) fn fence_after(&mut self, thread: usize) {
         let row = Rc::make_mut(&mut self.rows[thread]);
         let Knowledge { fenced, ordered, .. } = row;
         join(ordered, fenced);
     }
 
-    /// Up to which stamp of `agent` operations on tensor memory are ordered before those that `thread` starts now.
+    /// The stamp of `agent` up to which operations on tensor memory are ordered before those that `thread` starts now.
     pub(super) fn ordered(&self, thread: usize, agent: usize) -> u32 {
         at(&self.rows[thread].ordered, agent)
     }
 
-    /// Adds what `thread` knows to `joined`.
+    /// Adds the knowledge of `thread` to `joined`.
     pub(super) fn add_to(&self, thread: usize, joined: &mut Joined) {
         let row = &self.rows[thread];
         if !joined.contains(row) {
@@ -332,7 +333,7 @@ impl Clocks {
         joined.set(thread, self.own[thread]);
     }
 
-    /// What `thread` does from now on is after everything in `joined`.
+    /// The further actions of `thread` come after everything in `joined`.
     pub(super) fn learn(&mut self, thread: usize, joined: &mut Joined) {
         if joined.contains(&self.rows[thread]) {
             let Joined { all, whole, .. } = joined;
@@ -342,7 +343,7 @@ impl Clocks {
         }
     }
 
-    /// Adds what has happened before what `thread` does now to `joined`, without its effects on memory.
+    /// Adds the past of `thread` to `joined`, without effects on memory.
     pub(super) fn add_past_to(&self, thread: usize, joined: &mut Joined) {
         joined.whole = None;
         join(&mut joined.all.past, &self.rows[thread].past);
@@ -350,7 +351,7 @@ impl Clocks {
         set(&mut joined.all.past, thread, self.own[thread]);
     }
 
-    /// What `thread` does from now on comes later than all that has happened for `joined`.
+    /// The further actions of `thread` come in time after the past of `joined`.
     pub(super) fn learn_past(&mut self, thread: usize, joined: &Joined) {
         let Knowledge { past, fenced, .. } = &*self.rows[thread];
         if is_within(&joined.all.past, past) && is_within(&joined.all.fenced, fenced) {
@@ -361,12 +362,12 @@ impl Clocks {
         join(&mut row.fenced, &joined.all.fenced);
     }
 
-    /// What `thread` does from now on is not part of what it has released so far.
+    /// The further actions of `thread` do not belong to what it has released so far.
     pub(super) fn release(&mut self, thread: usize) {
         self.own[thread] += 1;
     }
 
-    /// All of `threads` meet: everything before is before everything after.
+    /// All of `threads` meet: everything before happens before everything after.
     pub(super) fn meet(&mut self, threads: &[usize]) {
         let mut joined = Joined::default();
         for thread in threads {
@@ -378,7 +379,7 @@ impl Clocks {
         }
     }
 
-    /// All of `threads` meet, and order no memory.
+    /// All of `threads` meet in time, which orders no memory.
     pub(super) fn meet_in_time(&mut self, threads: &[usize]) {
         let mut joined = Joined::default();
         for thread in threads {
@@ -462,7 +463,7 @@ mod tests {
         }
     }
 
-    /// What happens, and what must have happened before it, found by walking back along edges.
+    /// Events and their predecessors: the oracle finds what happens before an event by walking back along edges.
     #[derive(Default)]
     struct History {
         before: Vec<Vec<usize>>,
@@ -492,7 +493,8 @@ mod tests {
     }
 
     proptest! {
-        /// Accesses of two threads are ordered by the clocks exactly if a chain of meetings leads from one to the other.
+        /// Accesses of two threads are ordered by the clocks exactly if a chain of meetings leads from one to the
+        /// other.
         #[test]
         fn clocks_are_happens_before(steps in prop::collection::vec((1u8..32, any::<bool>()), 1..40)) {
             const THREADS: usize = 5;
@@ -517,7 +519,7 @@ mod tests {
             }
         }
 
-        /// Threads that share what they know learn the same as those that each keep it for themselves.
+        /// Threads that share rows learn the same as threads with rows of their own.
         #[test]
         fn shared_rows_are_rows(meetings in prop::collection::vec(1u8..32, 1..20)) {
             const THREADS: usize = 5;

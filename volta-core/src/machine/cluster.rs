@@ -1,4 +1,4 @@
-//! Clusters (rule Y13): CTAs that run together, the barrier that all their threads share, and whether a CTA is there when
+//! Clusters (rule Y13): CTAs that run together, the barrier of all their threads, and whether a CTA exists while
 //! another one accesses its shared memory.
 
 use super::clock::Joined;
@@ -12,12 +12,12 @@ use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What a thread does at the barrier of its cluster.
+/// The state of a thread at the barrier of its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It has not arrived since it last waited.
+    /// It has not arrived since its last wait.
     Away,
-    /// It has arrived in that phase, there, and has not waited.
+    /// It has arrived in this phase, at this instruction, and has not waited.
     Arrived(u32, InstId),
     /// It has returned.
     Gone,
@@ -30,19 +30,19 @@ struct Reach {
     pc: InstId,
 }
 
-/// What the CTAs of a cluster have in common besides memory.
+/// The state that CTAs of a cluster share, besides memory.
 #[derive(Debug, Default)]
 pub(super) struct Cluster {
-    /// Phases of its barrier that are over.
+    /// The number of completed phases of its barrier.
     phase: u32,
-    /// By the numbers of threads; empty if clusters have one CTA.
+    /// By thread number; empty if the clusters have one CTA.
     threads: Vec<Standing>,
-    /// Threads that the phase waits for.
+    /// The number of threads for which the phase waits.
     missing: usize,
-    /// What arrivals knew, and what the phase before told.
+    /// The knowledge that arrivals of this phase release, and that of the phase before.
     joined: Joined,
     over: Joined,
-    /// The last access of a thread to the shared memory of another CTA.
+    /// By thread and rank: the thread's last access to the shared memory of another CTA.
     reaches: FxHashMap<(u32, u32), Reach>,
 }
 
@@ -56,18 +56,18 @@ impl Cluster {
         cluster
     }
 
-    /// Threads that have arrived, and those that have not returned.
+    /// The number of threads that have arrived, and of those that have not returned.
     pub(super) fn arrived(&self) -> (usize, usize) {
         let live = self.threads.iter().filter(|thread| **thread != Standing::Gone).count();
         (live - self.missing, live)
     }
 
-    /// Whether no thread has arrived that has not waited.
+    /// Whether every thread that has arrived has also waited.
     pub(super) fn is_idle(&self) -> bool {
         !self.threads.iter().any(|thread| matches!(thread, Standing::Arrived(..)))
     }
 
-    /// One thread less is waited for.
+    /// The phase waits for one thread less.
     fn count(&mut self) {
         self.missing -= 1;
         if self.missing == 0 {
@@ -79,7 +79,7 @@ impl Cluster {
 }
 
 impl<'l> Cta<'l> {
-    /// Lanes return: the barrier of the cluster waits for them no longer.
+    /// Lanes return: the barrier of the cluster no longer waits for them.
     pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: LaneMask) {
         for lane in if self.cluster.threads.is_empty() { LaneMask::NONE } else { mask } {
             let number = warp.thread(lane) as usize;
@@ -100,8 +100,8 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Lanes come to an operation on the barrier of the cluster, at which the lanes of a warp wait for one another. Gives those
-    /// that go on.
+    /// Lanes reach an operation on the barrier of the cluster, at which the lanes of a warp wait for one another.
+    /// Returns the lanes that continue.
     pub(super) fn meet_cluster(
         &mut self,
         warp: &mut Warp,
@@ -169,7 +169,8 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// `barrier.cluster.wait`: the lanes for which all have arrived, which learn what these told.
+    /// `barrier.cluster.wait`: returns the lanes with a completed phase, after they have learned what its arrivals
+    /// release.
     fn wait_for_cluster(&mut self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<LaneMask, Stop> {
         let mut over = LaneMask::NONE;
         for lane in mask {
@@ -198,16 +199,17 @@ impl<'l> Cta<'l> {
         Ok(over)
     }
 
-    /// The object at an address, and the offset in it: `.shared` is the memory of the own CTA.
+    /// The object at an address, and the offset in it. `.shared` addresses only the memory of the own CTA.
     #[inline]
     pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
         let found = self.launch.objects.find(space, address)?;
-        // The CTAs of a cooperative grid share no shared memory.
+        // The CTAs of a cooperative grid do not share shared memory.
         let is_of_cta = space == Space::Shared || space == Space::Cluster && self.launch.cooperative;
         (!is_of_cta || self.launch.objects.get(found.0).rank == warp.rank).then_some(found)
     }
 
-    /// A lane accesses an object. If it is of another CTA of the cluster, the lane must know that this has begun.
+    /// A lane accesses an object. If the object belongs to another CTA of the cluster, the lane must know that this CTA
+    /// has begun.
     #[inline]
     pub(super) fn reach(&mut self, warp: &Warp, lane: Lane, object: &Object, pc: InstId) -> Result<(), Stop> {
         if object.rank == warp.rank || object.space != Space::Shared {
@@ -236,7 +238,8 @@ impl<'l> Cta<'l> {
         Err(self.fault_at(FaultKind::Race, "Y13", message, vec![site], Some(help.into())))
     }
 
-    /// At the end: whatever another CTA accessed of a CTA's shared memory happened before that returned.
+    /// At the end of the run: checks that each access to the shared memory of another CTA happened before that CTA
+    /// returned.
     pub(super) fn end_reaches(&self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
         let mut late: Vec<(u32, u32, Reach)> = Vec::new();
@@ -260,7 +263,7 @@ impl<'l> Cta<'l> {
     /// A fence by the lanes of `mask`.
     pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, pc: InstId, of: Fenced) {
         let Detector::VectorClock(exact) = &mut self.order else { return };
-        // Without the cluster's barrier and flags nobody asks.
+        // Fences matter only for the cluster's barrier and for flags.
         if self.cluster.threads.is_empty() && !self.launch.has_flags {
             return;
         }
@@ -272,7 +275,7 @@ impl<'l> Cta<'l> {
         for lane in mask {
             let number = warp.thread(lane) as usize;
             match of {
-                // It orders nothing for others of those that run together.
+                // It orders nothing for all CTAs that run together.
                 Fenced::Memory { scope, .. } if !reaches(scope) => {
                     if self.launch.has_flags {
                         self.flags.narrow.insert(number, pc);
@@ -325,7 +328,7 @@ impl<'l> Cta<'l> {
         let mut out = [0; 32];
         for lane in mask {
             let address = self.concrete(warp, a, lane, pc, "an address")?;
-            // What is no address in shared memory is told.
+            // This reports an address outside of shared memory.
             self.in_cta((space, address), 0, (warp, lane, pc))?;
             out[lane] = self.rank_of_address((space, address)).map_or(0, u64::from);
         }
@@ -333,7 +336,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// The numbers of all CTAs of the cluster that a mask of a multicast names.
+    /// The ranks of the CTAs that the mask of a multicast names.
     pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: Lane, pc: InstId) -> Result<Vec<u32>, Stop> {
         let ranks = self.launch.cluster_ranks();
         if self.launch.cooperative {

@@ -1,9 +1,9 @@
-//! One CTA, or those of a cluster, which run together (rule Y13): the warps take turns until all have returned, one is at
-//! fault, or nobody can go on.
+//! One CTA, or all CTAs of a cluster (rule Y13) or of a cooperative grid (Y15), which run together: the warps take
+//! turns until all have returned, one is at fault, or no thread can proceed.
 //!
-//! As long as all threads stand at one instruction, [`super::lockstep`] runs them together. Otherwise who goes first is up to
-//! [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a warp the lanes at the lowest
-//! instruction, which brings diverged lanes together again.
+//! While all threads are at one instruction, [`super::lockstep`] runs them together. Otherwise [`super::schedule`]
+//! determines the order: normally warps in order, each until it can take no step, and within a warp the lanes at the
+//! lowest instruction, so that diverged lanes reconverge.
 
 use super::access_pattern::AccessPatterns;
 use super::barriers::Barriers;
@@ -34,7 +34,7 @@ use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Why a run ends early.
+/// The reasons why a run ends early.
 #[derive(Debug)]
 pub(super) enum Stop {
     Fault(Box<Fault>),
@@ -43,16 +43,16 @@ pub(super) enum Stop {
     Missing(Box<BindError>),
     /// A loop does not end.
     Endless(Box<Endless>),
-    /// The verifier contradicts itself, and how.
+    /// The verifier contradicts itself, in this way.
     Defect(&'static str),
-    /// In a run that goes on behind a fault: what it left unknown decides what is executed (rule R2).
+    /// In a run that continues after a fault: a value that the fault left unknown decides what is executed (rule R2).
     Doubtful,
-    /// The epoch race detector is not enough for this CTA.
+    /// The epoch race detector does not suffice for this CTA.
     NeedVectorClocks,
 }
 
 impl Stop {
-    /// The fault with what happened at barriers in memory.
+    /// The fault, with what happened at mbarriers.
     pub(super) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
         if let Stop::Fault(fault) = &mut self {
             fault.phases = phases;
@@ -61,14 +61,14 @@ impl Stop {
     }
 }
 
-/// How a CTA is run.
+/// The way in which a CTA is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// All warps in lockstep as far as they agree; races by epochs.
+    /// All warps in lockstep while they agree; races by epochs.
     Lockstep,
     /// One warp after the other; races by epochs.
     WarpByWarp,
-    /// One warp after the other; races by vector clocks. Clusters of several CTAs run in no other way.
+    /// One warp after the other; races by vector clocks. CTAs that run together use no other mode.
     VectorClocks,
 }
 
@@ -81,31 +81,31 @@ impl From<Exhausted> for Stop {
 /// What a CTA shares with the others of its launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beside<'l> {
-    /// Warp instructions that those before it executed.
+    /// Warp instructions that the CTAs before it executed.
     pub(super) instructions: u64,
-    /// What they left behind.
+    /// Memory that they keep.
     pub(super) held: Held,
-    /// Those that run at the same time, and its number among them.
+    /// The pool of the CTAs that are executed at the same time, and this one's index in it.
     pub(super) pool: Option<(&'l Pool, usize)>,
 }
 
-/// What a CTA took, at its height.
+/// The resources of a CTA at its peak.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     pub(super) instructions: u64,
     pub(super) held: Held,
 }
 
-/// Which race detector orders accesses.
+/// The race detector in use.
 #[derive(Debug)]
 pub(super) enum Detector {
-    /// By epochs, of which this is the current one; what it knows of memory lies beside it ([`EpochShadow`](super::race::EpochShadow)).
+    /// By epochs; this is the current one. The shadows of memory lie in [`Memory`].
     Epoch(u32),
     /// By vector clocks.
     VectorClock(Box<VectorClockDetector>),
 }
 
-/// What a CTA counted.
+/// Counts of one CTA.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) warp_instructions: u64,
@@ -114,14 +114,14 @@ pub(super) struct Counts {
     pub(super) warp_syncs: u64,
 }
 
-/// A CTA while it runs, or a cluster of several.
+/// A CTA while it runs, or several that run together.
 pub(super) struct Cta<'l> {
     pub(super) launch: &'l Launch<'l>,
     pub(super) options: &'l Options,
     /// The linear number of its cluster.
     pub(super) linear: u64,
     pub(super) store: Store,
-    /// Of terms of integers, as far as somebody asked.
+    /// Ranges of integer terms, computed on demand.
     pub(super) ranges: Ranges,
     pub(super) packed: PackedValues,
     pub(super) memory: Memory,
@@ -129,64 +129,65 @@ pub(super) struct Cta<'l> {
     pub(super) barriers: Barriers,
     /// Those in shared memory.
     pub(super) mbarriers: Mbarriers,
-    /// What loops wait for.
+    /// The locations for which loops wait.
     pub(super) flags: Flags<Condition>,
-    /// What CTAs of a cluster have in common.
+    /// The state that CTAs of a cluster share.
     pub(super) cluster: Cluster,
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
-    /// What is known of values that depend on no input.
+    /// Facts about values that depend on no input.
     pub(super) known: Knowns,
     /// What the run relied on.
     pub(super) relied: Relied,
-    /// Which terms are the same to the last bit, as far as somebody asked.
+    /// Which terms are equal to the last bit, computed on demand.
     pub(super) congruence: Congruence,
-    /// What branches on the input decide, by their place.
+    /// The regions of branches that depend on the input, by the branch.
     pub(super) hammocks: rustc_hash::FxHashMap<InstId, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
     pub(super) fragments: Fragments,
-    /// Asynchronous copies under way, by thread.
+    /// Asynchronous copies in flight, by thread.
     pub(super) copies: Vec<Copies>,
-    /// What each warp does with products of warpgroups; empty where there are none, or no vector clocks.
+    /// By warp, the state of its products of warpgroups; empty if the kernel has none, or without vector clocks.
     pub(super) products: Vec<Products>,
     /// Tensor memory.
     pub(super) tensor_memory: TensorMemory,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
-    /// What others of the launch took of the budgets.
+    /// What the other CTAs of the launch took of the budgets.
     pub(super) beside: Beside<'l>,
-    /// Looks for loops over barriers that do not end.
+    /// Searches for loops over barriers that do not end.
     pub(super) watch: Watch,
-    /// What it held when it held most.
+    /// The memory that it held at its peak.
     most_held: Cell<Held>,
-    /// Bytes of registers and of threads' own memory.
+    /// Bytes of registers, local memory and shared memory, as allocated at the start.
     own_bytes: u64,
-    /// Operations that were looked at, and not executed, to find out about branches.
+    /// Work charged at a quarter of an instruction: operations examined to analyse branches and loops, and pieces of
+    /// copies.
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
-    /// What all warps hold together, if they may go in step.
+    /// The registers of all warps in lockstep, if this is possible.
     pub(super) lockstep: Option<InStep>,
-    /// The object in which threads race, as far as that is known.
+    /// The object in which threads race, if known.
     pub(super) raced: Option<u32>,
-    /// What it found, if it goes on behind its faults.
+    /// The findings so far, if the run continues after faults.
     pub(super) survey: Option<Box<Survey>>,
-    /// Under vector clocks, the first read of each instruction that met what nobody had written.
+    /// With vector clocks: the first read of each instruction that found unwritten memory.
     pub(super) unwritten: UnwrittenReads,
-    /// Under vector clocks, who met where.
+    /// With vector clocks: which threads met where.
     pub(super) meetings: Meetings,
-    /// What its accesses cost, if that was asked for.
+    /// The cost of its accesses, if requested.
     pub(super) patterns: Option<Box<AccessPatterns>>,
 }
 
-/// For each instruction, a read of what nobody had written.
+/// For each instruction, a read of memory that no thread has written.
 pub(super) type UnwrittenReads = std::collections::BTreeMap<InstId, Site>;
 
 impl<'l> Cta<'l> {
     /// A CTA before its first step.
     ///
     /// # Errors
-    /// When what its threads hold at once, which a short text can make huge, is more than the budget.
+    /// If the memory of all its threads, which a short text can make huge, exceeds the budget.
     pub(super) fn new(
         launch: &'l Launch<'l>,
         options: &'l Options,
@@ -208,7 +209,7 @@ impl<'l> Cta<'l> {
             .collect();
         let (registers, predicates) = (launch.program.registers, launch.program.predicates);
         let lockstep = match mode {
-            // In lockstep, accesses of several warps are one.
+            // In lockstep, accesses of several warps would count as one.
             Mode::Lockstep if options.access_patterns => None,
             Mode::Lockstep => InStep::new(threads, registers, predicates, options),
             Mode::WarpByWarp | Mode::VectorClocks => None,
@@ -309,7 +310,7 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Runs a warp until none of its lanes can go on, or its turn ends; tells whether any did.
+    /// Runs a warp until none of its lanes can proceed, or its turn ends; returns whether any lane did.
     fn run_warp(&mut self, warp: &mut Warp, turns: &mut Turns) -> Result<bool, Stop> {
         let mut progress = false;
         loop {
@@ -330,7 +331,7 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// When lanes returned or others arrived, a wait inside the warp may be over.
+    /// After lanes have returned or arrived, a wait within the warp may be over.
     fn retry_waits(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let insts: &'l [Inst] = &self.launch.program.insts;
         let mut waiting = warp.at_collective;
@@ -377,12 +378,12 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// What counts as executed: looking at an operation costs less than executing one.
+    /// The instructions charged so far: examining an operation costs a quarter of executing it.
     fn instructions(&self) -> u64 {
         self.counts.warp_instructions + self.looked_at / 4
     }
 
-    /// What it took so far.
+    /// The resources taken so far.
     pub(super) fn taken(&self) -> Taken {
         Taken { instructions: self.instructions(), held: self.most_held.get() }
     }
@@ -404,7 +405,7 @@ impl<'l> Cta<'l> {
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
 
-    /// When a warp's accesses happen, for the epoch detector.
+    /// The time of a warp's accesses, for the epoch detector.
     #[inline]
     pub(super) fn now(&self, warp: &Warp) -> Now {
         let epoch = match &self.order {
@@ -451,7 +452,7 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// What happens at the site of such a fault, in a word or two.
+/// A verb for the site of a fault of this kind.
 fn action(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::Race | FaultKind::ProxyRace => "races",

@@ -1,4 +1,4 @@
-//! What a deadlock is reported as (rule Y5): who waits where, and for what.
+//! The report of a deadlock (rule Y5): which threads wait where, and for what.
 
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
@@ -10,14 +10,14 @@ use std::fmt;
 /// The most places that a message shows.
 const MAX_WAITS: usize = 8;
 
-/// A place where lanes of a warp wait, or all lanes of several warps.
+/// A place where lanes of a warp wait, or all lanes of several consecutive warps.
 #[derive(Debug)]
 struct Waits {
     rank: u32,
     first: usize,
     last: usize,
     thread: u32,
-    /// Of so many.
+    /// The number of waiting lanes, and of lanes that the warp has.
     lanes: (u32, u32),
     is_whole: bool,
     pc: InstId,
@@ -36,10 +36,10 @@ impl fmt::Display for Waits {
 }
 
 impl Cta<'_> {
-    /// Nobody can take a step: who waits where, and for whom.
+    /// The fault if no thread can proceed: which threads wait where, and for what.
     #[cold]
     pub(super) fn deadlock(&self, warps: &[Warp]) -> Stop {
-        // Warps side by side that wait for the same are one site.
+        // Consecutive warps that wait for the same are reported as one site.
         let mut places: Vec<Waits> = Vec::new();
         for warp in warps {
             let mut rest = warp.live();

@@ -1,9 +1,10 @@
 //! Loops that do not end.
 //!
-//! A CTA that is after one barrier what it was after an earlier one, in all registers and all memory, is so for ever:
-//! nothing else decides what its threads do, if none races. The same holds of a warp that turns back in a loop, as long as
-//! no other thread writes what it reads. Looking at all of that takes time, so it is looked at few times, ever further
-//! apart: at first when there were more barriers, or turns, than kernels have that end.
+//! If after one barrier all registers and all memory of a CTA have the same contents as after an earlier one, this
+//! recurs forever: without races, nothing else determines what its threads do. The same holds for a warp that jumps
+//! back in a loop, as long as no other thread writes what it reads. A comparison of the whole state takes time, so
+//! comparisons are rare and ever further apart. The first comes after more barriers, or iterations, than kernels that
+//! end usually have.
 
 use std::hash::{Hash, Hasher};
 
@@ -15,31 +16,32 @@ use crate::base::lane::Lane;
 use crate::program::InstId;
 use crate::verdict::Place;
 
-/// The first barrier after which a CTA is looked at; then those whose number is a power of two.
+/// The first barrier after which the state of a CTA is recorded; later ones are those with a power of two as their
+/// number.
 const FIRST: u64 = 1 << 12;
-/// So many barriers behind each of these, it is compared with what it was there.
+/// The state is compared with the recorded one after each of this many further barriers.
 const LONGEST: u64 = 64;
-/// The same of turns of loops, of which there are more.
+/// The corresponding limits for iterations of loops, which are more frequent.
 const FIRST_TURN: u64 = 1 << 14;
 const MOST_TURNS: u64 = 2;
 
 /// A loop that does not end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Endless {
-    /// A barrier in it, or where it turns back.
+    /// A barrier in it, or the instruction that jumps back.
     pub place: Option<Place>,
-    /// What comes again.
+    /// The repetition.
     pub repeats: Repeats,
 }
 
-/// Between what everything is what it was.
+/// The kind of repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Barriers that the CTA had met, both times.
+    /// The numbers of barriers completed at both times.
     Barriers([u64; 2]),
-    /// So many turns of a warp alone, or of all together.
+    /// The number of iterations after which the state recurs, of one warp or of all warps in lockstep.
     Turns(u64),
-    /// A flag that no thread of its CTA sets.
+    /// No state recurs: a thread waits for a flag that no thread of its CTA sets.
     Flag,
 }
 
@@ -74,7 +76,7 @@ impl std::fmt::Display for Endless {
     }
 }
 
-/// What a CTA was after a barrier, and where a loop turned back.
+/// The state of a CTA after a barrier, and that at a backward jump, with their counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     known: Option<(u64, u64)>,
@@ -83,12 +85,12 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Whether a CTA is looked at after so many barriers.
+    /// Whether the state of a CTA is examined after this many barriers.
     pub(super) fn looks_at(&self, barriers: u64) -> bool {
         barriers >= FIRST && barriers - (1 << barriers.ilog2()) <= LONGEST
     }
 
-    /// Counts a turn; says whether what makes it is looked at.
+    /// Counts an iteration; returns whether the state is examined after it.
     #[inline]
     pub(super) fn turns(&mut self) -> bool {
         self.turns += 1;
@@ -97,7 +99,7 @@ impl Watch {
 }
 
 impl Cta<'_> {
-    /// Looks for an earlier time at which the CTA was what it is.
+    /// Searches for an earlier barrier after which the CTA had its present state.
     pub(super) fn look_for_repetition(&mut self, warps: &[Warp]) -> Result<(), Stop> {
         let barriers = self.counts.barriers;
         if !self.watch.looks_at(barriers) || self.arrivals() != 0 || !self.is_nothing_under_way() {
@@ -122,7 +124,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Looks for an earlier time at which warps that turn back at `pc` were what they are.
+    /// Searches for an earlier iteration in which warps that jump back to `pc` had their present state.
     #[cold]
     pub(super) fn look_for_turn(&mut self, warps: &[Warp], pc: InstId) -> Result<(), Stop> {
         if !self.is_nothing_under_way() {
@@ -144,8 +146,8 @@ impl Cta<'_> {
         }
     }
 
-    /// A digest of all that decides what comes next. No claim rests on it: another state of the same digest costs an
-    /// answer.
+    /// A digest of everything that determines the further run. No claim rests on it: a collision yields an *unknown*
+    /// where an answer was possible.
     fn digest(&self, warps: &[Warp]) -> u64 {
         let mut hasher = FxHasher::default();
         for warp in warps {
@@ -158,7 +160,7 @@ impl Cta<'_> {
             warp.local.hash(&mut hasher);
         }
         self.memory.hash_contents(&mut hasher);
-        // What is made anew each time is not what it was.
+        // A state is not the same if it contains newly created values.
         (self.store.len(), self.packed.bytes(), self.fragments.bytes()).hash(&mut hasher);
         hasher.finish()
     }

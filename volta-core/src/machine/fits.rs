@@ -1,4 +1,4 @@
-//! Whether a launch is one that the hardware takes, and that the kernel was compiled for.
+//! Checks that the hardware supports a launch, and that the kernel was compiled for it.
 
 use super::bind::{BindError, Clusters};
 use crate::base::budget::{Budgets, Limit};
@@ -6,17 +6,17 @@ use crate::case::Side;
 use crate::program::{LaunchBounds, Program, Space};
 use std::collections::BTreeMap;
 
-/// What a launch runs.
+/// The CTAs of a launch.
 pub(super) struct Fit {
-    /// Which of those that run together.
+    /// The clusters, or sets of CTAs that run together, to run.
     pub(super) clusters: Clusters,
     /// CTAs of a cluster in each dimension.
     pub(super) cluster: [u32; 3],
-    /// CTAs that run together: those of a cluster, or all of the grid.
+    /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid.
     pub(super) together: [u32; 3],
 }
 
-/// Checks a launch, and says what it runs.
+/// Checks a launch; returns which CTAs it runs.
 pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Fit, BindError> {
     let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
@@ -34,11 +34,11 @@ pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result
     Ok(Fit { clusters: clusters_of(ctas, grid, cluster)?, cluster, together: cluster })
 }
 
-/// Multiprocessors of the largest GPU there is, and the most CTAs and threads that one of them runs at a time.
+/// Multiprocessors of the largest GPU, and the most CTAs and threads that one of them runs at a time.
 const MULTIPROCESSORS: u64 = 160;
 const RESIDENT: (u64, u64) = (32, 2048);
 
-/// Whether all CTAs can run at the same time.
+/// Checks that all CTAs can run at the same time.
 fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
     let ctas = side.launch.grid.iter().fold(1u64, |ctas, n| ctas.saturating_mul((*n).into()));
     if side.launch.ctas.is_some() {
@@ -96,7 +96,7 @@ fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64,
     Ok(threads)
 }
 
-/// Registers of a multiprocessor, which a block must not exceed, and of a thread: 255, and compilers say 256.
+/// Registers of a multiprocessor, which a block must not exceed, and of a thread: 255, which compilers state as 256.
 const REGISTERS: u64 = 65_536;
 const THREAD_REGISTERS: u32 = 256;
 
@@ -108,7 +108,7 @@ fn check_registers(program: &Program, threads: u64) -> Result<(), BindError> {
             format!("kernel `{}` may use {registers} registers a thread (`.maxnreg`)", program.name);
         return Err(BindError::new(message, Some(format!("no GPU has more than {THREAD_REGISTERS}"))));
     }
-    // With a bound on its threads, the compiler takes as few registers as they have room for.
+    // If the number of threads is bounded, the compiler chooses few enough registers.
     let is_bounded = max_block.is_some() || required_block.is_some();
     if !is_bounded && threads * u64::from(registers) > REGISTERS {
         let message = format!(
@@ -123,11 +123,11 @@ fn check_registers(program: &Program, threads: u64) -> Result<(), BindError> {
     Ok(())
 }
 
-/// Static shared memory of a CTA at most.
+/// The most static shared memory of a CTA, in bytes.
 const STATIC_SHARED: u64 = 48 << 10;
 
-/// Shared memory of a CTA at most, by architecture: what a kernel can opt in to (CUDA programming guide, compute
-/// capabilities). Of an architecture that is not known, the most that any has.
+/// The most shared memory of a CTA, in bytes, that a kernel can opt in to on an architecture (CUDA programming guide,
+/// compute capabilities). For an unknown architecture, the most of all.
 fn most_shared(architecture: Option<u32>) -> u64 {
     let kib = match architecture {
         Some(..=69) => 48,
@@ -161,10 +161,10 @@ fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
     Ok(())
 }
 
-/// CTAs of a cluster at most, where the kernel asks for more than the portable 8.
+/// The most CTAs of a cluster, where the kernel asks for more than the portable 8.
 const CLUSTER: u64 = 16;
 
-/// Says how many CTAs a cluster has in each dimension.
+/// The number of CTAs of a cluster in each dimension.
 fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError> {
     let LaunchBounds {
         cluster: required,
@@ -234,7 +234,7 @@ fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError>
     Ok(cluster)
 }
 
-/// The clusters that hold the CTAs to run, which must be whole.
+/// The clusters that contain the CTAs to run; of each cluster, all CTAs must be chosen.
 fn clusters_of(ctas: Clusters, grid: [u32; 3], cluster: [u32; 3]) -> Result<Clusters, BindError> {
     let size: u64 = cluster.iter().map(|n| u64::from(*n)).product();
     match ctas {
@@ -258,7 +258,7 @@ fn clusters_of(ctas: Clusters, grid: [u32; 3], cluster: [u32; 3]) -> Result<Clus
     }
 }
 
-/// The hardware's own limits on a grid.
+/// The hardware's limits on a grid.
 const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 
 fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
@@ -277,7 +277,7 @@ fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
     // At most 2⁶³: this cannot overflow.
     let total: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
     let Some(chosen) = &side.launch.ctas else {
-        // Footprints name CTAs by 32 bits.
+        // Footprints store the number of a CTA in 32 bits.
         let most = budgets[Limit::Ctas].min(1 << 32);
         budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, total)?;
         return Ok(Clusters::All(total));

@@ -1,34 +1,35 @@
-//! Flags (rule Y15): places in memory that loops wait for. What changed them, and what it means for a wait that these changes
-//! may come in any order that happens-before allows.
+//! Flags (rule Y15): locations in memory for which loops wait. This module records their changes, and determines the
+//! outcomes of a wait if the changes come in any order that happens-before allows.
 //!
-//! A wait is over in some state: when some of the changes have come, with each all those before it, and all that its thread
-//! knows. The order of the others is looked at in *layers*, each of which comes wholly before the next: a state is all of some
-//! layers and a part of the next one. Where all of a layer add the same number, each number that any part makes can come, and
-//! by more than one part; of different numbers more are taken for possible than may be, and none for impossible that is not.
+//! A wait ends in some state of the flag: some of the changes have come, with each change all those that happen before
+//! it, and all changes that the waiting thread knows. The other changes are divided into *layers*, each of which comes
+//! wholly before the next. A state consists of all changes of some first layers and a part of the next one. If all
+//! changes of a layer add the same number, every partial sum can occur, in more than one order. If they add different
+//! numbers, the set of partial sums is an over-approximation: it may contain impossible ones and omits none.
 
 use super::clock::{Clocks, Joined, Snapshot};
 use crate::program::InstId;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More states of one layer, by what the flag holds in them, are not looked at.
+/// The most different contents that the flag may have within one layer.
 const MOST_STATES: usize = 1 << 13;
-/// A flag is not followed for more changes.
+/// The most changes of a flag that are recorded.
 const MOST_CHANGES: usize = 1 << 12;
 
-// Why nothing is said.
+// Reasons for no result.
 const UNKNOWN: Unclear = "what it holds before is not a known number";
 const OTHER: Unclear = "it is changed by something else than stores and additions of known words";
 const UNORDERED: Unclear = "stores to it are not ordered with its other changes";
 
-/// What happens to a flag.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// A number is added atomically.
     Add(u32),
     /// A number is stored.
     Set(u32),
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -40,7 +41,7 @@ impl Change {
         }
     }
 
-    /// What a flag holds behind it, as far as that is known.
+    /// The contents of the flag after the change, if known.
     fn applied(self, value: Option<u32>) -> Option<u32> {
         match self {
             Change::Add(by) => value.map(|value| value.wrapping_add(by)),
@@ -55,80 +56,85 @@ impl Change {
 pub(super) struct Event {
     pub(super) pc: InstId,
     change: Change,
-    /// What its thread knew and had done, this change included.
+    /// The knowledge and the time of its thread, this change included.
     pub(super) now: Snapshot,
-    /// What of that it tells those who wait.
+    /// The part of that knowledge which the change releases to waiting threads.
     told: Option<Snapshot>,
-    /// So many of the changes before it, without a gap, are known to its thread.
+    /// The thread knows this many of the first changes, without a gap.
     known_first: usize,
 }
 
-/// A wait that is over.
+/// A wait that has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Waited<C> {
     pub(super) pc: InstId,
-    /// What its thread knew before.
+    /// The knowledge of its thread before the wait.
     pub(super) before: Snapshot,
-    /// Its thread's stamp behind it.
+    /// The stamp of its thread after the wait.
     pub(super) stamp: u32,
-    /// How many changes there were then.
+    /// The number of changes at the end of the wait.
     at: usize,
     pub(super) condition: C,
     pub(super) outcome: Outcome,
 }
 
-/// How a wait ends under every schedule.
+/// The outcome of a wait under every schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// It has waited for so many changes, those first in the run, besides what it knew; 0 if it need not wait.
+    /// The wait is for this many changes, the first ones of the run, besides those that the thread knew; 0 if it need
+    /// not wait.
     pub(super) changes: usize,
-    /// What it found, if it can be one number only.
+    /// The value that the last load returned, if it can be one number only.
     pub(super) found: Option<u32>,
 }
 
-/// What is to be said of a wait.
+/// The result of judging a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// Its condition does not hold yet.
+    /// The condition does not hold yet.
     Stays,
     Leaves(Outcome),
-    /// Which changes it waits for depends on the schedule, or whether it sees them: this one may come before its end or after.
+    /// Which changes the loop waits for, or whether it sees them, depends on the schedule. `beside` is a change that
+    /// may come before or after its end.
     Ambiguous {
         beside: Option<usize>,
     },
 }
 
-/// Why nothing is said, in words.
+/// The reason for no result, as text.
 pub(super) type Unclear = &'static str;
 
-/// Whether a loop is left where the flag holds a number.
+/// Whether a loop is left if the flag holds a number.
 pub(super) type Leaves<'c> = &'c mut dyn FnMut(u32) -> Result<bool, Unclear>;
 
 /// A flag.
 #[derive(Clone, Debug)]
 pub(super) struct Flag<C> {
-    /// What it held before the changes.
+    /// The contents before the first change, if known.
     base: Option<u32>,
-    /// The agent that counts its changes, in the order of the run. Who knows of one must not find what was before it.
+    /// The agent that counts the changes, in the order of the run. A thread that knows one of them must not find older
+    /// contents.
     pub(super) agent: usize,
-    /// There are more changes than are followed.
+    /// There were more changes than are recorded.
     is_lost: bool,
     pub(super) events: Vec<Event>,
     pub(super) waits: Vec<Waited<C>>,
 }
 
-/// All flags.
+/// All flags of a run.
 #[derive(Debug)]
 pub(super) struct Flags<C> {
     /// By object and cell.
     pub(super) places: BTreeMap<(u32, u64), Flag<C>>,
-    /// What threads have waited for by relaxed loads: a fence lets them know it.
+    /// By thread, the knowledge released by the changes it has waited for with relaxed loads; it learns this at a fence
+    /// that acquires.
     pub(super) pending: FxHashMap<usize, Joined>,
-    /// Fences that reach less than all that run together, by thread.
+    /// By thread, a fence with a scope that does not cover all CTAs that run together.
     pub(super) narrow: BTreeMap<usize, InstId>,
-    /// The change that an atomic operation of a thread made last, by the register that got what was there before.
+    /// By thread and register with the result of an atomic operation: the flag and the index of the change that it
+    /// made.
     pub(super) found: FxHashMap<(u32, u32), ((u32, u64), usize)>,
-    /// Changes and waits.
+    /// The number of changes and waits.
     count: u64,
 }
 
@@ -145,7 +151,7 @@ impl<C> Default for Flags<C> {
 }
 
 impl<C> Flags<C> {
-    /// Bytes of what is known of them.
+    /// Bytes of the recorded changes and waits.
     pub(super) fn bytes(&self) -> u64 {
         let rows: u64 = self.pending.values().map(Joined::bytes).sum();
         self.count * (size_of::<Event>() + size_of::<Waited<C>>()) as u64
@@ -153,7 +159,7 @@ impl<C> Flags<C> {
             + (self.places.len() * size_of::<Flag<C>>() + self.found.len() * 32) as u64
     }
 
-    /// The flag at a place; one that is new holds `base`.
+    /// The flag at a place; a new one holds `base`.
     pub(super) fn at(
         &mut self,
         key: (u32, u64),
@@ -169,7 +175,7 @@ impl<C> Flags<C> {
         })
     }
 
-    /// Notes a change of a flag.
+    /// Records a change of a flag.
     pub(super) fn note(
         &mut self,
         key: (u32, u64),
@@ -195,7 +201,8 @@ impl<C> Flags<C> {
     }
 }
 
-/// Layers that come one after the other: where each begins in a list, and where the last one ends.
+/// Divides changes into layers, by how many of the first changes each one's thread knows. Returns the start of each
+/// layer, and the end of the last.
 fn layers(known_first: &[usize]) -> Vec<usize> {
     let (mut starts, mut least) = (Vec::new(), usize::MAX);
     for (at, known) in known_first.iter().enumerate().rev() {
@@ -209,7 +216,7 @@ fn layers(known_first: &[usize]) -> Vec<usize> {
     starts
 }
 
-/// What sums some of these numbers make, all of them and none among them.
+/// The sums of all subsets of some numbers, including the empty one and the whole.
 fn sums(numbers: &[u32]) -> Result<BTreeSet<u32>, Unclear> {
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
     numbers.iter().for_each(|number| *counts.entry(*number).or_default() += 1);
@@ -228,32 +235,32 @@ fn sums(numbers: &[u32]) -> Result<BTreeSet<u32>, Unclear> {
     Ok(all)
 }
 
-/// What a flag may hold, and when.
+/// The possible states of a flag.
 struct States {
     layers: Vec<Layer>,
-    /// Before anything comes that was not known.
+    /// The contents before any change that the thread does not know.
     first: u32,
 }
 
-/// Changes that come after all those before them, and before all those behind.
+/// Changes that come after all those of earlier layers and before all those of later ones.
 struct Layer {
     changes: Vec<usize>,
-    /// One number is added, if any is.
+    /// Whether all additions, if there are any, add the same number.
     is_even: bool,
-    /// What the flag may hold when some of them have come, and not all.
+    /// The possible contents after some of the changes, but not all.
     parts: BTreeSet<u32>,
-    /// When all have come.
+    /// The contents after all of them.
     whole: u32,
 }
 
 impl<C> Flag<C> {
-    /// Whether a thread that knew this must not find what was before a change.
+    /// Whether a thread with this knowledge must not find contents older than a change.
     fn is_known(&self, event: usize, to: &Snapshot) -> bool {
         let Event { now, .. } = &self.events[event];
         to.knows(now.thread) >= now.stamp || to.knows(self.agent) as usize > event
     }
 
-    /// The changes that do not come after something that `thread` did, up to a stamp, after the first `at` ones.
+    /// The changes without those after the first `at` ones that follow an action of `thread` with stamp `stamp`.
     fn not_after(&self, at: usize, thread: usize, stamp: u32) -> Vec<usize> {
         let is_after = |event: &Event| event.now.thread == thread || event.now.past(thread) >= stamp;
         (0..self.events.len()).filter(|event| *event < at || !is_after(&self.events[*event])).collect()
@@ -265,7 +272,7 @@ impl<C> Flag<C> {
         event < *known_first || self.is_known(event, now)
     }
 
-    /// Those changes that such a thread knows, and the others.
+    /// Divides changes into those that a thread with this knowledge knows, and the others.
     fn known_among(&self, among: &[usize], before: &Snapshot) -> (Vec<usize>, Vec<usize>) {
         let mut known: Vec<usize> = Vec::new();
         let mut others = Vec::new();
@@ -279,7 +286,7 @@ impl<C> Flag<C> {
         (known, others)
     }
 
-    /// Whether stores are ordered with all other changes, and nothing else happens but additions.
+    /// Checks that stores are ordered with all other changes, and that all other changes are additions.
     fn check_changes(&self, among: &[usize]) -> Result<(), Unclear> {
         for (place, at) in among.iter().enumerate() {
             match self.events[*at].change {
@@ -293,7 +300,7 @@ impl<C> Flag<C> {
                     }
                 }
                 Change::Other => {
-                    // What is added to an unknown number is none that is known.
+                    // With an unknown base, even an addition has an unknown result.
                     return Err(if self.base.is_none() { UNKNOWN } else { OTHER });
                 }
             }
@@ -301,7 +308,7 @@ impl<C> Flag<C> {
         Ok(())
     }
 
-    /// The states in which a flag may be for a thread that knows this, if these changes come.
+    /// The states in which a thread with this knowledge may find a flag, if these changes come.
     fn states(&self, among: &[usize], before: &Snapshot) -> Result<States, Unclear> {
         if self.is_lost {
             return Err("it is changed too often");
@@ -330,7 +337,7 @@ impl<C> Flag<C> {
             let numbers: BTreeSet<u32> = added.iter().copied().collect();
             let mut parts = BTreeSet::new();
             for left_out in &numbers {
-                // All but one of them at most; that none has come is the state before.
+                // At most all but one of the changes. With none of them, this is the state before the layer.
                 let mut rest = added.clone();
                 if let Some(at) = rest.iter().position(|by| by == left_out) {
                     rest.remove(at);
@@ -344,7 +351,7 @@ impl<C> Flag<C> {
         Ok(states)
     }
 
-    /// How a wait ends for a thread that knows this, if these changes come.
+    /// The outcome of a wait for a thread with this knowledge, if these changes come.
     pub(super) fn judge(
         &self,
         among: &[usize],
@@ -360,7 +367,7 @@ impl<C> Flag<C> {
                 if leaves(*value)? == is_over {
                     continue;
                 }
-                // It goes on without some of the layer, or misses what it waited for.
+                // The loop is left without some changes of the layer, or misses the change that it waits for.
                 if *is_even {
                     return Ok(Judged::Ambiguous { beside: changes.first().copied().filter(|_| is_over) });
                 }
@@ -369,7 +376,7 @@ impl<C> Flag<C> {
                 );
             }
             match (leaves(*whole)?, is_over) {
-                // All that was known, and that layers hold up to here.
+                // The wait is for all changes that the thread knew and for all layers up to this one.
                 (true, false) => awaited = changes.iter().max().map(|last| last + 1),
                 (false, true) => return Ok(Judged::Ambiguous { beside: changes.first().copied() }),
                 (true, true) | (false, false) => {}
@@ -386,13 +393,13 @@ impl<C> Flag<C> {
         Ok(Judged::Leaves(Outcome { changes, found }))
     }
 
-    /// The first of some changes whose effects a wait for them sees: from the last store on.
+    /// The index of the first of some changes that a load after them observes: the last store, if there is one.
     fn seen(&self, among: &[usize]) -> usize {
         let is_store = |at: &usize| !matches!(self.events[*at].change, Change::Add(_));
         among.iter().rposition(is_store).unwrap_or(0)
     }
 
-    /// A store that may come behind the first `changes` ones and does not tell all that these told.
+    /// A store that may come after the first `changes` changes and does not release everything that these release.
     fn not_handed_on(&self, among: &[usize], changes: usize) -> Option<usize> {
         let changes = among.partition_point(|at| *at < changes);
         let awaited = &among[self.seen(&among[..changes])..changes];
@@ -406,7 +413,8 @@ impl<C> Flag<C> {
         })
     }
 
-    /// What a wait for the first `changes` changes learns, and what of it has only happened.
+    /// The knowledge from a wait for the first `changes` changes: what they release, and as mere past, all that
+    /// happened before them.
     pub(super) fn learned(&self, changes: usize) -> Joined {
         let mut joined = Joined::default();
         let among: Vec<usize> = (0..changes).collect();
@@ -420,7 +428,8 @@ impl<C> Flag<C> {
         joined
     }
 
-    /// How a wait ends now, and how it ended once all has come.
+    /// The outcome of a wait, given the changes so far. [`Flag::judge_again`] repeats this at the end, given all
+    /// changes that do not come after the wait.
     pub(super) fn judge_now(&self, before: &Snapshot, leaves: Leaves<'_>) -> Result<Judged, Unclear> {
         let all: Vec<usize> = (0..self.events.len()).collect();
         self.judge(&all, before, leaves)
@@ -431,13 +440,13 @@ impl<C> Flag<C> {
         self.judge(&among, &waited.before, leaves)
     }
 
-    /// The first change behind a wait that does not come after it.
+    /// The first change recorded after a wait that does not come after it by happens-before.
     pub(super) fn beside(&self, waited: &Waited<C>) -> Option<&Event> {
         let among = self.not_after(waited.at, waited.before.thread, waited.stamp);
         among.into_iter().find(|at| *at >= waited.at).map(|at| &self.events[at])
     }
 
-    /// A wait that is over now.
+    /// The record of a wait that ends now.
     pub(super) fn waited(
         &self,
         pc: InstId,
@@ -448,7 +457,7 @@ impl<C> Flag<C> {
         Waited { pc, before, stamp, at: self.events.len(), condition, outcome }
     }
 
-    /// What an atomic operation may have found that made a change, as far as is known.
+    /// The values that the atomic operation of a change may have returned.
     pub(super) fn found_by(&self, change: usize) -> Result<BTreeSet<u32>, Unclear> {
         let Event { now, change: own, .. } = &self.events[change];
         if *own == Change::Other {
@@ -470,7 +479,7 @@ impl<C> Flag<C> {
 mod tests {
     use super::*;
 
-    /// Numbers that look random.
+    /// Pseudo-random numbers.
     struct Random(u64);
 
     impl Random {
@@ -480,7 +489,8 @@ mod tests {
         }
     }
 
-    /// Changes by threads that learn of one another, and of which changes each one knows, and each change.
+    /// Random changes by threads that learn of one another; for each change, the number it adds and the set of changes
+    /// that its thread knew, and for each thread the set of changes it knows.
     struct History {
         flags: Flags<()>,
         clocks: Clocks,
@@ -519,7 +529,7 @@ mod tests {
     }
 
     impl History {
-        /// All sets of changes that may have come where this much is known.
+        /// All sets of changes that may have come if this set is known.
         fn states(&self, known: u32) -> Vec<u32> {
             let is_closed = |set: u32| {
                 (0..self.numbers.len()).all(|at| set >> at & 1 == 0 || self.before[at] & !set == 0)
@@ -548,7 +558,7 @@ mod tests {
             };
             let states = history.states(history.known[waiter]);
             let leaving: Vec<u32> = states.iter().copied().filter(|set| leaves(history.sum(*set))).collect();
-            // The set of changes without which the loop is not left, and with which it is.
+            // The least set of changes without which the loop is not left, and with which it is.
             let least = leaving.iter().copied().reduce(|one, other| one & other);
             let least = least
                 .filter(|set| states.iter().all(|state| leaves(history.sum(*state)) == (set & !state == 0)));

@@ -1,5 +1,5 @@
-//! The CTAs of a launch (rule S5): each runs on the memory of the launch's beginning; their footprints must not
-//! meet, and what they wrote is merged in CTA order.
+//! The CTAs of a launch (rule S5): each runs on the memory as at the beginning of the launch, their footprints must not
+//! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,14 +32,14 @@ use crate::program::{InstId, Program, WORKSPACE};
 use crate::term::{Nearest, Ranges, Store, Templates, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
-/// What an output element holds after the launch.
+/// The contents of an output element after the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputValue {
     /// A real, as a term of the CTA's store.
     Real(TermId),
     /// A known integer.
     Bits(u64),
-    /// An integer that depends on the input, as the number that it is in the tensor's type.
+    /// An integer that depends on the input, as a number of the tensor's type.
     Integer(TermId),
 }
 
@@ -50,24 +50,24 @@ pub struct Output {
     pub param: usize,
     /// Row-major element number.
     pub element: u64,
-    /// Which of the outcome's stores the value belongs to.
+    /// The index of the store, among those of the execution, to which the value belongs.
     pub store: usize,
     /// Its value.
     pub value: OutputValue,
 }
 
-/// What a run leaves behind.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Execution {
     /// Terms, one store for each CTA that wrote an output.
     pub stores: Vec<Store>,
     /// Written elements of output tensors, by parameter and element.
     pub outputs: Vec<Output>,
-    /// Written elements, by parameter and element, whose values are not known (rule S2).
+    /// Written elements with unknown values, by parameter and element (rule S2).
     pub unevaluated: Vec<(usize, u64)>,
-    /// Threads of a CTA.
+    /// The number of threads of a CTA.
     pub threads: u64,
-    /// CTAs that ran, and that the grid has.
+    /// The number of CTAs that ran, and of those in the grid.
     pub ctas: (u64, u64),
     /// Warp instructions executed.
     pub warp_instructions: u64,
@@ -77,31 +77,31 @@ pub struct Execution {
     pub barriers: u64,
     /// Warp barriers completed.
     pub warp_syncs: u64,
-    /// Nodes and bytes of all term stores.
+    /// Nodes of all term stores.
     pub term_nodes: u64,
     /// Bytes of all term stores.
     pub term_bytes: u64,
-    /// What is kept of it.
+    /// The memory that is kept.
     pub held: Held,
-    /// CTAs that needed exact clocks.
+    /// The number of CTAs that ran with vector clocks.
     pub exact_ctas: u64,
-    /// Variables of the module that were written and that the case does not give (rule M5), by name, each with what to
-    /// declare.
+    /// Variables of the module that were written and that the case does not give (rule M5), by name, each with the
+    /// declaration to add.
     pub undeclared: BTreeMap<String, String>,
-    /// What accesses cost, if that was asked for.
+    /// The cost of accesses, if requested.
     pub patterns: AccessPatterns,
 }
 
-/// Why a run gives no outcome.
+/// The reasons why a run gives no result.
 #[derive(Debug)]
 pub enum RunError {
     /// The launch does not fit the kernel.
     Bind(BindError),
-    /// The kernel is at fault: the first fault, and what else was found behind it (rule R2).
+    /// The kernel is at fault: the first fault, and further findings (rule R2).
     Fault(Box<Fault>, Vec<Fault>),
-    /// A budget ended.
+    /// A budget was reached.
     Exhausted(Exhausted),
-    /// The verifier contradicts itself: nothing is said of the kernel.
+    /// The verifier contradicts itself: nothing is claimed about the kernel.
     Defect(String),
     /// A loop does not end.
     Endless(Box<Endless>),
@@ -117,13 +117,13 @@ impl From<BindError> for RunError {
 }
 
 impl Outputs {
-    /// Whether an output of which this is wrong is none of the outcome.
+    /// Whether an output with this error is left out of the result.
     pub(super) fn leaves_out(self, (.., origin): &WrongOutput) -> bool {
         self == Outputs::Written && matches!(origin, Some(Origin::Unevaluated(_)))
     }
 }
 
-/// Runs a kernel, in which functions are looked for; also tells what the run relied on, if it gives an outcome or a fault.
+/// Runs a kernel, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
 ///
 /// # Errors
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
@@ -153,7 +153,7 @@ pub fn run(
     (outcome, assumptions)
 }
 
-/// Runs the CTAs of a launch, and notes what they rely on.
+/// Runs the CTAs of a launch, and collects what they rely on.
 fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Execution, RunError> {
     let mut outcome = Execution {
         threads: launch.threads() as u64,
@@ -181,7 +181,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
         };
         for (at, (cta, run)) in (first..).zip(window.iter().zip(runs)) {
-            // A budget ends where it does when CTAs run one after the other.
+            // A budget must be reached where it is if CTAs run one after the other.
             let alone = Beside { instructions: taken, held: outcome.held, pool: None };
             let fits = options.budgets.check(Limit::Instructions, taken + run.taken.instructions).is_ok()
                 && options.budgets.check_held(&outcome.held.and(&run.taken.held)).is_ok()
@@ -217,7 +217,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 }
 
 impl RunError {
-    /// Whether a value is used as what it is not: an encoding as a number, say.
+    /// Whether a value is used as another type, for example an encoding as a number.
     pub fn is_type_mismatch(&self) -> bool {
         matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::TypeMismatch)
     }
@@ -239,11 +239,11 @@ impl RunError {
     }
 }
 
-/// What is wrong with an output that no function explains.
+/// The error of an output computed from an encoding that no template explains.
 const UNEXPLAINED: &str =
     "is computed from the encoding of a real, by steps that are no function of the library that is known";
 
-/// The same of a term, with the function that it nearly is.
+/// This error with the library function that is nearest to the term.
 fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
     let Some(near) = store.nearest_function(term) else { return UNEXPLAINED.to_string() };
     let Nearest { name, found, steps, departs } = near;
@@ -260,7 +260,7 @@ fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
 pub(super) struct Ran {
     store: Store,
     pub(super) pages: Vec<Placed<Box<Page>>>,
-    /// What its atomics did, of a launch with several CTAs.
+    /// The contributions of its atomics, in a launch of several CTAs.
     pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
     unevaluated: Vec<(usize, u64)>,
@@ -276,19 +276,19 @@ struct CtaRun {
     done: Result<Ran, Stop>,
     taken: Taken,
     relied: Relied,
-    /// The object in which threads race, if that is how it ended.
+    /// The object in which threads race, if it ended with a race.
     raced: Option<u32>,
 }
 
 impl Execution {
-    /// The written elements of a parameter whose values are known, in order.
+    /// The written elements of a parameter with known values, in order.
     pub fn outputs_of(&self, param: usize) -> &[Output] {
         let start = self.outputs.partition_point(|output| output.param < param);
         let end = self.outputs.partition_point(|output| output.param <= param);
         &self.outputs[start..end]
     }
 
-    /// The elements of a parameter that were written, in order, whether or not their values are known.
+    /// The written elements of a parameter, in order, with known or unknown values.
     pub fn written(&self, param: usize) -> Vec<u64> {
         let unknown = self.unevaluated.iter().filter(|(of, _)| *of == param).map(|(_, element)| *element);
         let mut written: Vec<u64> =
@@ -347,7 +347,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     if !options.exact_clocks && launch.ranks() == 1 {
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Missing(_)) = run.done {
-            // Of several faults, the one that is told is the one that warps apart meet.
+            // Of several faults, the one reported is the first when warps run one after the other.
             attempt(&mut run, Mode::WarpByWarp);
         }
     }
@@ -434,7 +434,7 @@ fn attempt<'l>(
     })
 }
 
-/// The fault of an output element that holds what `wrong` says, by whom.
+/// The fault of an output element with this error.
 pub(super) fn output_fault(
     launch: &Launch<'_>,
     at: ElementAt<'_>,
@@ -447,14 +447,14 @@ pub(super) fn output_fault(
     Fault::new(launch.which, kind, rule, message, sites, help)
 }
 
-/// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
+/// The elements of a page with at least one written or updated byte, each with its offset in the page in bytes.
 pub(super) fn written_elements<'p>(
     tensor: &'p Tensor,
     page: u64,
     content: &'p Page,
 ) -> impl Iterator<Item = (ElementAt<'p>, usize)> + 'p {
     let start = page * 4 * PAGE as u64;
-    // Elements lie at multiples of their sizes, those of structs among others.
+    // Elements, including those of structs, lie at multiples of their sizes.
     (0..4 * PAGE).step_by(tensor.element.bytes() as usize).filter_map(move |first| {
         let at = tensor.element_at(start + first as u64).filter(|at| at.byte == 0)?;
         let written = (first..first + at.tensor.element.bytes() as usize)
@@ -463,7 +463,7 @@ pub(super) fn written_elements<'p>(
     })
 }
 
-/// Whether what an atomic operation adds is computed from encodings.
+/// Whether the operand of an atomic operation is computed from encodings that no template explains.
 fn is_unexplained(value: Value, store: &Store) -> bool {
     let Value::Sym(sym) = value else { return false };
     match sym.kind() {
@@ -474,7 +474,7 @@ fn is_unexplained(value: Value, store: &Store) -> bool {
     }
 }
 
-/// What an element of a page holds.
+/// The contents of an element of a page.
 pub(super) fn element_value(
     tensor: &Tensor,
     content: &Page,
@@ -500,10 +500,10 @@ pub(super) fn element_value(
     }
 }
 
-/// What is wrong with an output: the kind of fault, its rule, words, and where it became undefined, if it is.
+/// An error of an output: the kind of fault, its rule, a description, and where the value became undefined, if it is.
 pub(super) type WrongOutput = (FaultKind, &'static str, String, Option<Origin>);
 
-/// A value as what the tensor declares it to hold.
+/// A value as an element of the type that the tensor declares.
 pub(super) fn output_value(
     tensor: &Tensor,
     value: Value,
@@ -604,7 +604,7 @@ fn same_format(a: Format, b: Format) -> bool {
     a == b || matches!((a, b), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
 }
 
-/// The sites of a wrong output, found by running the CTA once more with vector clocks.
+/// The sites of a wrong output, found by running the CTA again with vector clocks.
 fn found_again(
     launch: &Launch<'_>,
     options: &Options,
@@ -621,8 +621,8 @@ fn found_again(
     }
 }
 
-/// Who wrote a cell of an output last, and where its value became undefined, as a CTA that ran with vector clocks
-/// knows it.
+/// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
+/// clocks.
 pub(super) fn sites_of(
     launch: &Launch<'_>,
     linear: u64,
@@ -644,7 +644,8 @@ pub(super) fn sites_of(
     written.into_iter().chain(origin.and_then(read)).collect()
 }
 
-/// What an element of an output held before the launch, if anything, as the tensor of `which` declares it.
+/// The contents of an element of an output before the launch, as the tensor of `which` declares it; `None` if it has
+/// none.
 pub fn initial_value(
     which: Which,
     param: &Param,
@@ -660,7 +661,7 @@ pub fn initial_value(
     output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
 }
 
-/// The number that known bits are in a type, as a term.
+/// The number that bits represent in a type, as a term.
 pub fn integer_constant(ty: Element, bits: u64, store: &mut Store) -> TermId {
     let (top, signed) = ty.integer().map_or((0, false), |(bytes, signed)| (64 - 8 * bytes, signed));
     let bits = bits << top;

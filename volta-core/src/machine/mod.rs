@@ -1,12 +1,12 @@
-//! Runs the CTAs of a launch on terms.
+//! Runs the CTAs of a launch on symbolic values.
 //!
-//! A CTA's warps execute vector instructions over 32 lanes whose values are bits or symbolic ([`value`]). Memory
-//! is objects of 4-byte cells; accesses are checked for bounds, alignment, initialisation and races. What a run
-//! leaves behind are the terms of the output elements, or the first fault.
+//! The warps of a CTA execute instructions over 32 lanes, with bits or symbolic values ([`value`]). Memory consists of
+//! objects of 4-byte cells; accesses are checked for bounds, alignment, initialisation and races. The result of a run
+//! is the terms of the output elements, or the first fault.
 //!
-//! Invariants: nothing is skipped because it was not understood; every loop draws from a budget; results do not
-//! depend on the number of threads, on the layout of memory, or on which race detector ran; who goes first (the
-//! schedule) decides at most which of several faults is found.
+//! Invariants: nothing is skipped because it was not understood. Every loop draws from a budget. Results do not depend
+//! on the number of host threads, on the layout of memory, or on the race detector. The schedule determines at most
+//! which of several faults is found.
 
 mod access_pattern;
 mod advice;

@@ -1,13 +1,15 @@
 //! Data races by happens-before (rules Y1, Y2).
 //!
-//! Two detectors. The *epoch* one knows epochs (advanced by barriers at which every thread of the CTA waits) and
-//! whole-warp synchronisation, keeps 24 bytes for 4 bytes of memory ([`super::shadow`]: or for each byte, where threads
-//! share a cell), and never misses a race; it may raise a false alarm (partial warp masks). The *exact* one keeps a clock
-//! for every thread and every access that is not yet ordered, by byte. A CTA runs with the epoch one; an alarm,
-//! or a barrier that the epoch one does not model, runs it again with vector clocks, whose word is final.
+//! There are two detectors. The *epoch* detector models epochs, which end at barriers at which every thread of the CTA
+//! waits, and whole-warp synchronisation. It takes 24 bytes for 4 bytes of memory (for each byte, where threads share a
+//! cell: [`super::shadow`]). It never misses a race and may raise a false alarm, for example at synchronisation of part
+//! of a warp. The *vector-clock* detector keeps a clock for every thread, and every access that later ones may race
+//! with, by byte. A CTA runs with the epoch detector first. After an alarm, or at synchronisation that epochs do not
+//! model, it runs again with vector clocks, and that result is final.
 //!
-//! Atomics (rule Y7) are writes that do not race with one another where they do the same. So what they are ordered
-//! after must not be forgotten for them: the next atomic, which is ordered with nothing, may race with that alone.
+//! Atomics (rule Y7) are writes that do not race with atomics of the same operation. At an atomic, no detector may
+//! forget earlier accesses that are ordered before it: the next atomic, which may be ordered after neither, races with
+//! those alone.
 
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
@@ -21,10 +23,10 @@ use super::clock::Clocks;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
-/// What the epoch detector remembers of 4 bytes, or of one.
+/// The state of the epoch detector for 4 bytes, or for one.
 ///
-/// Dropping an older reader of the same warp is sound: it happens before the newer one, so whatever conflicts
-/// with it and is ordered after the newer one is ordered after it.
+/// Dropping an older reader of the same warp is sound: it happens before the newer one, so every conflicting access
+/// that is ordered after the newer one is ordered after the older one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EpochShadow {
     write_epoch: u32,
@@ -37,11 +39,11 @@ pub(super) struct EpochShadow {
 }
 
 const MANY: u16 = u16::MAX;
-/// In `read_warp`: the cell is remembered byte by byte, at the place that `read_lanes` holds.
+/// In `read_warp`: each byte of the cell has a shadow, at the index in `read_lanes`.
 const IN_PARTS: u16 = u16::MAX - 1;
-/// In `write_thread`: some lane of that warp wrote, and it is not specified which.
+/// In `write_thread`: one lane of that warp wrote, unspecified which.
 const ANY_LANE: u16 = 1 << 15;
-/// In `write_thread`: threads of any warps updated it atomically, in the way that the lower bits say.
+/// In `write_thread`: threads of any warps updated the cell atomically, by the kind of update in the lower bits.
 const ATOMIC: u16 = 1 << 14;
 /// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
 const UNDER_WAY: u32 = u32::MAX;
@@ -57,12 +59,12 @@ impl EpochShadow {
         read_warp: 0,
     };
 
-    /// In place of a cell that is remembered byte by byte, elsewhere.
+    /// The state of a cell with a shadow for each byte, at index `place`.
     pub(super) fn in_parts(place: u32) -> EpochShadow {
         EpochShadow { read_warp: IN_PARTS, read_lanes: LaneMask::from_bits(place), ..EpochShadow::CLEAN }
     }
 
-    /// Where the cell's bytes are remembered, if one by one.
+    /// The index of the shadows of the cell's bytes, if it has one for each.
     #[inline]
     pub(super) fn parts(&self) -> Option<u32> {
         (self.read_warp == IN_PARTS).then_some(self.read_lanes.bits())
@@ -105,11 +107,11 @@ impl EpochShadow {
         alarm
     }
 
-    /// The same by those lanes of several warps, of which this is one; true if that may race.
+    /// As [`EpochShadow::read_together`], for the lanes of several warps, including this one; true if that may race.
     #[inline]
     #[must_use]
     pub(super) fn read_by_warps(&mut self, now: Now, mask: LaneMask) -> bool {
-        // Whoever wrote in this epoch, some reader is of another warp.
+        // Whichever thread wrote in this epoch, some reader belongs to another warp.
         let alarm = self.read_together(now, mask);
         self.read_warp = MANY;
         alarm || self.write_epoch == now.epoch
@@ -126,10 +128,10 @@ impl EpochShadow {
         alarm
     }
 
-    /// Several lanes of a warp may be the one that writes; true if that may race.
+    /// One of several lanes of a warp writes, unspecified which; true if that may race.
     #[must_use]
     pub(super) fn write_by_any(&mut self, now: Now) -> bool {
-        // No thread is the writer for sure: two lanes conflict with whatever one lane did.
+        // The writer is not known. Every earlier write by one lane conflicts with at least one of two lanes.
         let mut alarm =
             self.conflicts_with_write(now, Lane::FIRST) || self.conflicts_with_write(now, Lane::at(1));
         if self.read_epoch == now.epoch {
@@ -141,12 +143,12 @@ impl EpochShadow {
         alarm
     }
 
-    /// Thread `32·warp + lane` updates atomically; true if that may race or may not commute with what was before.
+    /// Thread `32·warp + lane` updates atomically; true if that may race or may not commute with an earlier update.
     #[inline]
     #[must_use]
     pub(super) fn update(&mut self, now: Now, lane: Lane, update: Update) -> bool {
         let writer = ATOMIC | number(update);
-        // Any other write of this epoch, even the thread's own, may race with the next atomic, and is forgotten here.
+        // Any other write of this epoch, even by the same thread, may race with the next atomic, and is forgotten here.
         let mut alarm = self.write_epoch == UNDER_WAY;
         alarm |= self.write_epoch == now.epoch && self.write_thread != writer;
         alarm |= self.conflicts_with_read(now, lane);
@@ -156,7 +158,7 @@ impl EpochShadow {
         alarm
     }
 
-    /// A copy that a thread starts will write; true if that may race with what was before.
+    /// A thread starts a copy that will write; true if that may race with earlier accesses.
     #[must_use]
     pub(super) fn begin_copy(&mut self, now: Now, lane: Lane) -> bool {
         let alarm = self.write(now, lane);
@@ -164,7 +166,7 @@ impl EpochShadow {
         alarm
     }
 
-    /// The copy has written before what the thread does from now on.
+    /// Orders the copy's write before the further actions of the thread.
     pub(super) fn end_copy(&mut self, now: Now, lane: Lane) {
         self.write_epoch = now.epoch;
         self.write_sync = now.sync;
@@ -200,9 +202,9 @@ fn number(update: Update) -> u16 {
         Update::Real(Format::F64) => 4,
         Update::Real(Format::E4m3) => 5,
         Update::Real(Format::E5m2) => 6,
-        // Behind those.
+        // Follows the numbers above.
         Update::Extreme { largest, format } => 8 + 2 * number(Update::Real(format)) + u16::from(largest),
-        // Behind those, too.
+        // Follows these as well.
         Update::RealInWord { format, word } => {
             32 + 8 * number(Update::Real(format)) + word.bytes().trailing_zeros() as u16
         }
@@ -213,7 +215,7 @@ fn number(update: Update) -> u16 {
                 Int2::Max => 3,
                 Int2::And => 4,
                 Int2::Or => 5,
-                // Of those but exclusive or there are no atomics.
+                // Atomics have no other operations.
                 Int2::Sub
                 | Int2::AddSat
                 | Int2::SubSat
@@ -235,12 +237,12 @@ fn number(update: Update) -> u16 {
     }
 }
 
-/// When and who, for the epoch detector.
+/// The time and the warp of an access, for the epoch detector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     /// Epochs start at 1.
     pub(super) epoch: u32,
-    /// Synchronisations of the whole warp so far.
+    /// The number of synchronisations of the whole warp so far.
     pub(super) sync: u32,
     pub(super) warp: u16,
 }
@@ -250,17 +252,17 @@ pub(super) struct Now {
 pub(super) struct Access {
     pub(super) thread: u32,
     pub(super) stamp: u32,
-    /// Who made it.
+    /// The agent that made it.
     pub(super) agent: Agent,
-    /// Which of the cell's 4 bytes.
+    /// The mask of the cell's 4 bytes.
     pub(super) bytes: u8,
     pub(super) inst: InstId,
-    /// How many accesses were recorded before it.
+    /// The number of accesses recorded before it.
     sequence: u32,
 }
 
 impl Access {
-    /// What it does, in words.
+    /// The verb for the access in messages.
     pub(super) fn verb(&self, writes: bool) -> String {
         if let Some(AtomicUpdate { update, .. }) = self.agent.atomic_update() {
             return format!("atomically updates (`{update}`)");
@@ -278,18 +280,18 @@ impl Access {
     }
 }
 
-/// Accesses to one cell that something later may race with.
+/// Accesses to one cell that a later access may race with.
 #[derive(Clone, Debug, Default)]
 struct History {
     writes: Vec<Access>,
     reads: Vec<Access>,
-    /// The thread that last wrote by the async proxy, and so many of the first reads that it knows to be over: it will know
-    /// that of them for ever.
+    /// The thread that last wrote by the async proxy, and a number n: this thread knows that the first n reads are
+    /// over, and keeps this knowledge.
     over: (u32, usize),
 }
 
 impl History {
-    /// The reads that a thread may not know to be over.
+    /// The reads without those that a thread is known to be ordered after.
     fn reads_for(&self, thread: u32) -> &[Access] {
         let (writer, over) = self.over;
         &self.reads[if writer == thread { over } else { 0 }..]
@@ -303,18 +305,18 @@ pub(super) struct Conflict {
     pub(super) earlier_writes: bool,
     pub(super) later: Access,
     pub(super) later_writes: bool,
-    /// They are ordered in time, and no proxy fence makes the first visible to the second.
+    /// They are ordered in time, but no proxy fence makes the first visible to the second.
     pub(super) lacks_fence: bool,
 }
 
 impl Conflict {
-    /// Whether both write, and not atomically.
+    /// Whether both are writes that are not atomic.
     pub(super) fn is_of_writes(&self) -> bool {
         let is_atomic = |access: &Access| access.agent.atomic_update().is_some();
         self.earlier_writes && self.later_writes && ![self.earlier, self.later].iter().any(is_atomic)
     }
 
-    /// Whether it is between atomics of one location that do not commute: no race, and no less a fault.
+    /// Whether both are atomics of one location that do not commute, which is a fault but no race.
     pub(super) fn is_of_operations(&self) -> bool {
         match (self.earlier.agent.atomic_update(), self.later.agent.atomic_update()) {
             (Some(one), Some(other)) => one.differs(other),
@@ -323,21 +325,22 @@ impl Conflict {
     }
 }
 
-/// Who knows that an asynchronous copy is over: whoever knows one of these agents up to that stamp. Its thread's, when it
-/// had waited for it; a barrier's, when the phase on which it completes was over.
+/// The ends of an asynchronous operation, as pairs of agent and stamp: a thread that knows one of these agents up to
+/// that stamp knows that the operation is over. The agent is the thread that waited for it, or the mbarrier with the
+/// phase on which it completes.
 type CopyEnds = SmallVec<[(u32, u32); 1]>;
 
-/// Operations that are done in the order in which they are started (rule Y14).
+/// Operations that complete in the order in which they are started (rule Y14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipeline {
-    /// Copies from shared memory: products come after them.
+    /// Copies from shared memory, which later products follow.
     Copies,
-    /// Products into an accumulator of a shape, by a number for both.
+    /// Products into one accumulator and of one shape, by a number for both.
     Products(u32),
 }
 
 impl Pipeline {
-    /// Whether an operation is done before a later one starts to.
+    /// Whether an operation is complete before a later one begins.
     fn is_before(self, later: Pipeline) -> bool {
         match (self, later) {
             (Pipeline::Products(one), Pipeline::Products(other)) => one == other,
@@ -347,11 +350,11 @@ impl Pipeline {
     }
 }
 
-/// What is known of an asynchronous operation.
+/// The state of an asynchronous operation.
 #[derive(Clone, Debug, Default)]
 struct Copied {
     ends: CopyEnds,
-    /// It is one on tensor memory.
+    /// Whether it is an operation on tensor memory.
     is_of_tensor_memory: bool,
     pipeline: Option<Pipeline>,
 }
@@ -363,24 +366,24 @@ pub(super) struct VectorClockDetector {
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
     copies: Vec<Copied>,
-    /// Of parts of products of warpgroups: when another warp had waited for the same product.
+    /// By the number of a warp's part of a warpgroup product: the ends of other warps' waits for the same product.
     parts: FxHashMap<u32, CopyEnds>,
-    /// Whether that ordered accesses which nothing else orders.
+    /// Whether accesses are ordered by these alone.
     pub(super) relied_on_parts: Cell<bool>,
     operations: u32,
     recorded: u32,
-    /// Threads of a CTA of the cluster.
+    /// The number of thread numbers of a CTA.
     of_cta: u32,
-    /// Reads need a proxy fence before the async proxy writes.
+    /// Whether reads need a proxy fence before the async proxy writes.
     strict_proxies: bool,
-    /// The instruction of an asynchronous write that came without one.
+    /// The instruction of an asynchronous write without such a fence.
     pub(super) unfenced: Option<InstId>,
-    /// The CTAs that run together are no cluster: `.cluster` is `.cta`.
+    /// Whether the CTAs that run together are a cooperative grid. The scope `.cluster` is then `.cta`.
     pub(super) is_of_grid: bool,
 }
 
 impl VectorClockDetector {
-    /// For so many threads, of which so many are a CTA's.
+    /// A detector for `threads` threads; each CTA has `of_cta` of them.
     pub(super) fn new(threads: usize, of_cta: usize, strict_proxies: bool) -> VectorClockDetector {
         VectorClockDetector {
             of_cta: number_of(of_cta),
@@ -398,13 +401,13 @@ impl VectorClockDetector {
         }
     }
 
-    /// The number of a new asynchronous copy.
+    /// Returns the number of a new asynchronous copy.
     pub(super) fn begin_copy(&mut self) -> u32 {
         self.copies.push(Copied::default());
         number_of(self.copies.len() - 1)
     }
 
-    /// The number of a new operation on tensor memory, in a pipeline or in none.
+    /// Returns the number of a new operation on tensor memory.
     pub(super) fn begin_on_tensor_memory(&mut self, pipeline: Option<Pipeline>) -> u32 {
         self.copies.push(Copied { pipeline, is_of_tensor_memory: true, ..Copied::default() });
         number_of(self.copies.len() - 1)
@@ -415,18 +418,18 @@ impl VectorClockDetector {
         self.end_copy_at(copy, thread, self.clocks.now(thread as usize));
     }
 
-    /// Whoever knows `agent` up to `stamp` knows that a copy is over.
+    /// A thread that knows `agent` up to `stamp` knows that a copy is over.
     pub(super) fn end_copy_at(&mut self, copy: u32, agent: u32, stamp: u32) {
         self.copies[copy as usize].ends.push((agent, stamp));
     }
 
-    /// `thread` has waited for a product of its warpgroup of which this is the part of another warp.
+    /// `thread` has waited for a product of its warpgroup; `part` is the part of another warp.
     pub(super) fn end_part(&mut self, part: u32, thread: u32) {
         let stamp = self.clocks.now(thread as usize);
         self.parts.entry(part).or_default().push((thread, stamp));
     }
 
-    /// Whether a part of a product is over before an access because the product is: another warp has waited for it.
+    /// Whether a part of a product is over before an access because another warp has waited for the product.
     fn is_over_as_a_whole(&self, earlier: &Access, later: &Access) -> bool {
         let Agent::Copy { number, .. } = earlier.agent else { return false };
         let ends = self.parts.get(&number).into_iter().flatten();
@@ -440,7 +443,7 @@ impl VectorClockDetector {
         is_over
     }
 
-    /// Whether one of some threads has waited for a copy.
+    /// Whether one of these threads has waited for a copy.
     pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
         let ends = &self.copies[copy as usize].ends;
         let is_past =
@@ -448,7 +451,7 @@ impl VectorClockDetector {
         ends.iter().any(|(agent, stamp)| is_past(*agent, *stamp))
     }
 
-    /// The number of a new operation that some lane performs.
+    /// Returns the number of a new operation that an unspecified lane performs.
     pub(super) fn begin_operation(&mut self) -> u32 {
         self.operations += 1;
         self.operations
@@ -458,7 +461,7 @@ impl VectorClockDetector {
     pub(super) fn bytes(&self) -> u64 {
         (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
             + self.copies.len() as u64 * size_of::<Copied>() as u64
-            // Lanes of three warps.
+            // An estimate for the waits by the lanes of three warps.
             + self.parts.len() as u64 * 1024
     }
 
@@ -470,8 +473,8 @@ impl VectorClockDetector {
         }
     }
 
-    /// Records an access by each of `threads`, any of which may make it, and tells whether it races with an earlier
-    /// one. All are looked at before one is recorded: recording forgets what is ordered before the one alone.
+    /// Records an access that any of `threads` may make, by each of them; returns an error if it races with an earlier
+    /// one. All are checked before any is recorded, since recording forgets what is ordered before that one thread.
     pub(super) fn access_by_any(
         &mut self,
         place: (u32, u64),
@@ -486,7 +489,7 @@ impl VectorClockDetector {
         threads.iter().try_for_each(|thread| self.access(place, (*thread, agent), bytes, inst, writes))
     }
 
-    /// Whether an access races with an earlier one.
+    /// Checks whether an access races with an earlier one.
     fn check(
         &self,
         place: (u32, u64),
@@ -509,7 +512,7 @@ impl VectorClockDetector {
         }
     }
 
-    /// Records an access to `bytes` of cell `cell` of an object, and tells whether it races with an earlier one.
+    /// Records an access to `bytes` of a cell of an object; returns an error if it races with an earlier one.
     pub(super) fn access(
         &mut self,
         place: (u32, u64),
@@ -527,8 +530,8 @@ impl VectorClockDetector {
         Ok(())
     }
 
-    /// The same of each of `threads`, any of which may make it, and of all races with instructions that are not the same:
-    /// what raced is recorded all the same.
+    /// As [`VectorClockDetector::access_by_any`], but records the accesses in any case, and returns a race with each
+    /// earlier instruction.
     pub(super) fn access_anyway(
         &mut self,
         place: (u32, u64),
@@ -561,8 +564,8 @@ impl VectorClockDetector {
         conflicts
     }
 
-    /// What is wrong with two accesses to one cell, of which one writes: nothing orders them, or they are ordered and an
-    /// asynchronous operation need not see what was written before it (rule Y10).
+    /// The fault of two accesses to one cell, at least one of them a write: nothing orders them, or they are ordered
+    /// and an asynchronous operation need not see the earlier one (rule Y10).
     fn conflict(
         &self,
         reads: &[Access],
@@ -578,7 +581,7 @@ impl VectorClockDetector {
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
         }
-        // A write that somebody else has read is there, whatever the proxy of one that comes after that.
+        // A write that another thread has read is visible to every later write, by whichever proxy.
         let counts = |read: &&Access| !is_ordered || read.thread != earlier.thread && !self.strict_proxies;
         let reads = reads.iter().filter(counts);
         if earlier_writes
@@ -591,7 +594,7 @@ impl VectorClockDetector {
         Some(Conflict { earlier, earlier_writes, later, later_writes, lacks_fence: is_ordered })
     }
 
-    /// Whether a barrier in memory is used that was made, and fenced, before.
+    /// Whether the later access uses an mbarrier, and its initialisation, the earlier one, has been fenced.
     fn is_made_before(&self, earlier: &Access, later: &Access) -> bool {
         let seen = || self.clocks.sees_initialised(later.thread as usize, earlier.thread as usize);
         (earlier.agent, later.agent) == (Agent::Maker, Agent::Barrier) && seen() >= earlier.stamp
@@ -608,7 +611,7 @@ impl VectorClockDetector {
         later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
 
-    /// Whether what was written before an access is there for its proxy.
+    /// Whether the earlier access is visible to the proxy of the later one.
     fn is_visible(&self, earlier: &Access, later: &Access) -> bool {
         let Agent::Copy { proxy: Some(space), .. } = later.agent else { return true };
         let published = |agent: u32| self.clocks.published(later.thread as usize, agent as usize, space);
@@ -628,7 +631,7 @@ impl VectorClockDetector {
         }
     }
 
-    /// Records an access, and forgets what it covers.
+    /// Records an access, and forgets those that it covers.
     fn record(&mut self, place: (u32, u64), access: Access, writes: bool) {
         let Access { agent, bytes, .. } = access;
         let access = Access { sequence: self.recorded, ..access };
@@ -636,9 +639,9 @@ impl VectorClockDetector {
         let (clocks, copies) = (&self.clocks, &self.copies);
         let history = self.cells.entry(place).or_default();
         let before = history.writes.len() + history.reads.len();
-        // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
-        // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
-        // something else may be an atomic that goes with this one.
+        // An earlier access that is ordered before this one, at bytes that this one covers, may be forgotten:
+        // everything that races with it races with this access as well, or is ordered before it. This does not hold for
+        // an atomic access, which does not race with atomics of its kind.
         let is_atomic = agent.scope().is_some() || agent == Agent::Barrier;
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
@@ -646,7 +649,7 @@ impl VectorClockDetector {
                 && is_before(clocks, copies, earlier, &access)
         };
         if writes {
-            // Before reads are forgotten that have seen an earlier write.
+            // This comes before reads are forgotten, which may have observed an earlier write.
             let reads = &history.reads;
             history.writes.retain(|earlier| {
                 let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
@@ -654,13 +657,13 @@ impl VectorClockDetector {
                     || is_covered && is_read_between(clocks, copies, earlier, reads.iter(), &access))
             });
         }
-        // The end of an operation of the async proxy tells of it alone: who knows of that need not know of earlier reads.
+        // The end of an operation of the async proxy releases that operation alone, and not the earlier reads.
         let is_async = !agent.is_generic();
         if !is_async {
             history.reads.retain(|earlier| !covered(earlier));
             history.over = (0, 0);
         }
-        // Several threads may look for one operation whether it races.
+        // One operation may be checked for several threads.
         let is_recorded = |earlier: &Access| earlier.agent == agent && earlier.bytes == bytes;
         if is_async && !writes && history.reads.last().is_some_and(is_recorded) {
             return;
@@ -669,7 +672,7 @@ impl VectorClockDetector {
             history.writes.push(access);
             if is_async {
                 let known = history.reads.len() - history.reads_for(access.thread).len();
-                // Of these, nothing but their end is asked: what they read, everybody sees.
+                // For reads by the async proxy, only their end matters: no fence is needed after them.
                 let is_over = |read: &&Access| match read.agent {
                     Agent::Copy { number, proxy: Some(_), .. } => {
                         copies[number as usize].ends.iter().any(|(agent, stamp)| {
@@ -708,7 +711,7 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
         | Agent::Barrier
         | Agent::Setter { .. }
         | Agent::Waiter { .. } => earlier.thread == thread || knows(earlier.thread, earlier.stamp),
-        // Until somebody has waited for it, a copy is before nothing.
+        // A copy is before nothing until a thread has waited for it.
         Agent::Copy { number, .. } => {
             let copy = &copies[number as usize];
             let is_over = |(agent, stamp): &(u32, u32)| {
@@ -723,7 +726,7 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
 }
 
 /// Whether all bytes that an earlier write and a later access have in common have been read in between. The end of an
-/// asynchronous operation orders that operation alone, but what it has read was written before that.
+/// asynchronous operation orders that operation alone, but the writes that it has read come before it.
 fn is_read_between<'r>(
     clocks: &Clocks,
     copies: &[Copied],
@@ -744,14 +747,14 @@ fn is_read_between<'r>(
     false
 }
 
-/// Whether fences order what an agent did up to a stamp before an operation on tensor memory.
+/// Whether fences order the actions of an agent up to a stamp before an operation on tensor memory.
 fn is_fenced(clocks: &Clocks, copies: &[Copied], (agent, stamp): (u32, u32), later: &Access) -> bool {
     let Agent::Copy { number, proxy: None, .. } = later.agent else { return false };
     copies[number as usize].is_of_tensor_memory
         && clocks.ordered(later.thread as usize, agent as usize) >= stamp
 }
 
-/// Whether an operation of a pipeline is done before a later one that comes after it starts to be.
+/// Whether an operation of a pipeline is complete before a later operation begins.
 fn is_done_before(copies: &[Copied], pipeline: Pipeline, later: &Access) -> bool {
     let Agent::Copy { number, .. } = later.agent else { return false };
     copies[number as usize].pipeline.is_some_and(|later| pipeline.is_before(later))
@@ -853,7 +856,7 @@ mod tests {
 
     #[test]
     fn what_was_read_between_was_written_before() {
-        // Thread 1 knows that the asynchronous read is over, and of nothing else.
+        // Thread 1 knows that the asynchronous read is over, and nothing else.
         for (reads, writes_again, is_ordered) in
             [(true, true, true), (false, true, false), (true, false, false)]
         {
@@ -921,7 +924,7 @@ mod tests {
         exact.clocks.learn(1, &mut end);
         let conflict = access(&mut exact, 1, true).unwrap_err();
         assert_eq!((conflict.earlier_writes, conflict.earlier.thread), (false, 2));
-        // A read that nobody has waited for races with a write of the thread that knew the others to be over.
+        // A read that no thread has waited for races with a write by the thread that knew the others to be over.
         exact.clocks.meet(&[0, 2]);
         access(&mut exact, 2, false).unwrap();
         exact.clocks.meet(&[0, 2]);
@@ -930,7 +933,7 @@ mod tests {
 
     #[test]
     fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
-        // What one lane did before is ordered for that lane only, whichever it is.
+        // An earlier access by one lane is ordered for that lane only, whichever it is.
         for first in 0..2 {
             let mut exact = VectorClockDetector::new(2, 32, false);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());

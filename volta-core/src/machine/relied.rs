@@ -1,4 +1,4 @@
-//! What a run relied on beyond what PTX and the declarations promise, to be told with the verdict.
+//! What a run relied on beyond the guarantees of PTX and of the declarations; it is listed with the verdict.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,27 +14,27 @@ use crate::program::{InstId, Update};
 /// What the CTAs of a launch relied on. It is the same under every schedule.
 #[derive(Debug, Default)]
 pub(super) struct Relied {
-    /// Threads that counted as arrived.
+    /// Returned threads that counted as arrived.
     pub(super) returned: Returned,
-    /// How known floats are read.
+    /// The readings of known floats as masks.
     pub(super) masks: Masks,
-    /// Whatever a sentence says by itself.
+    /// Complete sentences.
     pub(super) others: BTreeSet<Assumption>,
-    /// By object, the alignment that its accesses needed, if they needed more than it is declared with (rule M1).
+    /// By object, the largest alignment that an access needed, 0 if none (rule M1).
     alignments: Vec<Cell<u64>>,
-    /// Instructions by which lanes stored the same value to one place (rule Y1).
+    /// Instructions by which several lanes stored the same value to one place (rule Y1).
     stores: BTreeSet<InstId>,
-    /// By instruction, what PTX wants the rows of a matrix to be aligned to where they are not (rule M1).
+    /// By instruction, the alignment of rows of a matrix that PTX requires, where it does not hold (rule M1).
     rows: BTreeMap<InstId, u64>,
     /// An asynchronous write over what threads have read, without a proxy fence between (rule Y10).
     unfenced: Option<InstId>,
-    /// Arrivals at barriers of other CTAs, and waits for them, whose scope is the CTA as written (rule Y13).
+    /// Arrivals at mbarriers of other CTAs, and waits for them, with the scope `.cta` as written (rule Y13).
     narrow: BTreeSet<InstId>,
-    /// Instructions whose results are not known (rule S2).
+    /// Instructions with unknown results (rule S2).
     unevaluated: BTreeSet<InstId>,
-    /// Loops of compare-and-swap that are one update, which stands beside each (rule Y7).
+    /// Loops of compare-and-swap that are one update, each with that update (rule Y7).
     swaps: BTreeSet<(InstId, String)>,
-    /// That a product of a warpgroup is over as a whole (rule Y12).
+    /// Whether accesses are ordered only because a product of a warpgroup completes as a whole (rule Y12).
     parts: bool,
 }
 
@@ -44,7 +44,7 @@ impl Relied {
         Relied { alignments, masks: Masks::new(rules), ..Relied::default() }
     }
 
-    /// An access needed an object to be aligned better than it is declared.
+    /// An access needed an object to be aligned to this number of bytes.
     #[inline]
     pub(super) fn on_alignment(&self, object: u32, bytes: u64) {
         let needed = &self.alignments[object as usize];
@@ -57,7 +57,7 @@ impl Relied {
         self.stores.insert(pc);
     }
 
-    /// Rows of a matrix start at multiples of [`ROW_ALIGN`] bytes, and not of `bytes`.
+    /// Rows of a matrix start at multiples of [`ROW_ALIGN`] bytes, not of the `bytes` that PTX requires.
     pub(super) fn on_rows(&mut self, pc: InstId, bytes: u64) {
         self.rows.insert(pc, bytes);
     }
@@ -67,12 +67,12 @@ impl Relied {
         self.unfenced.get_or_insert(pc);
     }
 
-    /// Arrivals at barriers of other CTAs tell these what came before, whatever scope they name.
+    /// An arrival or a wait at an mbarrier orders other CTAs, although its scope is `.cta`.
     pub(super) fn on_narrow_scope(&mut self, pc: InstId) {
         self.narrow.insert(pc);
     }
 
-    /// An instruction was executed of whose results nothing is known.
+    /// An instruction with unknown results was executed.
     pub(super) fn on_unevaluated(&mut self, pc: InstId) {
         self.unevaluated.insert(pc);
     }
@@ -82,12 +82,12 @@ impl Relied {
         self.swaps.insert((pc, update.to_string()));
     }
 
-    /// A product of a warpgroup is over for all of its warps when one of them has waited for it.
+    /// A product of a warpgroup is complete for all of its warps when one of them has waited for it.
     pub(super) fn on_whole_products(&mut self) {
         self.parts = true;
     }
 
-    /// What another CTA relied on.
+    /// Adds what another CTA relied on.
     pub(super) fn merge(&mut self, other: Relied) {
         self.returned.merge(&other.returned);
         self.others.extend(other.others);
@@ -104,7 +104,7 @@ impl Relied {
         self.parts |= other.parts;
     }
 
-    /// All of it, a sentence each.
+    /// All of it, as one sentence each.
     pub(super) fn assumptions(self, launch: &Launch<'_>) -> BTreeSet<Assumption> {
         let mut all = self.others;
         all.extend(self.returned.assumptions(launch));
@@ -161,10 +161,10 @@ impl Relied {
     }
 }
 
-/// Rows of `wmma` matrices start at multiples of this many bytes, says CUDA's guide.
+/// Rows of `wmma` matrices start at multiples of this number of bytes, according to CUDA's guide.
 pub(super) const ROW_ALIGN: u64 = 16;
 
-/// ``line 12 (`bar.sync 0`)``: an instruction, where a sentence begins with it.
+/// An instruction at the beginning of a sentence: ``line 12 (`bar.sync 0`)``.
 pub(super) fn instruction(launch: &Launch<'_>, pc: InstId) -> String {
     let place = launch.place(pc);
     let (line, text) = place

@@ -1,5 +1,5 @@
-//! Shadow of cells that threads share byte by byte, for the epoch race detector: one shadow for a cell while every
-//! access covers all of it, and one for each of its bytes from the first narrower access on.
+//! Shadows of cells that threads share byte by byte, for the epoch race detector. A cell has one shadow while every
+//! access covers all of it, and one for each byte from the first narrower access on.
 
 use super::agent::Agent;
 use super::race::{EpochShadow, Now};
@@ -11,7 +11,7 @@ use crate::program::Update;
 #[derive(Debug, Default)]
 pub(super) struct ByteShadow(Vec<[EpochShadow; 4]>);
 
-/// All bytes of a cell.
+/// The mask of all bytes of a cell.
 pub(super) const WHOLE: u8 = 0xf;
 
 impl ByteShadow {
@@ -80,7 +80,7 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
-    /// Like [`ByteShadow::read_together`], for the lanes of several warps, of which this is one.
+    /// As [`ByteShadow::read_together`], for the lanes of several warps, including this one.
     #[inline]
     #[must_use]
     pub(super) fn read_by_warps(
@@ -106,7 +106,8 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.write_by_any(now))
     }
 
-    /// Thread `32·warp + lane` updates these bytes atomically; true if that may race or may not commute.
+    /// Thread `32·warp + lane` updates these bytes atomically; true if that may race or may not commute with an earlier
+    /// update.
     #[inline]
     #[must_use]
     pub(super) fn update(
@@ -126,7 +127,7 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.begin_copy(now, lane))
     }
 
-    /// Orders the copy's writes before what the thread does from now on.
+    /// Orders the copy's writes before the further actions of the thread.
     pub(super) fn end_copy(&mut self, cell: &mut EpochShadow, now: Now, lane: Lane) {
         self.each(cell, WHOLE, |part| {
             part.end_copy(now, lane);
@@ -134,7 +135,7 @@ impl ByteShadow {
         });
     }
 
-    /// Whether `access` reports a possible race at any of these bytes of a cell.
+    /// Applies `access` to the shadow of the cell or to those of these bytes; returns whether any of them may race.
     #[inline]
     fn each(
         &mut self,
@@ -251,7 +252,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two warps of four lanes: reads by lanes together are like reads one after another.
+        /// Two warps of four lanes: reads by lanes together have the effect of reads one after another.
         #[test]
         fn reading_together_is_reading_one_by_one(
             events in prop::collection::vec((0u16..2, 1u32..16, 0u32..4, 0u32..6), 1..30)
@@ -288,8 +289,8 @@ mod tests {
             }
         }
 
-        /// Two warps of two threads: what races by clocks alarms here; accesses to other bytes than all others since
-        /// the last barrier of the CTA do not.
+        /// Two warps of two threads: a race by vector clocks is an alarm here. An access to bytes that no other thread
+        /// has accessed since the last barrier of the CTA is none.
         #[test]
         fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
             // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
@@ -324,7 +325,7 @@ mod tests {
                         if alarm {
                             return Ok(());
                         }
-                        // The owner is not remembered.
+                        // The owner is not recorded.
                         touched.push((u32::MAX, bytes));
                     }
                     Event::WarpMeets(warp) => {

@@ -1,6 +1,6 @@
-//! Operations on what goes on while the thread does: asynchronous copies (rules Y6, Y11), barriers in shared memory that wait
-//! for threads and for copies (Y9), fences between proxies (Y10), products of matrices by four warps (Y12), and those on
-//! tensor memory (Y14).
+//! Asynchronous operations and what belongs to them: copies (rules Y6, Y11), barriers in shared memory that wait for
+//! threads and for copies (Y9), proxy fences (Y10), products of matrices by four warps (Y12), and operations on tensor
+//! memory (Y14).
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
@@ -18,27 +18,27 @@ pub struct MemoryPlace {
     pub address: Address,
 }
 
-/// What lies in global memory of a bulk copy.
+/// The operand of a bulk copy that lies in global memory, or in the shared memory of another CTA.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Far {
-    /// So many bytes from an address on.
+    /// Bytes from an address on.
     Bytes {
-        /// Their first one.
+        /// The first byte.
         at: MemoryPlace,
-        /// How many.
+        /// The number of bytes.
         count: Src,
     },
     /// The box of a tensor map.
     Tile {
-        /// Where the map lies.
+        /// The place of the map.
         map: MemoryPlace,
-        /// The first element of the box in each dimension, the innermost one first.
+        /// The first element of the box in each dimension, innermost first.
         at: Vec<Src>,
     },
 }
 
 impl Far {
-    /// The address that it names: of bytes, or of the map.
+    /// The address that it names: of the bytes, or of the map.
     fn place(&self) -> MemoryPlace {
         match self {
             Far::Bytes { at, .. } => *at,
@@ -46,7 +46,7 @@ impl Far {
         }
     }
 
-    /// The values that it reads besides.
+    /// The other values that it reads.
     fn values(&self) -> &[Src] {
         match self {
             Far::Bytes { count, .. } => std::slice::from_ref(count),
@@ -55,25 +55,25 @@ impl Far {
     }
 }
 
-/// What a bulk copy does to global memory.
+/// The effect of a bulk copy on its destination in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkWrite {
-    /// It writes all that it brings.
+    /// It writes all bytes.
     All,
-    /// Of every 16 bytes it writes those whose bits are set in this mask (`.cp_mask`).
+    /// Of every 16 bytes, it writes those with set bits in this mask (`.cp_mask`).
     Masked(Src),
     /// It updates each element atomically (`cp.reduce`).
     Updates(Update),
-    /// The same of elements of the type that the tensor map has.
+    /// It updates elements of the tensor map's type atomically.
     UpdatesElements(Int2),
 }
 
-/// Which of what it started a thread commits and waits for.
+/// The kind of asynchronous operations that a thread commits and waits for by groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Groups {
     /// Copies of `cp.async`.
     Plain,
-    /// Those of `cp.async.bulk` that complete by groups.
+    /// Copies of `cp.async.bulk` that complete by groups.
     Bulk,
     /// Products of `wgmma`.
     Products,
@@ -82,15 +82,15 @@ pub enum Groups {
 /// A factor of a product by a warpgroup.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Factor {
-    /// Each lane has a part of it.
+    /// Each lane has a part of it in registers.
     Registers(Vec<Src>),
     /// It lies in shared memory.
     Shared {
-        /// A matrix descriptor: where, how far apart its parts lie, and how it is swizzled.
+        /// A matrix descriptor: the address, the strides and the swizzle.
         descriptor: Src,
-        /// Neighbours in memory are neighbours in k; else in m or n.
+        /// Whether elements that are contiguous in memory are contiguous in k, not in m or n.
         k_major: bool,
-        /// The one variable in shared memory from whose address the descriptor is computed; `None` if there are none, or
+        /// The variable in shared memory from which the descriptor's address is computed; `None` if there is none, or
         /// several.
         of: Option<VariableId>,
     },
@@ -99,31 +99,31 @@ pub enum Factor {
 /// `wgmma.mma_async`: a product that four warps start together, each for 16 rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarpgroupProduct {
-    /// Its shape and elements; `m` is 64.
+    /// Its shape and element types; `m` is 64.
     pub product: MatrixProduct,
-    /// What is added to, and the result.
+    /// The accumulator: addend and result.
     pub d: Vec<RegId>,
     /// The left factor.
     pub a: Factor,
-    /// The right factor, which lies in shared memory.
+    /// The right factor, in shared memory.
     pub b: Factor,
-    /// Whether what `d` holds is added.
+    /// Whether the previous contents of `d` are added.
     pub adds: Adds,
-    /// The product is subtracted.
+    /// Whether the product is subtracted.
     pub negates: bool,
 }
 
-/// Whether a product is added to what its result held.
+/// Whether a product is added to the previous contents of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adds {
     /// Always, or never.
     Known(bool),
-    /// Where this holds.
+    /// If this predicate holds.
     If(PredSrc),
 }
 
 impl WarpgroupProduct {
-    /// The registers that the left factor lies in.
+    /// The registers of the left factor.
     pub fn left_registers(&self) -> impl Iterator<Item = RegId> {
         let left: &[Src] = match &self.a {
             Factor::Registers(list) => list,
@@ -153,16 +153,16 @@ impl WarpgroupProduct {
     }
 }
 
-/// Which phase of a barrier a thread asks for.
+/// The phase of a barrier that a thread tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The one in which an arrival gave this state.
+    /// The phase in which an arrival returned this state.
     State(Src),
-    /// The current one or the one before, whichever has this parity.
+    /// The current phase or the one before, whichever has this parity.
     Parity(Src),
 }
 
-/// What happens to a barrier in memory. Relaxed arrivals and tests tell nothing of memory, to nobody.
+/// An operation on a barrier in memory. Relaxed arrivals and tests order no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum BarrierAction {
@@ -170,7 +170,7 @@ pub enum BarrierAction {
     Init { count: Src },
     /// `mbarrier.inval`
     Invalidate,
-    /// `mbarrier.arrive`, `mbarrier.arrive_drop`, with `.expect_tx` after expecting so many bytes
+    /// `mbarrier.arrive`, `mbarrier.arrive_drop`; with `.expect_tx`, after expecting this number of bytes
     Arrive {
         state: Option<RegId>,
         count: Src,
@@ -179,9 +179,10 @@ pub enum BarrierAction {
         releases: Option<Scope>,
         completes: bool,
     },
-    /// `cp.async.mbarrier.arrive`: once all copies of the thread are over; `counted` with `.noinc`
+    /// `cp.async.mbarrier.arrive`: arrives once all copies of the thread are complete; `counted` with `.noinc`
     ArriveAfterCopies { counted: bool },
-    /// `tcgen05.commit`: once all products of the thread are over; with `.multicast` at the same place in each of these CTAs
+    /// `tcgen05.commit`: arrives once all products of the thread are complete; with `.multicast` at the same place in
+    /// each of these CTAs
     ArriveAfterProducts { ctas: Option<Src>, pair: bool },
     /// `mbarrier.expect_tx`
     Expect { bytes: Src },
@@ -191,33 +192,33 @@ pub enum BarrierAction {
     Test { p: PredId, phase: Phase, acquires: Option<Scope> },
 }
 
-/// What a fence does for the operations behind it.
+/// The effect of a fence on later operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fenced {
     /// It orders memory for the threads of a scope.
     Memory {
-        /// Which threads.
+        /// The scope.
         scope: Scope,
-        /// A relaxed arrival at the cluster's barrier behind it (rule Y13), or a relaxed change of a flag (Y15), tells all that
-        /// the thread has done and knows.
+        /// A later relaxed arrival at the cluster's barrier (rule Y13), or a later relaxed change of a flag (Y15),
+        /// releases everything that the thread has done and knows.
         releases: bool,
-        /// The thread knows what a relaxed load before it has waited for (Y15).
+        /// The thread acquires from the changes of flags that its earlier relaxed loads have waited for (Y15).
         acquires: bool,
     },
-    /// It orders the barriers in memory that the thread has initialised.
+    /// It makes visible the barriers in memory that the thread has initialised.
     Barriers,
 }
 
-/// An asynchronous operation, one on a barrier in memory, or one on much of memory at once.
+/// An asynchronous operation, an operation on a barrier in memory, or one on a block of memory.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum Async {
-    /// `cp.async`: `bytes` bytes to shared memory, of which the first `size` come from global memory, zeros after;
-    /// none do where `ignore` holds
+    /// `cp.async`: writes `bytes` bytes to shared memory, the first `size` from global memory, then zeros; only zeros
+    /// if `ignore` holds
     Copy { to: Address, from: Address, bytes: u32, size: Option<Src>, ignore: Option<PredSrc> },
-    /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier: from global memory, with `.multicast` to
-    /// these CTAs of the cluster, or from the CTA's shared memory to that of another one; the barrier may be one of the other
-    /// CTA of a `pair`. With `cp.reduce` it updates what lies in another CTA
+    /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier. The source is global memory, with
+    /// `.multicast` for these CTAs of the cluster, or the CTA's own shared memory for that of another CTA. With `pair`,
+    /// the barrier may lie in the other CTA of the pair. With `cp.reduce` it updates memory of another CTA
     BulkLoad {
         to: MemoryPlace,
         from: Far,
@@ -226,8 +227,8 @@ pub enum Async {
         pair: bool,
         update: Option<Update>,
     },
-    /// `st.async`, and `red.async`, which updates: to shared memory of the cluster, where it completes on a barrier, or to
-    /// global memory, where nobody is told of its end
+    /// `st.async`, and `red.async`, which updates: to shared memory of the cluster, where it completes on a barrier, or
+    /// to global memory, where it completes on nothing
     StoreFar {
         to: MemoryPlace,
         width: Width,
@@ -235,24 +236,25 @@ pub enum Async {
         barrier: Option<MemoryPlace>,
         update: Option<(Update, Scope)>,
     },
-    /// `cp.async.bulk{.tensor}` and `cp.reduce.async.bulk{.tensor}` from shared to global memory, which complete by groups
+    /// `cp.async.bulk{.tensor}` and `cp.reduce.async.bulk{.tensor}` from shared to global memory, which complete by
+    /// groups
     BulkStore { to: Far, from: MemoryPlace, write: BulkWrite },
-    /// `cp.async.bulk.prefetch{.tensor}`: advice about what lies there
+    /// `cp.async.bulk.prefetch{.tensor}`: has no observable effect
     Prefetch { from: Far },
-    /// `st.bulk`: the thread itself stores so many zeros to its own shared memory
+    /// `st.bulk`: the thread itself stores this number of zero bytes to its own shared memory
     Clear { to: MemoryPlace, bytes: Src },
     /// `wgmma.mma_async`
     Multiply(Box<WarpgroupProduct>),
-    /// `wgmma.fence`: registers may be handed over to products
+    /// `wgmma.fence`: orders accesses to registers before later products
     FenceRegisters,
     /// `cp.async{.bulk}.commit_group`, `wgmma.commit_group`
     Commit { groups: Groups },
-    /// `cp.async{.bulk}.wait_group`, `wgmma.wait_group`: waits until at most so many groups are under way, or (`reads`) still read; `wait_all`
-    /// (`None`) waits for what is not committed as well
+    /// `cp.async{.bulk}.wait_group`, `wgmma.wait_group`: waits until at most `pending` groups are in flight, or with
+    /// `reads`, still read their sources. `wait_all` (`None`) also waits for operations that are not committed
     Wait { groups: Groups, pending: Option<u32>, reads: bool },
     /// `fence.proxy.async`
     Publish { shared: bool, global: bool },
-    /// A fence of a scope beyond the CTA, and `fence.mbarrier_init`: what a later arrival that is relaxed tells
+    /// A fence of a scope beyond the CTA, or `fence.mbarrier_init`: what later relaxed arrivals release
     Fence { of: Fenced },
     /// `barrier.cluster.arrive`
     ArriveAtCluster { releases: bool },
@@ -265,7 +267,7 @@ pub enum Async {
 }
 
 impl Async {
-    /// What it does beside computing.
+    /// Its effect besides computing.
     pub(super) fn effect(&self) -> Effect<'_> {
         match self {
             Async::Copy { .. }
@@ -297,7 +299,7 @@ impl Async {
         }
     }
 
-    /// The addresses that it names; not those of tensor memory.
+    /// The addresses that it names, except those of tensor memory.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let found = match self {
             Async::Copy { to, from, .. } => [Some(*to), Some(*from), None],
@@ -398,21 +400,21 @@ impl Async {
     }
 }
 
-/// A test of a barrier.
+/// A test of a barrier in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierTest {
     /// The barrier.
     pub place: MemoryPlace,
-    /// What says whether the phase is over.
+    /// The predicate for the result: whether the phase is over.
     pub p: PredId,
     /// The phase.
     pub phase: Phase,
-    /// Whose accesses before they arrived can be seen then.
+    /// The scope in which a successful test acquires; `None` if it is relaxed.
     pub acquires: Option<Scope>,
 }
 
 impl Op {
-    /// The test of a barrier that it is, if it is one.
+    /// The test of a barrier, if the operation is one.
     pub fn barrier_test(&self) -> Option<BarrierTest> {
         let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) = self
         else {

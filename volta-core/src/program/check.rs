@@ -6,7 +6,7 @@ use super::code::Program;
 use super::op::{InstId, Op, PredId, RegId, Src, VariableId};
 use super::visit::Named;
 
-/// A broken invariant of a program: a mistake in lowering, not in what was lowered.
+/// A broken invariant of a program. It is a defect of lowering, not of the PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The operation.

@@ -1,4 +1,4 @@
-//! A kernel's code, its parameters and variables, and where in which source they come from.
+//! The code of a kernel, its parameters and variables, and their positions in the sources.
 
 use super::effect::Divides;
 use super::op::{Op, PredSrc, Space, Src, VariableId};
@@ -7,23 +7,23 @@ use super::visit::Named;
 use crate::base::span::Span;
 use rustc_hash::FxHashSet;
 
-/// An operation in its place.
+/// An operation with its guard and position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// Executed only by lanes where it holds.
+    /// Only lanes for which it holds execute the operation.
     pub guard: Option<PredSrc>,
-    /// What is executed.
+    /// The operation.
     pub op: Op,
-    /// What [`Op::divides`] says of it, which is asked at every step.
+    /// The cached result of [`Op::divides`], which is used at every step.
     pub divides: Divides,
-    /// The PTX instruction it was lowered from.
+    /// The PTX instruction from which it was lowered.
     pub span: Span,
     /// Index into [`Program::locations`], from the last `.loc` before it.
     pub location: Option<u32>,
 }
 
 impl Inst {
-    /// Lets it do something else.
+    /// Replaces the operation.
     pub fn replace(&mut self, op: Op) {
         self.divides = op.divides();
         self.op = op;
@@ -39,38 +39,39 @@ pub struct Location {
     pub line: u32,
     /// Column, from 1 (0 when unknown).
     pub column: u32,
-    /// The place of the call that this was inlined at, among the program's locations before this one.
+    /// The position of the call at which this was inlined: an index into the program's locations, less than its own.
     pub inlined_at: Option<u32>,
 }
 
 /// A variable in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name as written (calls add a suffix to tell activations apart).
+    /// Its name as written; inlined calls append a suffix to distinguish their activations.
     pub name: String,
-    /// Where it lives; never `Generic`.
+    /// Its state space; never `Generic`.
     pub space: Space,
-    /// Bytes; `None` for `extern` arrays without a size: in shared memory they are the dynamic window.
+    /// Size in bytes; `None` for `extern` arrays without a size, which in shared memory are the dynamic window.
     pub size: Option<u64>,
     /// Alignment in bytes, a power of two.
     pub align: u64,
-    /// Its first bytes, of constants and globals only; shorter than `size` means zeros follow. `None` means that the
-    /// PTX does not say what it holds.
+    /// Its first bytes, for constants and globals only; zeros follow up to `size`. `None` if the PTX does not
+    /// initialise it.
     pub init: Option<Init>,
     /// PTX type as written: `f32`, `b8`, …
     pub element: String,
-    /// Declared by the entry as its parameter number n.
+    /// The number of the parameter, if the entry declares it as one.
     pub parameter: Option<usize>,
-    /// Where its declaration starts in the PTX.
+    /// The position of its declaration in the PTX.
     pub declared_at: u32,
 }
 
 /// An initial value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Init {
-    /// Bytes.
+    /// The bytes.
     pub bytes: Vec<u8>,
-    /// 8-byte addresses of variables, at byte offsets, that the layout fills in: (offset, variable, addend, generic).
+    /// 8-byte addresses of variables, which the layout fills in: (byte offset, variable, addend, whether it is
+    /// generic).
     pub addresses: Vec<(u64, VariableId, i64, bool)>,
 }
 
@@ -83,15 +84,15 @@ pub struct Parameter {
     pub variable: VariableId,
     /// PTX type as written: `u64`, `f32`, `b8`, …
     pub element: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// What its place is a multiple of.
+    /// Alignment in bytes.
     pub align: u64,
-    /// A `.ptr` attribute, as written.
+    /// Whether it has a `.ptr` attribute.
     pub pointer: bool,
 }
 
-/// A kernel, resolved: calls inlined, names gone.
+/// A kernel after name resolution, with calls inlined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The entry's name.
@@ -104,20 +105,20 @@ pub struct Program {
     pub predicates: u32,
     /// Memory variables that the code can name.
     pub variables: Vec<Variable>,
-    /// Names of all `.const` and `.global` variables of the module, whether or not the code names them.
+    /// Names of all `.const` and `.global` variables of the module, named by the code or not.
     pub module_variables: Vec<String>,
-    /// Parameters in order.
+    /// Parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// Places in CUDA sources.
+    /// Positions in CUDA sources.
     pub locations: Vec<Location>,
-    /// What its directives say about launches.
+    /// Constraints on launches by its directives.
     pub bounds: LaunchBounds,
-    /// Lines of PTX text.
+    /// The number of lines of the PTX text.
     pub lines: u32,
 }
 
 impl Program {
-    /// The variable that stands for what the driver provides for the barrier of a cooperative grid.
+    /// The variable for the memory that the driver provides for the barrier of a cooperative grid.
     pub fn workspace(&self) -> Option<VariableId> {
         let at = self.variables.iter().position(|variable| variable.name == WORKSPACE)?;
         Some(VariableId::from_index(at))
@@ -137,22 +138,22 @@ impl Program {
     }
 }
 
-/// What the directives of an entry, and of its module, say about its launches.
+/// Constraints on launches by the directives of an entry and of its module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchBounds {
     /// `.reqntid`: the launch must match.
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: the launch's threads must not exceed the product.
     pub max_block: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: the CTAs of a cluster.
+    /// `.reqnctapercluster`: the CTAs of a cluster in each dimension.
     pub cluster: Option<[u32; 3]>,
-    /// `.explicitcluster`: the launch must say how CTAs form clusters.
+    /// `.explicitcluster`: the launch must give the size of clusters.
     pub explicit_cluster: bool,
-    /// `.maxclusterrank`: the CTAs of a cluster at most.
+    /// `.maxclusterrank`: the most CTAs of a cluster.
     pub max_cluster: Option<u32>,
-    /// `.blocksareclusters`: the launch counts clusters and not CTAs.
+    /// `.blocksareclusters`: the grid counts clusters, not CTAs.
     pub blocks_are_clusters: bool,
-    /// `.maxnreg`: registers of a thread at most.
+    /// `.maxnreg`: the most registers of a thread.
     pub max_registers: Option<u32>,
     /// The number of `.target`: 80 for `sm_80`.
     pub architecture: Option<u32>,

@@ -1,4 +1,4 @@
-//! What lanes of a warp do together: shuffles, votes, reductions.
+//! Operations that lanes of a warp execute together: shuffles, votes, reductions.
 
 use super::op::{Float2, Int, Int2};
 
@@ -21,11 +21,11 @@ pub enum Vote {
     Uni,
 }
 
-/// What `redux.sync` makes of the values of lanes, which is the same in any order.
+/// The operation of `redux.sync` on the values of lanes, with the same result in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Of 32-bit integers: add, min, max, and, or, xor.
+    /// On 32-bit integers: add, min, max, and, or, xor.
     Integer(Int2, Int),
-    /// Of f32: min, max.
+    /// On f32: min, max.
     Float(Float2),
 }

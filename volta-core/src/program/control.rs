@@ -1,4 +1,4 @@
-//! Control flow: where the two sides of a branch join, and what they compute up to there (rule S1).
+//! Control flow: where the two sides of a branch join, and what they write up to there (rule S1).
 
 use super::code::{Inst, Program};
 use super::effect::Control;
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Branches with more operations than this on their two sides are not turned into selects.
 const MAX_OPERATIONS: usize = 512;
 
-/// A branch whose two sides only load, and compute in registers and local memory, until they join.
+/// A branch with two sides that only load, and compute in registers and local memory, until they join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hammock {
     /// The first operation on all paths from the branch: its immediate post-dominator.

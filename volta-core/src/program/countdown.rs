@@ -1,5 +1,5 @@
-//! Loops that terminate whatever their registers hold, because of a counter: each iteration compares it with a constant
-//! at the end and brings it nearer.
+//! Loops that terminate for any contents of registers, because of a counter: each iteration brings the counter nearer
+//! to a constant and compares the two at its end.
 
 use super::code::Program;
 use super::op::{Bool2, Compare, Int, Int2, Op, PredSrc, RegId, Src, Width};
@@ -74,7 +74,7 @@ impl Program {
             (Int2::Add, Src::Imm(by), (Compare::Ne, _, 0)) if from == counter => {
                 matches!(by as u32 as i32, -1 | 1)
             }
-            // It wraps around at most once before it is above the bound.
+            // It wraps around at most once before it exceeds the bound.
             (Int2::Add, Src::Imm(by), (Compare::Gt, true, bound)) if from == counter => {
                 let by = by as u32 as i32;
                 by < 0 && bound.checked_add(by).is_some()
@@ -96,7 +96,7 @@ impl Program {
             return false;
         };
         match (&self.insts[step as usize].op, bound) {
-            // It is above the bound as long as there is another iteration, and does not wrap around.
+            // It exceeds the bound whenever there is another iteration, so it does not wrap around.
             (
                 Op::Int2 { op: Int2::Add, ty, d: _, a: Src::Reg(from), b: Src::Imm(by) },
                 (Compare::Gt, true, bound),

@@ -1,5 +1,5 @@
-//! In which variable the matrix of a descriptor lies (rule Y12). A descriptor has 14 bits of an address; what they mean is
-//! known only together with the variable from whose address they come.
+//! Finds the variable that contains the matrix of a descriptor (rule Y12). A descriptor holds 14 bits of an address,
+//! which determine a place only together with the variable that the address comes from.
 
 use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
@@ -8,7 +8,7 @@ use super::tensor_memory::TensorMemoryOp;
 use super::visit::Named;
 use rustc_hash::FxHashMap;
 
-/// The variables in shared memory from whose addresses a register is computed, anywhere.
+/// The variables in shared memory with addresses that a register is computed from, anywhere in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Origin {
     #[default]
@@ -30,7 +30,7 @@ impl Origin {
 struct Origins<'v> {
     variables: &'v [Variable],
     registers: FxHashMap<RegId, Origin>,
-    /// Where in memory lies something that is computed from such an address, so that a load may give it.
+    /// State spaces where a value computed from such an address is stored, so that a load may return one.
     stored: Vec<Space>,
 }
 
@@ -45,7 +45,7 @@ impl Origins<'_> {
         }
     }
 
-    /// Whether what a load of a space gives may be computed from such an address.
+    /// Whether a load from a space may return a value computed from such an address.
     fn may_be_stored(&self, space: Space) -> bool {
         let of = |space| if space == Space::Cluster { Space::Shared } else { space };
         self.stored
@@ -53,7 +53,7 @@ impl Origins<'_> {
             .any(|stored| of(*stored) == of(space) || *stored == Space::Generic || space == Space::Generic)
     }
 
-    /// All dynamic arrays are one.
+    /// All dynamic arrays are represented by the first.
     fn dynamic(&self, variable: VariableId) -> VariableId {
         let is_dynamic = |variable: &Variable| variable.space == Space::Shared && variable.size.is_none();
         if !is_dynamic(&self.variables[variable.index()]) {
@@ -62,9 +62,9 @@ impl Origins<'_> {
         self.variables.iter().position(is_dynamic).map_or(variable, VariableId::from_index)
     }
 
-    /// What an operation makes of what is known; whether that is new.
+    /// Applies an operation; returns whether anything new is known.
     fn step(&mut self, op: &Op) -> bool {
-        // What a product computes are floats, wherever its factors lie.
+        // A product computes floats, wherever its factors lie.
         if matches!(op, Op::Async(Async::Multiply(_) | Async::Tensor(TensorMemoryOp::Load { .. }))) {
             return false;
         }
@@ -87,7 +87,7 @@ impl Origins<'_> {
         }
         let mut origin = Origin::None;
         if let Op::Load { space, .. } | Op::Atomic { space, .. } = op {
-            // Where in a space it comes from is not told apart.
+            // Places within a space are not distinguished.
             origin = if self.may_be_stored(*space) { Origin::Several } else { Origin::None };
         } else if let Op::Swap(swap) = op {
             origin = if self.may_be_stored(swap.space) { Origin::Several } else { Origin::None };
@@ -132,7 +132,7 @@ impl Inst {
 }
 
 impl Program {
-    /// Whether it has tensor memory.
+    /// Whether the program uses tensor memory.
     pub fn uses_tensor_memory(&self) -> bool {
         self.insts.iter().any(Inst::uses_tensor_memory)
     }
@@ -143,7 +143,7 @@ impl Program {
     }
 }
 
-/// Finds out for all descriptors.
+/// Determines the variable of each descriptor.
 pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
     if !insts.iter().any(|inst| inst.multiplies() || inst.uses_tensor_memory()) {
         return;

@@ -1,4 +1,4 @@
-//! What an operation does beside computing: the one table that everybody who treats operations alike reads.
+//! The effect of each operation besides computing, in one table for all code that treats classes of operations alike.
 
 use super::access::Access;
 use super::asynchronous::Async;
@@ -6,85 +6,85 @@ use super::op::{InstId, Op, Space, Src};
 use super::tensor_memory::TensorMemoryOp;
 use crate::number::format::{Format, Rounding};
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect<'o> {
-    /// Nothing but compute in registers: executing it where it is not wanted, and dropping what it wrote, changes nothing.
+    /// It only computes in registers: it may be executed speculatively and its results dropped.
     Computes,
-    /// Reads memory that somebody may write.
+    /// It reads memory that may be written.
     Reads,
-    /// Writes memory.
+    /// It writes memory.
     Writes(Writes),
-    /// Asks or changes what a warp or a block holds besides registers and memory: which lanes are there, copies under
-    /// way, what was declared.
+    /// It reads or changes state of a warp or a block other than registers and memory: the active lanes, copies in
+    /// flight, declared variables.
     Context,
-    /// Holds a thread until others are there.
+    /// It holds a thread until others arrive.
     Waits(Wait),
-    /// Lanes of a warp meet at it and exchange values, without ordering memory (rule Y4).
+    /// Lanes of a warp meet and exchange values, without ordering memory (rule Y4).
     Collective(Members),
-    /// Decides what is executed next.
+    /// It decides which operation is executed next.
     Control(Control<'o>),
-    /// A fault for whoever gets there.
+    /// It is a fault for any thread that reaches it.
     Fault,
 }
 
-/// How memory is written.
+/// The way in which memory is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// By a store.
     Store,
     /// By an atomic operation.
     Atomic,
-    /// By a copy that goes on while the thread does.
+    /// By an asynchronous copy.
     Copy,
 }
 
-/// For whom a thread waits.
+/// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For threads of the CTA.
+    /// Threads of the CTA.
     Barrier,
-    /// For the lanes of this mask.
+    /// The lanes of this mask.
     Warp(Src),
-    /// For the end of a phase of a barrier in memory, or of the cluster's, or for a flag.
+    /// The end of a phase of a barrier in memory or of the cluster's barrier, or a flag.
     Phase,
 }
 
-/// Which lanes of a warp meet.
+/// The lanes of a warp that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
     /// Those of this mask.
     Mask(Src),
-    /// All 32: a matrix instruction.
+    /// All 32, as in matrix instructions.
     All,
 }
 
-/// Whether threads that stand together may part at an operation, or wait there.
+/// Whether threads at one instruction may diverge, or wait, at an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divides {
-    /// They do it, each for itself, and go on together.
+    /// They do not: each executes it, and they continue together.
     Never,
-    /// They do if not all of them execute it.
+    /// They may if not all of them execute it.
     ByGuard,
-    /// They do if any of them executes it.
+    /// They may if any of them executes it.
     Always,
 }
 
-/// What is executed next.
+/// The operation that is executed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control<'o> {
-    /// The operation there.
+    /// The target.
     Branch(&'o InstId),
-    /// The operation that stands at a number of this list.
+    /// The element of this list at an index.
     Table(Src, &'o [InstId]),
-    /// Nothing: the thread returns.
+    /// None: the thread returns.
     Exit,
-    /// Nothing: the run ends with a fault.
+    /// None: the run ends with a fault.
     Trap,
 }
 
 impl<'o> Control<'o> {
-    /// Where it may lead.
+    /// The possible targets.
     pub fn targets(self) -> &'o [InstId] {
         match self {
             Control::Branch(target) => std::slice::from_ref(target),
@@ -93,7 +93,7 @@ impl<'o> Control<'o> {
         }
     }
 
-    /// Whether nothing of the thread is executed after it.
+    /// Whether the thread executes nothing after it.
     pub fn ends(self) -> bool {
         match self {
             Control::Branch(_) | Control::Table(..) => false,
@@ -103,7 +103,7 @@ impl<'o> Control<'o> {
 }
 
 impl Op {
-    /// What the operation does.
+    /// The effect of the operation.
     #[inline]
     pub fn effect(&self) -> Effect<'_> {
         match self {
@@ -135,7 +135,7 @@ impl Op {
             | Op::CtaRankOf { .. }
             | Op::Nop
             | Op::Unevaluated { is_collective: false, .. }
-            // The kernel's parameters are the same for all and always there.
+            // The kernel's parameters are the same for all threads and always readable.
             | Op::Load { space: Space::Param, .. } => Effect::Computes,
             Op::Load { access: Access { waits: true, .. }, .. } => Effect::Waits(Wait::Phase),
             Op::Load { .. } => Effect::Reads,
@@ -168,7 +168,7 @@ impl Op {
         }
     }
 
-    /// Where it may lead.
+    /// The possible targets.
     pub(super) fn targets_mut(&mut self) -> &mut [InstId] {
         if let Op::Branch { target } = self {
             std::slice::from_mut(target)
@@ -179,17 +179,17 @@ impl Op {
         }
     }
 
-    /// What it decides of what is executed next, if it decides that.
+    /// Its effect on control flow, if it has one.
     pub fn control(&self) -> Option<Control<'_>> {
         if let Effect::Control(control) = self.effect() { Some(control) } else { None }
     }
 
-    /// Why it is not supported, or not evaluated.
+    /// The reason why it is not supported or not evaluated, if it is not.
     pub fn not_supported(&self) -> Option<&str> {
         if let Op::Unsupported { reason } = self { Some(reason) } else { self.unevaluated() }
     }
 
-    /// Why nothing is known of what it computes, if that is so.
+    /// The reason why its results are not known, if they are not (rule S2).
     pub fn unevaluated(&self) -> Option<&str> {
         if let Op::Unevaluated { reason, .. } = self {
             Some(reason)
@@ -200,12 +200,12 @@ impl Op {
         }
     }
 
-    /// Whether nothing of a thread is executed after it.
+    /// Whether the thread executes nothing after it.
     pub fn ends(&self) -> bool {
         self.control().is_some_and(|control| control.ends())
     }
 
-    /// Whether threads part at it.
+    /// Whether threads diverge or wait at it.
     pub fn divides(&self) -> Divides {
         match self.effect() {
             Effect::Control(Control::Branch(_)) | Effect::Waits(Wait::Barrier) | Effect::Collective(_) => {
@@ -222,31 +222,31 @@ impl Op {
         }
     }
 
-    /// Whether it does nothing but compute in registers.
+    /// Whether it only computes in registers.
     pub fn only_computes(&self) -> bool {
         matches!(self.effect(), Effect::Computes)
     }
 
-    /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
-    /// registers, loads, or stores where no other thread looks, which can be taken back; or it enters a function, which
-    /// forgets what only its thread had.
+    /// Whether it may be executed speculatively, as far as is known before it is executed: it computes in registers,
+    /// loads, or stores to memory of its thread, which can be undone; or it enters a function, which makes only private
+    /// state of its thread undefined.
     pub fn may_be_tried(&self) -> bool {
         matches!(self.effect(), Effect::Computes | Effect::Reads)
             || self.stores_locally()
             || matches!(self, Op::Enter { .. })
     }
 
-    /// Whether it enters a block that declares nothing but registers.
+    /// Whether it enters a block that declares only registers.
     pub(super) fn enters_registers(&self) -> bool {
         matches!(self, Op::Enter { declared } if declared.variables.is_empty())
     }
 
-    /// Whether it stores to memory of its thread: a parameter that is stored to is that of a call.
+    /// Whether it stores to memory of its thread. A parameter that is stored to is one of a call.
     pub fn stores_locally(&self) -> bool {
         matches!(self, Op::Store { space: Space::Local | Space::Param, .. })
     }
 
-    /// In which format and how an operation on floats rounds, if it does.
+    /// The format and the rounding of a floating-point operation, if it rounds.
     pub(crate) fn rounding(&self) -> Option<(Format, Rounding)> {
         if let Op::Float1 { format, precision, .. }
         | Op::Float2 { format, precision, .. }

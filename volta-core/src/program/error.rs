@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::base::budget::Exhausted;
 use crate::base::span::Span;
 
-/// Why a kernel could not be lowered: the PTX, or the choice of a kernel, is wrong.
+/// The reason why a kernel cannot be lowered: the PTX, or the choice of a kernel, is wrong.
 ///
 /// An instruction that is not supported is no error: it lowers to [`Op::Unsupported`](super::Op::Unsupported) (rule
 /// S2).
@@ -17,17 +17,17 @@ pub enum LowerError {
     /// No kernel has the name.
     #[error("no kernel is called `{name}`; there {}", listed(known))]
     UnknownKernel {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// All kernels, in order.
         known: Vec<String>,
-        /// The one whose name is most like it.
+        /// The kernel with the most similar name.
         nearest: Option<String>,
     },
     /// Several kernels have the name.
     #[error("`{name}` names several kernels: {}", quoted_list(candidates))]
     AmbiguousKernel {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The kernels that have it, in order.
         candidates: Vec<String>,
@@ -45,12 +45,12 @@ pub enum LowerError {
         what: &'static str,
         /// The name.
         name: String,
-        /// The declared name that is most like it.
+        /// The most similar declared name.
         nearest: Option<String>,
         /// Where it is used.
         span: Span,
     },
-    /// A register whose number is not below the declared count.
+    /// A register with a number that is not below the declared count.
     #[error("register `{name}` lies outside the declared `{prefix}<{count}>`")]
     OutOfRange {
         /// The register.

@@ -1,5 +1,5 @@
-//! Loops that wait for a flag (rule Y15): they load one place again until a condition holds, and do nothing else but compute
-//! in registers.
+//! Loops that wait for a flag (rule Y15): they load one location again until a condition holds, and otherwise only
+//! compute in registers.
 
 use super::code::{Inst, Program};
 use super::control::Written;
@@ -8,42 +8,42 @@ use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use super::visit::Named;
 use rustc_hash::FxHashSet;
 
-/// More operations than this on the way from a load back to it are no such loop.
+/// A path from a load back to it with more operations than this is not recognised as such a loop.
 const MAX_OPERATIONS: usize = 64;
 
 /// A loop that waits for a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlagLoop {
-    /// Where the flag goes.
+    /// The register that the load writes.
     pub d: RegId,
-    /// What is computed of it up to the branch, in order.
+    /// The operations that compute the condition from it, in order.
     pub condition: Vec<InstId>,
-    /// What that reads and no round writes.
+    /// Registers that these read and no iteration writes.
     pub registers: Vec<RegId>,
-    /// Likewise.
+    /// Predicates that these read and no iteration writes.
     pub predicates: Vec<PredId>,
-    /// All that a round executes besides the load and branches.
+    /// All operations of an iteration except the load and branches.
     pub round: Vec<InstId>,
-    /// The loop is left where this holds.
+    /// The loop is left if this holds.
     pub leaves: PredSrc,
-    /// Where threads go on then.
+    /// The operation after the loop.
     pub exit: InstId,
 }
 
 /// Operations that a thread executes one after the other, whatever registers hold.
 struct Straight {
     computing: Vec<InstId>,
-    /// The first operation that is no such.
+    /// The first operation that does not belong to them.
     end: usize,
 }
 
 impl Program {
-    /// The loop over a load that waits for a flag.
+    /// The loop over a load that waits for a flag, if it is one.
     pub fn flag_loop(&self, load: InstId) -> Option<FlagLoop> {
         flag_loop(&self.insts, load.index())
     }
 
-    /// Whether what a loop found, or what is computed of that, may be read behind it.
+    /// Whether code after the loop may read the value that it found, or a value computed from it.
     pub fn reads_what_it_found(&self, looped: &FlagLoop) -> bool {
         let written = looped.round.iter().map(|at| self.insts[at.index()].op.written());
         let mut names = vec![Named::Write(looped.d)];
@@ -60,7 +60,7 @@ impl Program {
         self.insts.iter().any(|inst| matches!(&inst.op, Op::Load { access, .. } if access.waits))
     }
 
-    /// Whether a register is written by one operation alone.
+    /// Whether only one operation writes a register.
     pub fn is_written_once(&self, register: RegId) -> bool {
         let writes = |inst: &&Inst| inst.op.written().registers.contains(&register);
         self.insts.iter().filter(writes).count() == 1
@@ -124,7 +124,8 @@ fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
     is_one_place.then_some(FlagLoop { d: *d, condition, registers, predicates, round, leaves, exit })
 }
 
-/// Where a thread goes from an operation on, up to the load or the first one that decides or does more than compute.
+/// Follows a thread from an operation on, up to the load or to the first operation that decides control flow or does
+/// more than compute.
 fn straight(insts: &[Inst], from: usize, load: usize) -> Straight {
     let mut way = Straight { computing: Vec::new(), end: from };
     for _ in 0..MAX_OPERATIONS {

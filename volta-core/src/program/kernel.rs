@@ -14,7 +14,7 @@ pub struct KernelInfo {
     pub name: String,
     /// Its name in the source, template arguments included.
     pub source_name: String,
-    /// Its parameters in order.
+    /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
 }
 
@@ -25,11 +25,11 @@ pub struct KernelParameter {
     pub name: String,
     /// PTX type as written: `u64`, `f32`, `b8`, ….
     pub element: String,
-    /// Bytes; `None` when the declaration is invalid.
+    /// Size in bytes; `None` if the declaration is invalid.
     pub size: Option<u64>,
-    /// Alignment in bytes.
+    /// Alignment in bytes; `None` if the declaration is invalid.
     pub align: Option<u64>,
-    /// A `.ptr` attribute, as written.
+    /// Whether it has a `.ptr` attribute.
     pub pointer: bool,
 }
 
@@ -70,7 +70,7 @@ fn entries(module: &Module) -> impl Iterator<Item = &FunctionDefinition> {
     })
 }
 
-/// The kernel with a name: in PTX, in the source, or without template arguments.
+/// The kernel with a name: as in PTX, as in the source, or without template arguments.
 pub(super) fn choose<'m>(
     module: &'m Module,
     name: Option<&str>,
@@ -111,7 +111,7 @@ pub(super) fn choose<'m>(
     }
 }
 
-/// The mangled name, with the source name where that differs.
+/// The source name, followed by the mangled name where the two differ.
 fn shown(name: &str) -> String {
     let source = source_name(name);
     if source == name { source } else { format!("{source} ({name})") }

@@ -1,5 +1,5 @@
-//! What loops compute that only compute registers from registers, as a text: two of them are one where names of registers
-//! are numbers, and constants are written where they are used.
+//! The code of loops that only compute registers from registers, as text. Two loops have equal texts if they are the
+//! same up to names of registers, with constants substituted where they are used.
 
 use super::code::Program;
 use super::op::{Op, PredId, PredSrc, RegId, Src};
@@ -7,25 +7,25 @@ use super::repeat::Loop;
 use super::visit::Named;
 use rustc_hash::FxHashMap;
 
-/// What a loop computes.
+/// The code of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopCode {
-    /// Equal texts are equal functions of what is read.
+    /// Equal texts are equal functions of the registers read.
     pub text: String,
-    /// The registers whose contents it starts from, but for constants, in the order of the code.
+    /// The registers whose contents on entry it reads, except constants, in the order of the code.
     pub reads: Vec<RegId>,
-    /// The registers that it writes and that may be read afterwards, each with its number in the code.
+    /// The registers that it writes and that may be read after it, each with its number in the code.
     pub results: Vec<(RegId, u32)>,
 }
 
-/// Numbers for names, in the order in which they are met.
+/// Numbers for names, in the order of first occurrence.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) registers: FxHashMap<RegId, u32>,
     pub(super) predicates: FxHashMap<PredId, u32>,
-    /// Registers that hold one number all the time: the number is written in their place.
+    /// Registers that always hold one number, which is written in their place.
     constants: FxHashMap<RegId, u64>,
-    /// Something was met that is not the same wherever the code stands.
+    /// Whether something was met that depends on the position of the code.
     bound: bool,
 }
 
@@ -57,8 +57,8 @@ impl Names {
         }
     }
 
-    /// An operation in which names are numbers. Subnormal numbers that are made zeros change nothing (rule V2). `None` for
-    /// one that does more than compute registers from registers.
+    /// An operation with numbers for names. Flushing of subnormal numbers is dropped (rule V2). `None` for an operation
+    /// that does more than compute registers from registers.
     pub(super) fn renamed(&mut self, op: &Op) -> Option<Op> {
         let mut own = op.clone();
         match &mut own {
@@ -182,7 +182,7 @@ impl Names {
 }
 
 impl Program {
-    /// What a loop computes where registers that it does not write hold known bits.
+    /// The code of a loop, given the bits in registers that it does not write.
     pub fn loop_code(&self, own: &Loop, known: &dyn Fn(RegId) -> Option<u64>) -> LoopCode {
         let mut names = Names::default();
         for register in own.open.iter().filter(|register| !own.written.contains(register)) {
@@ -190,7 +190,7 @@ impl Program {
                 names.constants.insert(*register, bits);
             }
         }
-        // Compilers write constants down where they are used.
+        // Compilers may load a constant into a register next to its use.
         let mut kept = Vec::with_capacity(own.members.len());
         for at in &own.members {
             if let Op::Mov { d, a: Src::Imm(bits), width: _ } = self.insts[*at as usize].op

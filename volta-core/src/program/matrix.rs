@@ -60,7 +60,7 @@ pub struct MatrixProduct {
     pub saturate: bool,
 }
 
-/// The operand of a `wmma` that a fragment is.
+/// The operand of a `wmma` that a fragment represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FragmentRole {
     /// The left factor.

@@ -1,10 +1,10 @@
-//! A kernel with its names resolved, lowered to the machine's operations.
+//! Lowers a kernel to the machine's operations, with names resolved.
 //!
-//! [`lower`] turns one entry of a parsed module into a [`Program`]: names become ids, calls are laid out inline,
-//! and each PTX instruction becomes one or a few operations of [`Op`]. The instruction table in `isa` says which.
-//! Nothing is skipped because it was not understood: what is not supported becomes [`Op::Unsupported`], a fault
-//! for the thread that gets there, or where it only computes in registers [`Op::Unevaluated`], whose results are not
-//! known (rule S2); what is wrong is a [`LowerError`].
+//! [`lower`] turns one entry of a parsed module into a [`Program`]: names become ids, calls are inlined, and each PTX
+//! instruction becomes one or a few operations of [`Op`], according to the instruction table in `isa`. Nothing is
+//! skipped because it was not understood. An unsupported instruction becomes [`Op::Unsupported`], a fault for any
+//! thread that reaches it, or, if it only computes in registers, [`Op::Unevaluated`], with unknown results (rule S2).
+//! Invalid PTX is a [`LowerError`].
 
 pub mod matrix;
 pub mod op;
@@ -70,21 +70,21 @@ pub use variables::{WORKSPACE, is_made_by_compiler, is_table_of_library, is_vari
 use crate::base::budget::Budgets;
 use crate::ptx::tree::Module;
 
-/// Lowers one kernel of a module, which was parsed from `text`.
+/// Lowers one kernel of a module that was parsed from `text`.
 ///
-/// `kernel` is the entry's name: as PTX has it, or as the source has it (`softmax`, `tile<4>`), with or without
-/// template arguments and namespaces. It may be left out when there is only one.
+/// `kernel` is the entry's name as in PTX, or as in the source (`softmax`, `tile<4>`), with or without template
+/// arguments and namespaces. It may be omitted if there is only one kernel.
 ///
 /// # Errors
-/// When the name does not choose one kernel, or when names, operands or declarations of the kernel are wrong.
+/// If the name does not determine one kernel, or if names, operands or declarations of the kernel are wrong.
 pub fn lower(module: &Module, text: &str, kernel: Option<&str>) -> Result<Program, LowerError> {
     lower_within(module, text, kernel, &Budgets::default())
 }
 
-/// Like [`lower`], with limits: [`Limit::ProgramSize`](crate::base::budget::Limit::ProgramSize) counts operations.
+/// As [`lower`], with limits: [`Limit::ProgramSize`](crate::base::budget::Limit::ProgramSize) counts operations.
 ///
 /// # Errors
-/// As [`lower`], and when the limit is reached.
+/// As [`lower`], and if the limit is reached.
 pub fn lower_within(
     module: &Module,
     text: &str,

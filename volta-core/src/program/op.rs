@@ -29,7 +29,7 @@ index_type!(
     "v"
 );
 
-/// An integer's width in bits.
+/// The width of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Width {
     /// 8 bits; memory accesses and conversions only.
@@ -43,7 +43,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Bits.
+    /// In bits.
     pub fn bits(self) -> u32 {
         match self {
             Width::W8 => 8,
@@ -53,12 +53,12 @@ impl Width {
         }
     }
 
-    /// Bytes.
+    /// In bytes.
     pub fn bytes(self) -> u32 {
         self.bits() / 8
     }
 
-    /// The width of a product that loses nothing; of 64 bits there is none.
+    /// The width of a full product; at most 64 bits.
     pub fn twice(self) -> Width {
         match self {
             Width::W8 => Width::W16,
@@ -78,7 +78,7 @@ impl Width {
 pub struct Int {
     /// Its width.
     pub width: Width,
-    /// `.sN` rather than `.uN` or `.bN`.
+    /// Whether it is `.sN`, not `.uN` or `.bN`.
     pub signed: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct Int {
 pub enum Src {
     /// A register.
     Reg(RegId),
-    /// Bits, already cut to the operation's width; a float operation decodes them in its format.
+    /// Bits, cut to the operation's width; a float operation decodes them in its format.
     Imm(u64),
     /// The address of a variable in its own state space, plus bytes.
     Symbol(VariableId, i64),
@@ -98,7 +98,7 @@ pub enum Src {
 pub struct PredSrc {
     /// The register.
     pub pred: PredId,
-    /// Read its negation.
+    /// Whether its negation is read.
     pub negated: bool,
 }
 
@@ -194,7 +194,7 @@ pub enum PermuteMode {
     Rc16,
 }
 
-/// Comparisons. On integers the type's signedness decides; on floats unordered forms read as ordered (V2).
+/// Comparisons. On integers they use the type's signedness; on floats, unordered forms count as ordered (V2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Compare {
@@ -206,10 +206,10 @@ pub enum Compare {
     Ge,
 }
 
-/// Float comparisons that ask about NaN.
+/// Float comparisons, including those that concern NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatCompare {
-    /// An ordered comparison, or (`unordered`) its twin that holds on NaN.
+    /// An ordered comparison, or with `true` the unordered form, which also holds for NaN.
     Order(Compare, bool),
     /// `num`
     IsNumber,
@@ -217,7 +217,7 @@ pub enum FloatCompare {
     IsNan,
 }
 
-/// How two truth values combine.
+/// Operations on two truth values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Bool2 {
@@ -257,16 +257,16 @@ pub enum Float2 {
     CopySign,
 }
 
-/// How a float operation comes to bits, which reals do not ask (rule V2) and known values do (rule V10).
+/// The precision of a float operation. It has no meaning for reals (rule V2), and matters for known values (rule V10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Precision {
-    /// How a result is rounded.
+    /// The rounding mode.
     pub rounding: Rounding,
-    /// `.approx` and its kin: no standard fixes the bits, and the ISA bounds the error.
+    /// `.approx` and the like: no standard determines the bits; the ISA bounds the error.
     pub approximate: bool,
-    /// `.ftz`: subnormal operands and results are zeros.
+    /// `.ftz`: subnormal operands and results become zeros.
     pub flush: bool,
-    /// Without a rounding mode, a product and a sum may become one fused operation.
+    /// Without a rounding mode, a product and a sum may be fused.
     pub fusible: bool,
 }
 
@@ -280,7 +280,7 @@ impl Precision {
     }
 }
 
-/// What happens to a float result before it is written.
+/// The clamping of a float result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clamp {
     /// Nothing.
@@ -307,25 +307,25 @@ pub enum ToIntegral {
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Space {
     Global,
-    /// Of the thread's own CTA.
+    /// That of the thread's own CTA.
     Shared,
     /// Shared memory of all CTAs of the cluster.
     Cluster,
     Local,
     Const,
-    /// Parameters of the entry, and of calls (which lowering lays out as variables of each thread).
+    /// Parameters of the entry, and of calls, which lowering makes variables of each thread.
     Param,
     Generic,
-    /// Tensor memory of a CTA (rule Y14): what `ld` and `st` do not reach.
+    /// Tensor memory of a CTA (rule Y14), which `ld` and `st` do not access.
     Tensor,
 }
 
-/// A memory address: a base, and bytes added to it.
+/// A memory address: a base plus an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// A register, an absolute address or a variable.
     pub base: Src,
-    /// Bytes.
+    /// In bytes.
     pub offset: i64,
 }
 
@@ -344,7 +344,7 @@ pub enum Special {
     LaneMaskGt,
     LaneMaskGe,
     DynamicSharedSize,
-    /// A launch without clusters is one of clusters of one CTA.
+    /// A launch without clusters has clusters of one CTA.
     ClusterId(u8),
     NClusterId(u8),
     ClusterCtaId(u8),
@@ -353,7 +353,8 @@ pub enum Special {
     ClusterNctaRank,
     /// `%is_explicit_cluster`, as a number.
     ExplicitCluster,
-    /// Half of the address of what the driver provides for the barrier of a cooperative grid: `%envreg1` (`high`), `%envreg2`.
+    /// One half of the address of the memory that the driver provides for the barrier of a cooperative grid: `%envreg1`
+    /// (`high`), `%envreg2`.
     Workspace {
         high: bool,
     },
@@ -361,20 +362,20 @@ pub enum Special {
     Unpredictable,
 }
 
-/// What a CTA barrier does.
+/// The kinds of CTA barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
     /// Wait.
     Sync,
     /// Arrive, do not wait.
     Arrive,
-    /// Wait, and count the threads whose predicate holds.
+    /// Wait, and count the threads for which the predicate holds.
     RedPopc(RegId, PredSrc),
     /// Wait, and combine predicates.
     RedPred(Bool2, PredId, PredSrc),
 }
 
-/// What a scope declares: nobody has written any of it when the scope is entered.
+/// The declarations of a scope. They are undefined when the scope is entered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Declared {
     /// General registers.
@@ -389,13 +390,13 @@ pub struct Declared {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum Op {
-    /// Enters a block or a function once more: what it declares holds nothing of the time before.
+    /// Enters a block or a function again: its declarations become undefined.
     Enter {
         declared: Declared,
     },
-    /// A fault: it would make more of an address than is determined (rule M1)
+    /// A fault: it depends on bits of an address that are not determined (rule M1)
     Undetermined(String),
-    /// Moves bits of any sort unchanged.
+    /// Moves bits of any kind unchanged.
     Mov {
         d: RegId,
         a: Src,
@@ -538,7 +539,7 @@ pub enum Op {
         integral: Option<ToIntegral>,
         precision: Precision,
         clamp: Clamp,
-        /// What is too large becomes the largest number of the format
+        /// Clamps a value that is too large to the largest number of the format
         finite: bool,
     },
     Float1 {
@@ -566,7 +567,7 @@ pub enum Op {
         b: Src,
         c: Src,
     },
-    /// Loads; narrow values are zero-extended. Lowering spreads signs by [`Op::CvtInt`], which knows the
+    /// Loads; narrow values are zero-extended. Lowering adds an [`Op::CvtInt`] that extends the sign to the
     /// destination's width
     Load {
         space: Space,
@@ -582,22 +583,22 @@ pub enum Op {
         a: Vec<Src>,
         access: Access,
     },
-    /// `atom`, `red`: the old value that `d` becomes depends on the schedule (rule S4)
+    /// `atom`, `red`: the previous contents, stored in `d`, depend on the schedule (rule S4)
     Atomic {
         update: Update,
         scope: Scope,
         space: Space,
         address: Address,
-        /// In bytes; of two halves of a pair, the first one answers for both.
+        /// In bytes. Of two halves of a pair, the first has the alignment of both.
         alignment: u32,
-        /// `.release` or `.acq_rel`: a loop that waits for it learns what its thread has done (rule Y15).
+        /// `.release` or `.acq_rel`: a loop that waits for the change acquires what its thread has done (rule Y15).
         releases: bool,
         d: Option<RegId>,
         a: Src,
     },
-    /// `atom.cas`, the end of one turn of a loop that tries again until it succeeds
+    /// `atom.cas` that ends one turn of a loop of compare-and-swap
     Swap(Box<super::swap::Swap>),
-    /// From generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
+    /// Converts generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
     Cvta {
         d: RegId,
         a: Src,
@@ -610,7 +611,7 @@ pub enum Op {
         a: Src,
         space: Space,
     },
-    /// `mapa`: an address of shared memory as that of the same place in another CTA of the cluster
+    /// `mapa`: the address of the same place in the shared memory of another CTA of the cluster
     MapToCta {
         d: RegId,
         a: Src,
@@ -618,7 +619,7 @@ pub enum Op {
         space: Space,
         width: Width,
     },
-    /// `getctarank`: the CTA of the cluster in whose shared memory an address lies
+    /// `getctarank`: the rank of the CTA with the shared memory that contains an address
     CtaRankOf {
         d: RegId,
         a: Src,
@@ -696,7 +697,7 @@ pub enum Op {
         p: PredId,
         mask: Src,
     },
-    /// `mma.sync`: fragments lie in registers as the ISA says.
+    /// `mma.sync`: fragments lie in registers as the ISA specifies.
     Mma {
         product: MatrixProduct,
         d: Vec<RegId>,
@@ -704,7 +705,7 @@ pub enum Op {
         b: Vec<Src>,
         c: Vec<Src>,
     },
-    /// `ldmatrix`: as many 8 × 8 matrices of 16-bit elements as destinations
+    /// `ldmatrix`: one 8 × 8 matrix of 16-bit elements for each destination
     LoadMatrix {
         space: Space,
         address: Address,
@@ -741,7 +742,7 @@ pub enum Op {
         stride: Option<Src>,
         a: Vec<Src>,
     },
-    /// `wmma.mma`: which lane holds what is not specified; the factors were loaded by rows or by columns
+    /// `wmma.mma`: the assignment of elements to lanes is not specified. The factors were loaded by rows or by columns
     MultiplyFragments {
         product: MatrixProduct,
         column_major: [bool; 2],
@@ -750,19 +751,19 @@ pub enum Op {
         b: Vec<Src>,
         c: Vec<Src>,
     },
-    /// What goes on while the thread does, and what waits for it
+    /// An asynchronous operation, or one that belongs to them
     Async(Async),
-    /// An instruction that computes in registers what is not supported: its results are not known (S2).
+    /// An unsupported instruction that only computes in registers: its results are unknown (S2).
     Unevaluated {
         d: Vec<RegId>,
         p: Vec<PredId>,
         a: Vec<Src>,
         predicates: Vec<PredSrc>,
-        /// The lanes of a warp execute it together.
+        /// Whether the lanes of a warp execute it together.
         is_collective: bool,
         reason: String,
     },
-    /// An instruction that is not supported: a fault for the thread that gets here (S2).
+    /// An unsupported instruction: a fault for any thread that reaches it (S2).
     Unsupported {
         reason: String,
     },

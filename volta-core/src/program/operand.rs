@@ -13,12 +13,12 @@ use super::types::Type;
 use crate::base::span::Span;
 use crate::ptx::tree::{self, LiteralValue, Operand};
 
-/// Why an instruction was not lowered.
+/// The reason why an instruction was not lowered.
 #[derive(Clone, Debug)]
 pub(super) enum Fail {
     /// The PTX is wrong.
     Wrong(LowerError),
-    /// It may be right, but is not supported: an error only for a thread that reaches it (rule S2).
+    /// It may be valid, but is not supported: a fault only for a thread that reaches it (rule S2).
     Unsupported(String),
 }
 
@@ -28,7 +28,7 @@ impl From<LowerError> for Fail {
     }
 }
 
-/// What lowering functions return.
+/// The result of lowering functions.
 pub(super) type Lowered<T = ()> = Result<T, Fail>;
 
 /// An instruction being lowered.
@@ -98,7 +98,7 @@ impl<'l, 'm> Operation<'l, 'm> {
         full_name(self.instruction)
     }
 
-    /// An instruction that is not supported, and why.
+    /// The error for an unsupported instruction, with a reason.
     pub(super) fn unsupported(&self, why: impl std::fmt::Display) -> Fail {
         Fail::Unsupported(format!("`{}` is not supported: {why}", self.name()))
     }
@@ -106,7 +106,7 @@ impl<'l, 'm> Operation<'l, 'm> {
 
 // Modifiers.
 impl Operation<'_, '_> {
-    /// Takes a modifier; `false` when it is not there.
+    /// Takes a modifier; `false` if it is not present.
     pub(super) fn flag(&mut self, name: &str) -> bool {
         self.choose(&[(name, ())]).is_some()
     }
@@ -179,7 +179,7 @@ impl<'m> Operation<'_, 'm> {
         &self.modifiers
     }
 
-    /// How many operands there are.
+    /// The number of operands.
     pub(super) fn operand_count(&self) -> usize {
         self.instruction.operands.len()
     }
@@ -361,7 +361,7 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
-    /// Predefined names: special registers, `WARP_SZ`; and functions, whose addresses are not supported.
+    /// Predefined names: special registers, `WARP_SZ`; and functions (their addresses are not supported).
     fn predefined(&mut self, name: &'m tree::Name, ty: Type, width: Width, allowed: Allowed) -> Lowered<Src> {
         if name.text == "WARP_SZ"
             && let Some(bits) = literal::operand_bits(LiteralValue::Integer(32), ty)

@@ -21,7 +21,7 @@ pub struct Polling {
     pub written: Written,
 }
 
-/// A first test in front of a polling loop, as compilers emit it by rotating loops.
+/// A first test before a polling loop, as compilers emit it by rotating loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstTest {
     /// The test in the loop.
@@ -36,7 +36,7 @@ pub struct FirstTest {
     pub leaves: Vec<InstId>,
 }
 
-/// A wait for a phase on one side of a branch, whose sides differ in nothing else.
+/// A wait for a phase on one side of a branch, if the sides differ in nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedWait {
     /// The test in the loop that waits.
@@ -166,7 +166,7 @@ impl Program {
         Some(Polling { path, first: None, written })
     }
 
-    /// A test whose answer only decides whether a polling loop for the same phase is entered.
+    /// A test with a result that only decides whether a polling loop for the same phase is entered.
     fn polling_behind(&self, test: InstId) -> Option<Polling> {
         let p = self.tested(test.index())?;
         let mut known = Known::default();
@@ -239,7 +239,7 @@ impl Program {
             .collect();
         let path: Vec<InstId> = ways.iter().map(|at| InstId::from_index(*at)).collect();
         let all = self.written_by(&path, &[]);
-        // What either side writes is read nowhere else.
+        // Registers and predicates that either side writes are read nowhere else.
         let mut is_read = false;
         for (at, inst) in self.insts.iter().enumerate() {
             if ways.contains(&at) {
@@ -280,8 +280,8 @@ impl Program {
         all
     }
 
-    /// The path of a thread from `from` on, to `end` or to the first instruction whose successor is not known or which
-    /// does more than compute.
+    /// The path of a thread from `from` on, to `end` or to the first instruction with an unknown successor or with an
+    /// effect other than computing.
     fn follow(&self, from: usize, known: &mut Known, end: usize) -> Way {
         let mut way = Way { visited: Vec::new(), computing: Vec::new() };
         let mut at = from;
@@ -301,7 +301,7 @@ impl Program {
                     at = target.index();
                     continue;
                 }
-                // Whether a guarded trap is reached shows in each round.
+                // A guarded trap is checked in each iteration.
                 Effect::Control(Control::Trap) if runs.is_none() => {}
                 // A block's declarations are undefined on entry.
                 Effect::Context if op.enters_registers() => {}

@@ -1,4 +1,4 @@
-//! A program as text, one line an operation, for tests and people.
+//! A program as text, one operation per line, for tests and readers.
 //!
 //! ```text
 //! kernel k
@@ -215,7 +215,7 @@ fn list<T: Display>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What is written, `_` where nothing is.
+/// A list of destinations, with `_` for discarded results.
 fn sinks<T: Display>(items: &[Option<T>]) -> String {
     let shown: Vec<String> = items.iter().map(sink).collect();
     list(&shown)
@@ -238,7 +238,7 @@ fn also<T: Display>(second: &Option<T>) -> String {
     second.as_ref().map_or_else(String::new, |second| format!("|{second}"))
 }
 
-/// `.ftz` and what may be fused are not shown: they matter to known values only.
+/// `.ftz` and possible fusion are not printed: they matter to known values only.
 fn float_suffix(format: Format, precision: Precision, clamped: Clamp) -> String {
     let approximate = if precision.approximate { ".approx" } else { "" };
     format!("{}{approximate}{}.{}", rounding(precision.rounding), clamp(clamped), format.name())
@@ -563,7 +563,7 @@ impl Display for Async {
     }
 }
 
-/// How an operation on a barrier orders memory: `.cta` is not said.
+/// The memory order of an operation on an mbarrier; `.cta` is the default and not printed.
 fn order(scope: Option<Scope>) -> &'static str {
     match scope {
         None => ".relaxed",
@@ -573,7 +573,7 @@ fn order(scope: Option<Scope>) -> &'static str {
     }
 }
 
-/// Whether an operation is of two CTAs.
+/// The suffix of operations of a pair of CTAs.
 fn of_pair(pair: bool) -> &'static str {
     if pair { ".pair" } else { "" }
 }

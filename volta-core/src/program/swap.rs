@@ -1,10 +1,11 @@
 //! Loops of compare-and-swap that are one atomic update (rule Y7).
 //!
-//! A turn computes from what it found at a place what is to be there, and exchanges the two if the place still holds what
-//! was found; else it tries again with what is there now. The turn that succeeds has found what the place holds, whatever
-//! the first guess was, so that all of the loop is: what is there becomes, at once, what one turn computes of it. So the
-//! code of one turn is left, and whether that computes an update that commutes is found [when it
-//! runs](crate::machine). A guess is no access: whatever races with it races with the exchange.
+//! A turn computes the new contents of a location from the value that it found there, and exchanges the two if the
+//! location still holds that value. Otherwise the loop tries again with the present value. The turn that succeeds has
+//! found the contents of the location, whatever the first guess was. Hence the whole loop has the effect of one atomic
+//! operation: the contents are replaced by what one turn computes from them. Lowering therefore keeps the code of one
+//! turn; whether it computes an update that commutes is determined [when it runs](crate::machine). A guess is no
+//! access: whatever races with it races with the exchange.
 
 use super::code::Program;
 use super::control::Written;
@@ -15,53 +16,54 @@ use super::visit::Named;
 use crate::number::format::Format;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Longer loops are not looked at.
+/// Longer loops are not recognised.
 const MAX_OPERATIONS: usize = 256;
-/// A guess is looked for among so many operations in front of the loop.
+/// The load of a guess must be among this many operations before the loop.
 const MAX_BEFORE: usize = 64;
 
-/// `atom.cas`: exchanges what a place holds if that is what is expected there.
+/// `atom.cas`: replaces the contents of a location if they are as expected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swap {
-    /// Among whom it is atomic.
+    /// The scope in which it is atomic.
     pub scope: Scope,
-    /// Where the place is.
+    /// The state space of the location.
     pub space: Space,
-    /// The place.
+    /// The address of the location.
     pub address: Address,
-    /// How much of it.
+    /// The width of the location.
     pub width: Width,
-    /// Holds afterwards what was there.
+    /// The register for the previous contents.
     pub d: RegId,
-    /// What is expected.
+    /// The expected contents.
     pub expected: Src,
-    /// What is to be there.
+    /// The new contents.
     pub new: Src,
-    /// What one turn of the loop around it computes.
+    /// One turn of the loop around it.
     pub turn: Turn,
-    /// What is said of one that is no update.
+    /// The reason given if it is not an update.
     pub reason: String,
 }
 
 /// One turn of a loop of compare-and-swap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    /// Its operations, in order, from where it has found what is at the place to the exchange.
+    /// Its operations in order, from finding the contents to the exchange.
     pub operations: Vec<InstId>,
-    /// The register that holds what it found.
+    /// The register that holds the contents that it found.
     pub found: RegId,
     /// What its operations read.
     reads: Written,
     /// What they write.
     writes: Written,
-    /// What another turn, which finds something else, would write otherwise, and what it found.
+    /// What may differ in a turn that finds other contents: the register of the contents, and everything in the loop
+    /// that depends on it.
     pub varying: Written,
-    /// The formats of reals that it computes with.
+    /// The formats of the reals that it computes with.
     pub formats: Vec<Format>,
 }
 
 impl Turn {
-    /// One without operations, which has found what this register holds.
+    /// A turn without operations, with its contents in this register.
     pub(super) fn without_operations(found: RegId) -> Turn {
         let none = Written::default;
         Turn {
@@ -90,29 +92,29 @@ impl Swap {
     }
 }
 
-/// What a register holds in the course of a turn, as far as exchanges go.
+/// The abstract contents of a register during a turn, as far as exchanges are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// What this register held when the turn began.
+    /// The contents of this register at the beginning of the turn.
     AtFirst(RegId),
-    /// What this operation of the turn loaded from the place.
+    /// The value that this operation of the turn loaded from the location.
     Loaded(usize),
-    /// What the exchange found there.
+    /// The previous contents, as returned by the exchange.
     Old,
     Other,
 }
 
-/// A loop that was found.
+/// A recognised loop.
 struct Found {
     turn: Turn,
-    /// The branch that leads back.
+    /// The branch back to its beginning.
     last: usize,
-    /// Loads of what is at the place, which do nothing but guess.
+    /// Loads from the location that are only guesses.
     guesses: Vec<usize>,
 }
 
 impl Program {
-    /// Leaves of each loop of compare-and-swap one turn. Any other compare-and-swap is not supported.
+    /// Reduces each loop of compare-and-swap to one turn. Any other compare-and-swap is unsupported.
     pub(super) fn find_swap_loops(&mut self) {
         let is_swap = |at: &usize| matches!(self.insts[*at].op, Op::Swap(_));
         let swaps: Vec<usize> = (0..self.insts.len()).filter(is_swap).collect();
@@ -144,7 +146,7 @@ impl Program {
         }
     }
 
-    /// The loop around a compare-and-swap, if that does nothing but try again until it succeeds.
+    /// The loop around a compare-and-swap, if it only tries again until it succeeds.
     fn swap_loop(&self, at: usize, swap: &Swap, targets: &FxHashSet<usize>) -> Option<Found> {
         let Src::Reg(expected) = swap.expected else { return None };
         let behind = self.insts.iter().enumerate().skip(at + 1).take(MAX_OPERATIONS);
@@ -162,10 +164,10 @@ impl Program {
             holds.get(&register).copied().unwrap_or(Holds::AtFirst(register))
         };
         let mut written = Written::default();
-        // What is read that an earlier turn may have written.
+        // What is read and may have been written by an earlier turn.
         let mut carried = Written::default();
         let mut compared = None;
-        // What is exchanged, and what its register holds.
+        // The abstract value that the exchange expects.
         let mut guess = Holds::Other;
         for here in first..last {
             let inst = &self.insts[here];
@@ -226,7 +228,7 @@ impl Program {
             written.registers.extend(own.registers);
             written.predicates.extend(own.predicates);
         }
-        // It turns back as long as something else was there than was expected.
+        // The loop repeats while the contents differ from what was expected.
         let (p, if_equal) = compared?;
         if again.pred != p || again.negated != if_equal {
             return None;
@@ -243,7 +245,7 @@ impl Program {
         }
         let (found, start, guesses) = match guess {
             Holds::AtFirst(found) => {
-                // The next turn begins with what this one found there, and with nothing else of it.
+                // The next turn starts with the contents that this one found, and with nothing else of it.
                 if held(&holds, found) != Holds::Old || varies != FxHashSet::from_iter([found]) {
                     return None;
                 }
@@ -261,7 +263,8 @@ impl Program {
         Some(Found { turn, last, guesses })
     }
 
-    /// Whether an operation may be part of a loop around a compare-and-swap: it computes, or loads before that.
+    /// Whether an operation may belong to a loop around a compare-and-swap: it computes, or it loads before the
+    /// exchange.
     fn is_of_a_turn(&self, here: usize, at: usize) -> bool {
         let op = &self.insts[here].op;
         match op.effect() {
@@ -276,17 +279,16 @@ impl Program {
         }
     }
 
-    /// The register that an operation loads from the place of a compare-and-swap, as wide as that.
+    /// The register that an operation loads from the location of a compare-and-swap, with the same width.
     fn guesses(&self, here: usize, swap: &Swap) -> Option<RegId> {
         let Op::Load { space, address, width, d, access } = &self.insts[here].op else { return None };
         let is_there = (*space, *address, *width) == (swap.space, swap.address, swap.width);
         let [Some(d)] = d.as_slice() else { return None };
-        // The read-only path may tell what was there long ago.
+        // The read-only path may return contents that are long out of date.
         (is_there && !access.read_only && swap.address.base != Src::Reg(*d)).then_some(*d)
     }
 
-    /// The load in front of a loop that does nothing but give it a first guess, which nothing comes between that orders
-    /// memory.
+    /// The load before a loop that only provides its first guess, with nothing between that orders memory.
     fn guess_before(
         &self,
         first: usize,
@@ -366,7 +368,7 @@ impl Program {
                 [*from, *to].into_iter().for_each(format);
             }
         }
-        // What varies is written, though by operations behind the exchange that come to it.
+        // Varying registers and predicates count as written, since operations after the exchange may write them.
         turn.writes.registers.extend(&turn.varying.registers);
         turn.writes.predicates.extend(&turn.varying.predicates);
         for names in [&mut turn.reads, &mut turn.writes, &mut turn.varying] {

@@ -26,7 +26,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// Reads a type's name, without its dot.
+    /// Parses the name of a type, without its dot.
     pub(super) fn parse(name: &str) -> Option<Type> {
         let int = |width, signed| Some(Type::Int(Int { width, signed }));
         match name {
@@ -72,7 +72,7 @@ impl Type {
         }
     }
 
-    /// Size in memory; `None` for predicates.
+    /// Size in memory in bytes; `None` for predicates.
     pub(super) fn bytes(self) -> Option<u64> {
         if let Type::Bits128 = self { Some(16) } else { self.width().map(|width| u64::from(width.bytes())) }
     }

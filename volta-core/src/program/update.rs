@@ -1,9 +1,9 @@
-//! What atomic operations do to memory, and among whom they are one (rule Y7).
+//! The updates of memory by atomic operations, and the threads for which they are atomic (rule Y7).
 
 use super::op::{Int, Int2, Width};
 use crate::number::format::Format;
 
-/// What an atomic operation does to memory; all of them commute with themselves.
+/// The update of a location by an atomic operation. Every update commutes with updates of its own kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Update {
     /// Adds a real.
@@ -12,23 +12,23 @@ pub enum Update {
     Extreme {
         /// `max`
         largest: bool,
-        /// Of the reals.
+        /// The format of the reals.
         format: Format,
     },
-    /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` ask for a sign.
+    /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` distinguish signed types.
     Integer(Int2, Int),
-    /// Adds a real that is part of a word, which is exchanged as a whole.
+    /// Adds to a real that is part of a word; the word is exchanged as a whole.
     RealInWord {
-        /// Of the real.
+        /// The format of the real.
         format: Format,
-        /// The word's.
+        /// The width of the word.
         word: Width,
     },
 }
 
 impl Update {
-    /// An operation on integers. Signs are left out where they make no difference, so that operations are the same if they do
-    /// the same.
+    /// An operation on integers. The sign is dropped where it makes no difference, so that operations with the same
+    /// effect are equal.
     pub fn of_integers(op: Int2, ty: Int) -> Update {
         let is_ordered = matches!(op, Int2::Min | Int2::Max);
         Update::Integer(op, Int { signed: ty.signed && is_ordered, ..ty })
@@ -59,7 +59,7 @@ impl Update {
         }
     }
 
-    /// Bytes of what it updates.
+    /// The size in bytes of what it updates.
     pub fn bytes(self) -> u32 {
         match self {
             Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
@@ -69,7 +69,7 @@ impl Update {
         }
     }
 
-    /// Bytes that it accesses at once.
+    /// The size in bytes of its access.
     pub fn accessed(self) -> u32 {
         match self {
             Update::RealInWord { format: _, word } => word.bytes(),
@@ -78,7 +78,7 @@ impl Update {
     }
 }
 
-/// Among whom an atomic operation is one (rule Y7).
+/// The threads for which an operation is atomic (rule Y7), or an access is strong or ordered (Y13, Y15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The threads of the CTA: `.cta`.

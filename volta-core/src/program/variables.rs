@@ -1,4 +1,4 @@
-//! Which variable of a module a name means, and which of them a host program can name (rule M5).
+//! Names of a module's variables: which variable a name denotes, and which of them a host program can name (rule M5).
 
 use super::code::Variable;
 use super::kernel::source_name;
@@ -17,7 +17,7 @@ impl Variable {
     }
 }
 
-/// What the source calls the variable that PTX calls `name`: `C`, `ns::C`, `kernel::count`.
+/// The source name of the variable with the PTX name `name`: `C`, `ns::C`, `kernel::count`.
 pub fn variable_name(name: &str) -> String {
     let name = without_file(name);
     match local(name) {
@@ -29,7 +29,7 @@ pub fn variable_name(name: &str) -> String {
     }
 }
 
-/// Whether a variable of a module is meant by `wanted`: its name in PTX, in the source, or the last part of that.
+/// Whether `wanted` denotes a variable of a module: by its name in PTX, in the source, or the last part of that.
 pub fn is_variable_called(name: &str, wanted: &str) -> bool {
     let wanted = wanted.trim();
     let own = without_file(name);
@@ -42,17 +42,18 @@ pub fn is_variable_called(name: &str, wanted: &str) -> bool {
     }
 }
 
-/// The variable that stands for what the driver provides for the barrier of a cooperative grid.
+/// The variable for the memory that the driver provides for the barrier of a cooperative grid.
 pub const WORKSPACE: &str = "grid_$_workspace";
 
-/// Whether a compiler made the variable, so that no source can name it and it always holds what it is initialised with:
-/// texts (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), and what LLVM calls by a name with
-/// dots, which are `_$_` in PTX. Other names may be a program's, even those that are not for programs to declare.
+/// Whether a compiler generated the variable, so that no source can name it and it always has its initial value:
+/// strings (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), and names of LLVM with dots,
+/// which are `_$_` in PTX. Any other name may be a program's, including reserved names.
 pub fn is_made_by_compiler(name: &str) -> bool {
     ["$str", "__unnamed_", "__cudart_"].iter().any(|start| name.starts_with(start)) || name.contains("_$_")
 }
 
-/// Whether the variable is a table of library functions, which is written by nobody, wherever the compiler puts it.
+/// Whether the variable is a table of library functions, which no thread writes, in whichever state space the compiler
+/// places it.
 pub fn is_table_of_library(name: &str) -> bool {
     name.starts_with("__cudart_")
 }
@@ -61,7 +62,7 @@ pub fn is_table_of_library(name: &str) -> bool {
 /// `1kPf`.
 fn local(name: &str) -> Option<(&str, &str)> {
     let encoding = name.strip_prefix("_ZZ")?;
-    // The own name is `<length><characters>` behind an `E`, perhaps with a number behind it.
+    // The own name is `<length><characters>` after an `E`, possibly followed by a number.
     encoding.match_indices('E').find_map(|(at, _)| {
         let (function, behind) = (encoding.get(..at)?, encoding.get(at + 1..)?);
         let (own, rest) = identifier(behind)?;

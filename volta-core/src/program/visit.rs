@@ -1,4 +1,4 @@
-//! What an operation reads and writes.
+//! The registers, predicates and values that an operation reads and writes.
 
 use super::op::{Barrier, InstId, Op, PredId, PredSrc, RegId, Src};
 
@@ -29,7 +29,7 @@ impl Op {
         });
     }
 
-    /// Calls `visit` with each value that it reads, the base of an address before what is stored there.
+    /// Calls `visit` with each value that it reads, the base of an address before the values stored there.
     pub(crate) fn visit_sources(&self, visit: &mut dyn FnMut(Src)) {
         self.visit(&mut |named| match named {
             Named::Read(source) => visit(source),

@@ -8,7 +8,7 @@ use super::super::op::{CarryOp, FloatOp, FloatStyle, Op, Source, Type};
 use super::Decoder;
 use super::operand::Modifiers;
 
-/// Operations on integers that have no modifiers but their type.
+/// Operations on integers with no modifier except a type.
 const PLAIN: [(&str, IntOp); 15] = [
     ("add", IntOp::Add),
     ("sub", IntOp::Sub),
@@ -27,7 +27,7 @@ const PLAIN: [(&str, IntOp); 15] = [
     ("neg", IntOp::Neg),
 ];
 
-/// Those whose names stand for themselves.
+/// Operations named by their opcode alone, whatever the type.
 const OTHERS: [(&str, IntOp); 5] = [
     ("sad", IntOp::Sad),
     ("popc", IntOp::Popc),
@@ -107,7 +107,7 @@ impl Decoder {
                 }
                 FloatOp::Extreme { largest: opcode == "max", nan, three, xorsign }
             }
-            // What is not approximate is a quotient, rounded.
+            // Without `.approx` it is a rounded quotient.
             ("rcp", _) if !approximate => {
                 let one = super::super::float::from_f64(format, 1.0, Round::NearestTiesToEven);
                 let s = [Source::Value(one), s[0], s[0]];
@@ -151,7 +151,7 @@ impl Decoder {
             (_, None, Clamp::None) => table.ok_or("it is no operation on integers")?,
             _ => return Err("its modifiers are not known".into()),
         };
-        // Amounts of shifts and positions of fields are 32 bits, whatever the type; literals were cut to it.
+        // Shift amounts and field positions have 32 bits for every type; literals were cut to the type.
         Ok(if pair { Op::IntPair { op, ty, d, s } } else { Op::Int { op, ty, d, s } })
     }
 

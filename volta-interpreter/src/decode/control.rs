@@ -1,4 +1,4 @@
-//! Branches, calls, barriers, and what changes nothing.
+//! Branches, calls, barriers, and instructions without an effect.
 
 use volta_core::ptx::tree::Operand;
 
@@ -38,7 +38,7 @@ impl Decoder {
             "membar" | "fence" => {
                 modifiers
                     .ignore(&["cta", "gl", "sys", "gpu", "cluster", "acq_rel", "sc", "acquire", "release"]);
-                // Threads and copies run one at a time here, and see all that was done.
+                // Threads and copies are executed one at a time here, and see everything done before.
                 modifiers.ignore(&[
                     "proxy",
                     "async",

@@ -24,7 +24,7 @@ impl Decoder {
                 Op::Setp { test: Box::new(test), p, q }
             }
             "set" => {
-                // The comparison comes before both types, and a boolean operation with it.
+                // The comparison and a boolean operation come before both types.
                 let (comparison, unordered, is_int) = self.comparison(modifiers)?;
                 let combined = bool_op(modifiers);
                 let ftz = modifiers.take("ftz");
@@ -66,7 +66,7 @@ impl Decoder {
         }))
     }
 
-    /// Moves a value, takes a word apart, or puts one together: the first part is the least significant.
+    /// Moves a value, or splits or assembles a word; the first part is the least significant.
     fn mov(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
         let ty = modifiers.ty()?;
         let [d, s] = operands else { return Err("it has two operands".into()) };
@@ -106,7 +106,7 @@ impl Decoder {
             (false, true) => Clamp::Unit,
             (false, false) => Clamp::None,
         };
-        // Of a pair made from two numbers the first becomes the upper half.
+        // In a pair made from two numbers, the first operand becomes the upper half.
         let [a, b] = self.sources(operands, from)?;
         let made_from_two = matches!((to, from), (Type::FloatPair(_), Type::Float(_)));
         let operands_low_first = if made_from_two { [b, a] } else { [a, b] };
@@ -124,7 +124,7 @@ impl Decoder {
         })))
     }
 
-    /// The comparison, what it says of NaN, and whether it is one of unsigned integers alone.
+    /// The comparison, its result for NaN, and whether it applies to unsigned integers only.
     fn comparison(&self, modifiers: &mut Modifiers<'_>) -> Result<(Comparison, bool, bool), String> {
         use Comparison::*;
         let table = [

@@ -98,7 +98,7 @@ impl Decoder {
         if !row_by_column {
             return Err("its factors lie in an order that is not known".into());
         }
-        // The order of an opaque fragment was settled when it was loaded.
+        // The order of an opaque fragment was determined when it was loaded.
         modifiers.ignore(&["row", "col"]);
         if modifiers.rounding().is_some_and(|round| round != Round::NearestTiesToEven) {
             return Err("it rounds in a way that is not known".into());
@@ -111,7 +111,7 @@ impl Decoder {
         let half = Element::Float(Format::F16);
         let elements = match types.as_slice() {
             [d, a, b, c] => Elements { a: *a, b: *b, c: *c, d: *d },
-            // Of f16 factors, the accumulators alone are named.
+            // For f16 factors, only the types of the accumulators are named.
             [d, c] if opaque => Elements { a: half, b: half, c: *c, d: *d },
             _ => return Err("its elements are not known".into()),
         };
@@ -146,7 +146,7 @@ impl Decoder {
     }
 }
 
-/// Whether the fragments of an `mma` have the registers that their matrices need.
+/// Checks that the fragments of an `mma` have the registers that their matrices need.
 fn fits(matrix: &Matrix) -> Result<(), String> {
     let Matrix::Multiply { shape, elements, d, factors, .. } = matrix else { return Ok(()) };
     let known = matches!((shape.m, shape.n), (8 | 16, 8))
@@ -162,7 +162,7 @@ fn fits(matrix: &Matrix) -> Result<(), String> {
         (factors[1].len(), needed(Role::B, elements.b)),
         (factors[2].len(), needed(Role::C, elements.c)),
     ];
-    // Of the old shape for f16 four products go on at once, in a layout of its own.
+    // The old shape for f16 computes four products at once, in a layout of its own.
     let quad_pairs = (shape.m, shape.k, elements.a.bits()) == (8, 4, 16);
     if !known || quad_pairs || counts.iter().any(|(held, needed)| held != needed) {
         return Err("its shape is not known".into());

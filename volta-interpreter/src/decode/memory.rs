@@ -8,22 +8,22 @@ use super::super::op::{AtomicOp, FloatStyle, Op, Space, Type};
 use super::Decoder;
 use super::operand::Modifiers;
 
-/// Caching and ordering: one thread runs at a time, and each access is done when its instruction is.
+/// Caching and memory order: one thread runs at a time, and each access is complete when its instruction is.
 const HINTS: [&str; 21] = [
     "weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "cta", "gpu", "sys", "cluster", "ca",
     "cg", "cs", "lu", "cv", "wb", "wt", "nc", "noftz", "L1", "L2",
 ];
 
-/// The operation of an atomic, if it is the name of one.
+/// The operation of an atomic, if the name is one.
 pub(super) fn atomic_name(name: &str) -> Option<&'static str> {
     let names = ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"];
     names.into_iter().find(|held| *held == name)
 }
 
-/// What an atomic of that name does to a type.
+/// The atomic operation of that name on a type.
 ///
 /// # Errors
-/// When the type has no such operation.
+/// If the type has no such operation.
 pub(in super::super) fn atomic_op(name: &str, ty: Type) -> Result<AtomicOp, String> {
     let style = |format| FloatStyle {
         format,
@@ -144,7 +144,7 @@ impl Decoder {
         Ok(Op::Atomic { op, d, bytes: ty.bits() / 8, at, s: self.sources(operands, ty)? })
     }
 
-    /// `st.async`, or `red.async` by the operation of that name.
+    /// `st.async`, or with a name `red.async` of that operation.
     fn store_async(
         &self,
         name: Option<&str>,
@@ -201,7 +201,7 @@ impl Decoder {
             let source = self.source(last, Type::Bits(32))?;
             *if is_predicate { &mut ignore } else { &mut take } = Some(source);
         }
-        // The source of compiled code is a generic address that nobody converted; of global memory it is the same.
+        // Compiled code uses a generic address as the source without conversion; for global memory they are the same.
         Ok(Op::CopyAsync { to: self.address(d, to)?, from: self.address(s, from)?, bytes, take, ignore })
     }
 }

@@ -1,6 +1,6 @@
-//! From the syntax tree to a [`Program`]: names resolved, variables placed, labels counted.
+//! From the syntax tree to a [`Program`]: resolves names, places variables, numbers labels.
 //!
-//! An instruction, modifier or operand that is not known becomes [`Op::Unknown`] with its text, never something else.
+//! An unknown instruction, modifier or operand becomes [`Op::Unknown`] with its text, and never anything else.
 
 mod arithmetic;
 mod control;
@@ -29,18 +29,18 @@ use super::op::{AtomicOp, BulkEffect, Instruction, Op, Space, Type};
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Where in parameter memory.
+    /// Its offset in parameter memory.
     pub offset: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Its element type, e.g. `u64`.
+    /// Its element type, for example `u64`.
     pub element: String,
 }
 
-/// What a function takes or returns.
+/// A parameter or a result of a function.
 #[derive(Clone, Copy, Debug)]
 pub enum Formal {
-    /// In parameter memory: where, and bytes.
+    /// In parameter memory: offset and size in bytes.
     Memory(u64, u64),
     /// In a register.
     Register(u32),
@@ -53,42 +53,42 @@ pub struct DecodedFunction {
     pub name: String,
     /// Its instructions; running past the last one returns.
     pub code: Vec<Instruction>,
-    /// How many registers it has.
+    /// The number of its registers.
     pub registers: u32,
-    /// Bytes of local memory.
+    /// The size of its local memory in bytes.
     pub local_bytes: u64,
-    /// Bytes of parameter memory.
+    /// The size of its parameter memory in bytes.
     pub param_bytes: u64,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: Vec<Formal>,
-    /// What it returns.
+    /// Its results.
     pub returns: Vec<Formal>,
 }
 
-/// A kernel with all it calls.
+/// A kernel with all functions that it calls.
 #[derive(Debug, Default)]
 pub struct Program {
     /// Functions, by number.
     pub functions: Vec<DecodedFunction>,
-    /// The kernel.
+    /// The number of the kernel.
     pub entry: usize,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// CTAs of a cluster, if the kernel says so (`.reqnctapercluster`).
+    /// The CTAs of a cluster in x, y and z, if the kernel gives them (`.reqnctapercluster`).
     pub cluster: Option<[u32; 3]>,
-    /// Bytes of static shared memory, which lies at the end.
+    /// The size of static shared memory in bytes; it lies at the end.
     pub shared_bytes: u64,
-    /// Variables in global and constant memory, as the kernel finds them.
+    /// Variables in global and constant memory, with their initial contents.
     pub objects: Vec<Object>,
-    /// Their names.
+    /// The names of these variables.
     pub names: Vec<String>,
 }
 
 impl Program {
-    /// Whether some atomic operation adds floats, which rounds in the order of the schedule, or may be part of a loop that
-    /// does.
+    /// Whether some atomic operation adds floats, or may belong to a loop that does. The schedule then determines the
+    /// order of rounding.
     pub fn adds_floats_atomically(&self) -> bool {
-        // Of a tensor map nobody knows yet of which type it is.
+        // The element type of a tensor map is not known yet.
         let adds = |effect: &BulkEffect| {
             matches!(effect, BulkEffect::Update(AtomicOp::Add(_), _) | BulkEffect::UpdateElements("add"))
         };
@@ -101,7 +101,7 @@ impl Program {
 }
 
 impl Program {
-    /// Instructions that are not known, and why: each once.
+    /// The reasons why instructions are unknown, without duplicates.
     pub fn unknown(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for instruction in self.functions.iter().flat_map(|function| &function.code) {
@@ -129,10 +129,10 @@ pub fn entries(module: &Module) -> Vec<&str> {
     entries.collect()
 }
 
-/// Resolves kernel `entry` of a PTX text; with `None`, its only one.
+/// Decodes kernel `entry` of a PTX text; with `None`, its only kernel.
 ///
 /// # Errors
-/// When the text is not PTX, there is no such kernel, or a declaration is not understood.
+/// If the text is not PTX, there is no such kernel, or a declaration is not understood.
 pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
     let module = &ptx::parse(text).map_err(|error| error.to_string())?;
     let entry = match (entry, entries(module).as_slice()) {
@@ -157,7 +157,7 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
     Ok(decoder.program)
 }
 
-/// The CTAs of a cluster in x, y and z, of which the last may be left out.
+/// The CTAs of a cluster in x, y and z; later dimensions may be omitted.
 fn cluster_of(function: &tree::FunctionDefinition) -> Option<[u32; 3]> {
     let mut named = function.attributes.iter();
     let required = named.find(|attribute| attribute.name.text == "reqnctapercluster")?;
@@ -172,7 +172,7 @@ fn cluster_of(function: &tree::FunctionDefinition) -> Option<[u32; 3]> {
     Some(extent)
 }
 
-/// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it.
+/// Whether a kernel has a name: in PTX, or as C++ writes it.
 fn answers_to(name: &str, wanted: &str) -> bool {
     name == wanted || SourceName::of(name).is_some_and(|source| source.answers_to(wanted))
 }
@@ -184,15 +184,15 @@ struct Decoder {
     scopes: Scopes,
     /// Functions with bodies, by name.
     functions: HashMap<String, usize>,
-    /// Where the next variables go.
+    /// The addresses of the next global and constant variables.
     globals: u64,
     constants: u64,
-    /// Of the function that is being read.
+    /// The function that is being decoded.
     current: DecodedFunction,
     parameters: Vec<Parameter>,
-    /// Where each label stands; filled when it is met.
+    /// The position of each label, set when it is met.
     labels: Vec<Option<usize>>,
-    /// Where lines of the text end.
+    /// The positions of line ends in the text.
     line_ends: Vec<u32>,
 }
 
@@ -251,7 +251,7 @@ impl Decoder {
         register
     }
 
-    /// Finds room for a variable, and declares it.
+    /// Allocates memory for a variable, and declares it.
     fn place(
         &mut self,
         variable: &VariableDeclaration,
@@ -260,7 +260,7 @@ impl Decoder {
         bytes: u64,
     ) -> Result<u64, String> {
         let declared = variable.align.unwrap_or(element).max(1);
-        // What lies in shared memory is aligned to 16 bytes at least (rule M1).
+        // Objects in shared memory are aligned to 16 bytes at least (rule M1).
         let align = if space == tree::StateSpace::Shared { declared.max(16) } else { declared };
         let (next, space) = match space {
             tree::StateSpace::Shared => (&mut self.program.shared_bytes, Space::Shared),
@@ -408,7 +408,7 @@ impl Decoder {
         Err("the instruction is not known".into())
     }
 
-    /// Puts places where branches have labels.
+    /// Replaces labels in branches by positions.
     fn patch(&mut self) -> Result<(), String> {
         let place = |label: &mut usize| match self.labels[*label] {
             Some(at) => {
@@ -428,7 +428,7 @@ impl Decoder {
     }
 }
 
-/// Bytes of an element, and of a variable; of an array without an extent, what its initialiser fills.
+/// The sizes in bytes of an element and of a variable; for an array without an extent, that of its initialiser.
 fn size(variable: &VariableDeclaration) -> Result<(u64, u64), String> {
     let name = &variable.element.text;
     let bytes = match name.as_str() {

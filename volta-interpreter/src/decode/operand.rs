@@ -7,7 +7,7 @@ use super::super::op::{Address, Register, Source, Space, Special, Type};
 use super::Decoder;
 use super::scope::Entity;
 
-/// An instruction's modifiers; each must be taken by somebody.
+/// The modifiers of an instruction; each must be taken.
 pub(super) struct Modifiers<'t> {
     names: Vec<&'t str>,
 }
@@ -17,7 +17,7 @@ impl<'t> Modifiers<'t> {
         Modifiers { names: names.iter().map(|name| name.text.as_str()).collect() }
     }
 
-    /// Takes a modifier, if it is there.
+    /// Takes a modifier, if it is present.
     pub(super) fn take(&mut self, name: &str) -> bool {
         self.one_of(&[(name, ())]).is_some()
     }
@@ -30,7 +30,7 @@ impl<'t> Modifiers<'t> {
         find(&name)
     }
 
-    /// Takes modifiers that change nothing here.
+    /// Takes modifiers that have no effect here.
     pub(super) fn ignore(&mut self, hints: &[&str]) {
         self.names
             .retain(|name| !hints.contains(name) && !name.starts_with("L2::") && !name.starts_with("L1::"));
@@ -41,13 +41,13 @@ impl<'t> Modifiers<'t> {
         self.first_of(Type::parse).ok_or_else(|| "it has no type".into())
     }
 
-    /// Takes the first modifier that `read` reads.
+    /// Takes the first modifier that `read` accepts.
     pub(super) fn first_of<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let at = self.names.iter().position(|name| read(name).is_some())?;
         read(self.names.remove(at))
     }
 
-    /// Takes a rounding of floats.
+    /// Takes a rounding mode of floats.
     pub(super) fn rounding(&mut self) -> Option<Round> {
         self.one_of(&[
             ("rn", Round::NearestTiesToEven),
@@ -62,7 +62,7 @@ impl<'t> Modifiers<'t> {
         self.one_of(&[("sat", Clamp::Unit), ("relu", Clamp::Relu)]).unwrap_or(Clamp::None)
     }
 
-    /// A state space; none is generic.
+    /// Takes a state space; without one, an address is generic.
     pub(super) fn space(&mut self) -> Space {
         let table = [
             ("global", Space::Global),
@@ -78,8 +78,10 @@ impl<'t> Modifiers<'t> {
         self.one_of(&table).unwrap_or(Space::Generic)
     }
 
+    /// Checks that no modifier is left.
+    ///
     /// # Errors
-    /// When one is left.
+    /// If one is left.
     pub(super) fn finish(self) -> Result<(), String> {
         match self.names.first() {
             None => Ok(()),
@@ -88,7 +90,7 @@ impl<'t> Modifiers<'t> {
     }
 }
 
-/// A literal's bits, as an operand of a type.
+/// The bits of a literal as an operand of a type.
 pub(super) fn literal(literal: &Literal, ty: Type) -> Result<u64, String> {
     let value = match (literal.value, ty) {
         (LiteralValue::Integer(value), Type::Float(Format::F32 | Format::F64)) => {
@@ -105,7 +107,7 @@ pub(super) fn literal(literal: &Literal, ty: Type) -> Result<u64, String> {
     Ok(value & mask(ty.bits()))
 }
 
-/// Writes an initialiser's values, one element after the other; the rest stays zero.
+/// Writes the values of an initialiser, element by element; the rest remains zero.
 pub(super) fn initialize(initializer: &Initializer, ty: Type, data: &mut [u8]) -> Result<(), String> {
     fn flatten<'t>(initializer: &'t Initializer, out: &mut Vec<&'t Operand>) {
         match initializer {
@@ -199,14 +201,14 @@ impl Decoder {
         }
     }
 
-    /// An operand that is a number of 32 bits.
+    /// An operand that is a 32-bit number.
     pub(super) fn number(&self, operands: &[Operand], at: usize) -> Result<u64, String> {
         let operand = operands.get(at).ok_or("an operand is missing")?;
         let source = self.source(operand, Type::Bits(32))?;
         if let Source::Value(value) = source { Ok(value) } else { Err("an operand is no number".into()) }
     }
 
-    /// Sources of the operands from the second on; what is missing repeats a zero.
+    /// The sources from the second operand on; missing ones are zero.
     pub(super) fn sources<const N: usize>(
         &self,
         operands: &[Operand],
@@ -219,7 +221,7 @@ impl Decoder {
         Ok(out)
     }
 
-    /// A register that is written.
+    /// The register that is written.
     pub(super) fn destination(&self, operands: &[Operand]) -> Result<Register, String> {
         self.register_of(operands.first().ok_or("it has no destination")?)
     }
@@ -270,7 +272,7 @@ impl Decoder {
         Ok(vec![self.source(operand, ty)?])
     }
 
-    /// `[base+offset]`; a variable without a named space lies in its own.
+    /// `[base+offset]`; the address of a variable without a named space is in its own space.
     pub(super) fn address(&self, operand: &Operand, space: Space) -> Result<Address, String> {
         match self.address_and_rest(operand, space)? {
             (address, []) => Ok(address),
@@ -278,7 +280,7 @@ impl Decoder {
         }
     }
 
-    /// `[map, {x, y}]`: where a tensor map lies, and coordinates.
+    /// `[map, {x, y}]`: the address of a tensor map, and coordinates.
     pub(super) fn tile(&self, operand: &Operand) -> Result<(Address, Vec<Source>), String> {
         let (address, rest) = self.address_and_rest(operand, Space::Generic)?;
         let [coordinates] = rest else { return Err("it has no coordinates".into()) };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::op::{Register, Space};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     Register(Register),
@@ -13,7 +13,7 @@ pub(super) enum Entity {
         at: u64,
         bytes: u64,
     },
-    /// A number; where it stands is known when it is met.
+    /// A label by its number; its position is set when it is met.
     Label(usize),
     /// The labels of an indexed branch.
     Targets(Vec<String>),

@@ -86,7 +86,7 @@ impl Decoder {
         Ok(Some(Op::Collective { op: Box::new(op), mask: Source::Value(0xffff_ffff) }))
     }
 
-    /// An address of tensor memory; in which space it is said to lie is not looked at.
+    /// An address of tensor memory; the state space is ignored.
     fn tensor_address(&self, operand: &Operand) -> Result<Address, String> {
         self.address(operand, Space::Shared)
     }

@@ -1,4 +1,4 @@
-//! What lanes of a warp do together, but for matrices.
+//! Collective operations of a warp, except on matrices.
 
 use volta_core::ptx::tree::Operand;
 

@@ -26,7 +26,7 @@ impl Decoder {
         let kinds = ["fence", "commit_group", "wait_group", "mma_async"];
         let kind = modifiers.first_of(|name| kinds.into_iter().find(|held| *held == name));
         let op = match kind.ok_or("it is no operation that is known")? {
-            // Registers are written one instruction after the other.
+            // Instructions write registers one after the other.
             "fence" => Collective::Sync,
             "commit_group" => Collective::CommitProducts,
             "wait_group" => Collective::WaitProducts(self.number(operands, 0)?),
@@ -43,7 +43,7 @@ impl Decoder {
             _ => Err("it has too few types, or one that is not known"),
         };
         let [result, a, b] = [element()?, element()?, element()?];
-        // Of integers, there are neither factors that are negated nor others than rows of bytes.
+        // Integer factors are not negated, and have rows of bytes only.
         let integers = [result, a, b].into_iter().filter(|of| matches!(of, Element::Int(_))).count();
         if !matches!((integers, result.bits(), a.bits()), (0, ..) | (3, 32, 8)) {
             return Err("its types do not go together".into());
@@ -55,7 +55,7 @@ impl Decoder {
         }
         let [d, left, right, scale, ..] = operands else { return Err("it has four operands or more".into()) };
         let in_registers = matches!(left, Operand::Vector(..));
-        // Only elements of 16 bits may lie the other way.
+        // Only factors with elements of 16 bits may be transposed.
         let (trans_a, trans_b) = match (a.bits() == 16, in_registers) {
             (false, _) => (0, 0),
             (true, true) => (0, self.number(operands, 6)?),

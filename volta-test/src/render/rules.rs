@@ -1,26 +1,26 @@
-//! What the rules, verdicts and reasons mean, in a few words: for messages and for `cargo volta explain`.
+//! The meaning of rules, verdicts and reasons in short form: for messages and for `cargo volta explain`.
 
 use volta_case::{Reason, VerdictName, Word, choose};
 
 /// A rule, a verdict or a reason.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What cases and messages call it.
+    /// Its name in cases and messages.
     pub name: &'static str,
     /// One sentence, for the end of a message.
     pub meaning: String,
-    /// More, for who asks.
+    /// Further explanation.
     pub more: String,
 }
 
 /// A rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'static str,
     /// One sentence, for the end of a message.
     pub meaning: &'static str,
-    /// More, for who asks.
+    /// Further explanation.
     pub more: &'static str,
 }
 
@@ -29,7 +29,7 @@ pub fn meaning(rule: &str) -> Option<&'static str> {
     RULES.iter().find(|known| known.name == rule).map(|rule| rule.meaning)
 }
 
-/// The entry of that name, in any case of letters. A verdict may be called by any of its words.
+/// The entry with a name, in upper or lower case. For a verdict, any of its words will do.
 pub fn find(name: &str) -> Option<Entry> {
     let name = name.to_ascii_lowercase();
     let verdict = choose::<VerdictName>(&name, String::new).ok().map(of_verdict);

@@ -1,17 +1,18 @@
-//! Logarithms of sums of powers that are put together two at a time: `ln(e^a + e^b)`, of which `a` is one again.
+//! Logarithms of sums of powers that are computed in steps: `ln(e^a + e^b)`, with another such step as `a`.
 //!
-//! The form of each step would hold all powers so far, which is quadratic for a row that is added up in order. So each step
-//! is proved by itself, with `a` and `b` as inputs of their own, of which nothing is known; evaluation nominates it. What
-//! many steps make is then one logarithm of one sum, whose powers are gathered in one walk.
+//! The normal form of each step would contain all powers so far, which makes a row that is added up in order quadratic.
+//! So each step is nominated by evaluation and proved by itself, with `a` and `b` as unconstrained inputs. A chain of
+//! steps is then replaced by one logarithm of one sum, with the powers collected in one walk.
 //!
-//! What is replaced must be read alike before and after (V9). So a step is the same number wherever it stands: outside of
-//! its exponents it holds no literal that may be read but forms of ln 2, each as a factor of one logarithm. It is replaced
-//! where it is added, compared, chosen, or multiplied by an input or a number, never in an exponent, and only if outside of
-//! steps nothing is read but log₂ e in exponents and, again, forms of ln 2 as factors of logarithms. What steps add up moves
-//! into exponents, where more is read than outside of them: no such literal and no logarithm can be seen in it from outside.
+//! A literal must be read alike before and after the replacement (V9). A step must therefore be the same number in
+//! every context: outside of its exponents, it contains no literal that may be read except forms of ln 2, each as a
+//! factor of one logarithm. A step is replaced where it is added, compared, selected, or multiplied by an input or a
+//! number, and never in an exponent. Outside of steps, no literal may be read except log₂ e in exponents and, again,
+//! forms of ln 2 as factors of logarithms. The operands that steps add up move into exponents, where more literals are
+//! read than outside: hence they must contain neither such a literal nor a logarithm that is visible from outside.
 //!
-//! A step has a value exactly where `a` and `b` have: it is proved to have one for all numbers `a` and `b`, and cannot do
-//! without either, since it depends on both whatever else is given.
+//! A step has a value exactly where `a` and `b` have values: it is proved to have one for all numbers `a` and `b`, and
+//! it depends on both, so it has none without them.
 
 use super::{Located, POINTS, Part, Sweep};
 use crate::base::index::InstId;
@@ -24,28 +25,28 @@ use crate::term::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Terms of a side that are looked at, and powers that are gathered.
+/// The most terms of a side that are visited, and the most powers that are collected.
 const MAX_TERMS: usize = 1 << 17;
-/// Terms of a step.
+/// The most terms of a step.
 const MAX_STEP: usize = 256;
-/// Steps that are tried.
+/// The most steps that are tried.
 const MAX_STEPS: usize = 1 << 13;
-/// How far a step's value may be from what it is nominated for: literals are not exactly what they are read as.
+/// The tolerance in nominating a step: literals differ slightly from the constants that they are read as.
 const NEAR: f64 = 1e-6;
 
-/// What powers are of: of two, or of e by the constants that are read as log₂ e and ln 2.
+/// The base of powers: two (`None`), or e, by the literals that are read as log₂ e and ln 2.
 #[derive(Clone, Copy, Debug)]
 struct Base(Option<[TermId; 2]>);
 
 impl Base {
-    /// The logarithm of the powers of two numbers, added up.
+    /// The logarithm of the sum of the powers of two numbers.
     fn sum(self, [a, b]: [f64; 2]) -> f64 {
         let below = -(a - b).abs();
         let two = std::f64::consts::LN_2;
         a.max(b) + if self.0.is_some() { below.exp().ln_1p() } else { below.exp2().ln_1p() / two }
     }
 
-    /// The same of terms.
+    /// The logarithm of the sum of the powers of terms.
     fn logarithm(self, store: &mut Store, of: &[TermId], site: InstId) -> Option<TermId> {
         let mut sum = None;
         for term in of {
@@ -67,22 +68,22 @@ impl Base {
     }
 }
 
-/// What stands around a term.
+/// The context of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Around {
-    /// Sums, comparisons, choices.
+    /// Sums, comparisons, selects.
     Plain,
-    /// Sums of an exponent.
+    /// Sums in an exponent.
     Exponent,
-    /// Anything else: nothing is replaced there.
+    /// Anything else, where nothing is replaced.
     Other,
 }
 
-/// The steps of one side, and what each adds up.
+/// The steps of one side, each with the two operands that it adds up.
 type Steps = FxHashMap<TermId, [TermId; 2]>;
 
 impl Sweep<'_, '_> {
-    /// Proves the element with what steps make as one logarithm.
+    /// Proves the element after replacing chains of steps by one logarithm each.
     pub(super) fn equal_when_joined(&mut self) -> Option<()> {
         let at = [0, 1].map(|side| Located { side, term: self.sides[side].1 });
         let joined = [0, 1].map(|side| self.joined(side));
@@ -95,8 +96,8 @@ impl Sweep<'_, '_> {
         self.parts_equal(&parts, at, false).map(drop)
     }
 
-    /// A side with what its steps make as one logarithm; `None` where no two of them stand in one another, or where one
-    /// stands in a place in which it is not replaced.
+    /// A side with its chains of steps replaced by logarithms. `None` if no step is an operand of another, or if one
+    /// has a context in which it is not replaced.
     fn joined(&mut self, side: usize) -> Option<Part> {
         let (store, root) = self.sides[side];
         let mut terms = Vec::new();
@@ -125,7 +126,7 @@ impl Sweep<'_, '_> {
         })
     }
 
-    /// The terms that are proved to be `ln(e^a + e^b)` wherever `a` and `b` have values, which are numbers.
+    /// The terms that are proved to be `ln(e^a + e^b)` wherever `a` and `b` have values, which are finite.
     fn steps(&mut self, side: usize, terms: &[TermId], base: Base) -> Steps {
         let (store, _) = self.sides[side];
         let analysis = self.analysis[side];
@@ -168,7 +169,7 @@ impl Sweep<'_, '_> {
         steps
     }
 
-    /// Whether a term is the same number wherever it stands, whatever the two are.
+    /// Whether a term is the same number in every context, whatever the two operands are.
     fn is_read_alike(&self, side: usize, term: TermId, pair: [TermId; 2], base: Base) -> bool {
         let (store, _) = self.sides[side];
         let analysis = self.analysis[side];
@@ -225,7 +226,7 @@ impl Sweep<'_, '_> {
         true
     }
 
-    /// What a product is the logarithm of, if it is one of a logarithm and a form of ln 2.
+    /// The argument of the logarithm, if a product is that of a logarithm and a form of ln 2.
     fn natural_logarithm(&self, side: usize, [a, b]: [TermId; 2]) -> Option<TermId> {
         let (store, _) = self.sides[side];
         let of = |term: TermId, factor: TermId| match store.view(term) {
@@ -241,7 +242,7 @@ impl Sweep<'_, '_> {
         if self.left == 0 || self.ration.look().is_err() {
             return false;
         }
-        // The input of names that may have any sign.
+        // The input for names of either sign.
         let any = InputId(self.inputs.len() as u32 - 1);
         let names = [0, 1].map(|element| TermId::input(any, element));
         let [mut own, mut meant] = [(); 2].map(|()| self.store_for(at.side));
@@ -255,8 +256,8 @@ impl Sweep<'_, '_> {
         self.parts_equal(&parts, [at, at], true).is_some()
     }
 
-    /// A side with steps that stand in no other as logarithms of all that they add up; `None` where something could be read in
-    /// that otherwise than before.
+    /// A side with its outermost steps replaced by logarithms of everything that they add up. `None` if a literal there
+    /// could be read differently than before.
     fn replaced(
         &mut self,
         side: usize,
@@ -292,7 +293,8 @@ impl Sweep<'_, '_> {
         Some(Part { store, root })
     }
 
-    /// The steps that stand in no other, operands first; `None` where one is not replaced, or where anything else may be read.
+    /// The steps that are no operand of another, operands first. `None` if one is not replaced, or if another literal
+    /// may be read.
     fn tops(&self, side: usize, steps: &Steps, base: Base) -> Option<Vec<TermId>> {
         let (store, root) = self.sides[side];
         let analysis = self.analysis[side];
@@ -329,7 +331,7 @@ impl Sweep<'_, '_> {
                 }
                 continue;
             };
-            // What a factor stands in beside another one.
+            // The context of a factor, given the other factor.
             let beside = |other: TermId| match other.kind() {
                 TermKind::Input { .. } | TermKind::Constant(_) => around,
                 TermKind::Lane(..) => Around::Other,
@@ -363,7 +365,7 @@ impl Sweep<'_, '_> {
     }
 }
 
-/// The two numbers that a term compares: a maximum, a condition, or a choice by one.
+/// The two numbers that a term compares: those of a maximum, a condition, or a select by one.
 fn compared(store: &Store, mut term: TermId) -> Option<[TermId; 2]> {
     loop {
         match store.view(term) {
@@ -388,7 +390,7 @@ mod tests {
     use crate::term::Constant;
     use std::rc::Rc;
 
-    /// A store, and whether powers and logarithms are those of two.
+    /// A store, and whether its powers and logarithms have base two.
     #[derive(Default)]
     struct Side(Store, bool);
 
@@ -429,12 +431,12 @@ mod tests {
             self.ln(sum.expect("a row"))
         }
 
-        /// The larger, or the smaller, and `ln(1 + e^−|a − b|)`, one element after the other.
+        /// The larger or the smaller operand plus `ln(1 + e^−|a − b|)`, one element after the other.
         fn in_steps(&mut self, row: &[TermId], larger: TermOp) -> TermId {
             self.in_steps_with(row, larger, |_, _, logarithm| logarithm)
         }
 
-        /// The same, with what is made of each logarithm beside an element.
+        /// As [`Side::in_steps`], with `with` applied to each logarithm and element.
         fn in_steps_with(
             &mut self,
             row: &[TermId],
@@ -457,7 +459,7 @@ mod tests {
         }
     }
 
-    /// Whether joining alone proves the two.
+    /// Whether joining alone proves the two equal.
     fn joins(reference: impl Fn(&mut Side) -> TermId, opt: impl Fn(&mut Side) -> TermId) -> bool {
         let (mut left, mut right) = (Side::default(), Side::default());
         let (a, b) = (reference(&mut left), opt(&mut right));
@@ -478,7 +480,7 @@ mod tests {
     fn steps_are_one_logarithm_of_one_sum() {
         assert!(joins(|side| side.at_once(&row()), |side| side.in_steps(&row(), TermOp::Max)));
         assert!(joins(|side| side.in_steps(&row(), TermOp::Max), |side| side.at_once(&row())));
-        // Nor of less than the row, nor above the smaller one.
+        // Neither for fewer elements than the row, nor with the smaller operand.
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row()[1..], TermOp::Max)));
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row(), TermOp::Min)));
     }
@@ -515,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_step_holds_no_literal_that_is_read_by_what_is_around_it() {
-        // Nothing as it stands; but in an exponent the literal is another number, and its bits are its bits.
+        // What is added is 0 as it stands. In an exponent, the literal would be read as another number than its bits.
         let with_nothing = |literal: f32| {
             move |side: &mut Side| {
                 side.in_steps_with(&row(), TermOp::Max, |side, element, logarithm| {
@@ -557,7 +559,8 @@ mod tests {
 
     #[test]
     fn nothing_is_replaced_beside_what_is_read() {
-        // Outside of exponents the literal is its bits: no step stands beside it, and none adds it up.
+        // Outside of exponents, the literal is the number of its bits: no step is replaced beside it, and none adds it
+        // up.
         let scaled = |side: &mut Side, term: TermId| {
             let scale = side.float(std::f32::consts::LOG2_E);
             side.op(TermOp::Mul, &[term, scale])

@@ -1,4 +1,4 @@
-//! What is said of an access that is a fault: a race (Y1), one outside of objects or of a wrong alignment (M1).
+//! Messages for accesses that are faults: races (Y1), accesses outside of objects and misaligned ones (M1).
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
@@ -13,11 +13,12 @@ use crate::case::Element;
 use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
 use crate::verdict::FaultKind;
 
-/// Nothing lies below this address.
+/// No object lies below this address: an access there is one through a null pointer.
 const NULL_PAGE: u64 = 1 << 16;
 
 impl Cta<'_> {
-    /// The fault of a race; `content` is what a write leaves in the cell.
+    /// The fault of a race. `content` is what the later access, if it is a write, leaves in the cell; it decides
+    /// whether both writes store the same value.
     #[cold]
     pub(super) fn race_at(
         &mut self,
@@ -140,14 +141,15 @@ impl Cta<'_> {
         stop
     }
 
-    /// What an access does, in words.
+    /// The verb for an access, as used in messages.
     fn verb(&self, access: &race::Access, writes: bool) -> String {
         let op = &self.launch.program.insts[access.inst.index()].op;
         let frees = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Free { .. })));
         if frees { "frees".into() } else { access.verb(writes) }
     }
 
-    /// How an operation on tensor memory is known to be over.
+    /// Help for a race with an operation on tensor memory: how a thread knows that the operation is complete (Y14).
+    /// `None` for other operations.
     fn help_for_tensor_operation(&self, inst: InstId) -> Option<&'static str> {
         let Op::Async(Async::Tensor(operation)) = &self.launch.program.insts[inst.index()].op else {
             return None;
@@ -181,7 +183,8 @@ impl Cta<'_> {
         })
     }
 
-    /// Remembers the first read of an instruction that met what nobody had written.
+    /// Records the first read of an instruction that finds memory which no thread has written, for the message of a
+    /// later fault.
     pub(super) fn note_unwritten(
         &mut self,
         warp: &Warp,
@@ -200,7 +203,7 @@ impl Cta<'_> {
         }
     }
 
-    /// A plain access to the bytes of a barrier.
+    /// The fault of a plain access to the bytes of a barrier (Y9).
     #[cold]
     pub(super) fn barrier_accessed(
         &self,
@@ -228,7 +231,7 @@ impl Cta<'_> {
         self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
     }
 
-    /// An address that is computed from numbers alone must not be that of an object by chance.
+    /// Checks that an address computed from numbers alone is not, by chance, the address of an object (M1).
     pub(super) fn leads_nowhere(
         &self,
         warp: &Warp,
@@ -260,7 +263,7 @@ impl Cta<'_> {
     ) -> Stop {
         let verb = if writes { "writes" } else { "reads" };
         let objects = &self.launch.objects;
-        // Further away, distances would tell more about where objects happen to lie than about the kernel.
+        // Farther away, a distance would depend on the layout of objects rather than on the kernel.
         let Some((number, offset)) = objects.find(space, address) else {
             if matches!(space, Space::Global | Space::Generic) && address < NULL_PAGE {
                 let message = format!("{verb} {bytes} bytes at address {address}: by a null pointer");
@@ -337,7 +340,7 @@ impl Cta<'_> {
         self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help))
     }
 
-    /// How many bytes an element has that an instruction reads or writes, if it says so.
+    /// The number of bytes of an element that an instruction reads or writes, if its operation fixes it.
     pub(super) fn element_bytes(&self, inst: InstId) -> Option<u32> {
         let op = &self.launch.program.insts.get(inst.index())?.op;
         if let Op::Load { width, .. } | Op::Store { width, .. } = op {
@@ -402,12 +405,12 @@ impl Cta<'_> {
         self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help))
     }
 
-    /// A part of an object in words: `y[3]`, ``bytes 16–19 of `s` ``.
+    /// Names a range of bytes in an object: `y[3]`, ``bytes 16–19 of `s` ``.
     pub(in super::super) fn spell(&self, object: &Object, offset: u64, bytes: u32) -> String {
         self.spell_by(object, (offset, bytes), None)
     }
 
-    /// The same; ``element 4 of `s` `` where it is accessed by elements of a width.
+    /// As [`Cta::spell`]; ``element 4 of `s` `` where the object is accessed by elements of the given width, in bytes.
     pub(in super::super) fn spell_by(
         &self,
         object: &Object,
@@ -428,7 +431,7 @@ impl Cta<'_> {
         if let Backing::Tensor(number) = object.backing
             && let tensor = &self.launch.tensors[number as usize]
             && let Some(at) = tensor.element_at(offset)
-            // Of structs, what lies behind the element is another field, or none.
+            // In a tensor of structs, the bytes behind the element belong to another field or to padding.
             && (!tensor.has_fields() || at.byte + u64::from(bytes) <= u64::from(at.tensor.element.bytes()))
             && let Some(name) = self.launch.spell(at)
         {

@@ -1,5 +1,6 @@
-//! Atomics (rule Y7): what a location holds afterwards, as if they were executed in the order of this run. Races and
-//! what does not commute are found where they touch memory; what one CTA contributes is kept for the merge of all (S5).
+//! Atomics (rule Y7): the contents of a location afterwards, as if the updates were executed in the order of this run.
+//! Races and updates that do not commute are detected at the memory access. The contribution of each CTA is kept until
+//! the CTAs are merged (S5).
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
@@ -15,7 +16,7 @@ use crate::term::TermOp;
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
-    /// Executes an atomic operation, lane by lane: several may update one location.
+    /// Executes an atomic operation lane by lane, since several lanes may update one location.
     pub(super) fn atomic(
         &mut self,
         warp: &mut Warp,
@@ -39,7 +40,7 @@ impl Cta<'_> {
             let by = self.value(warp, a, lane);
             self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if let Some(d) = d {
-                // Who was here before is the schedule's business (rule S4).
+                // The previous contents depend on the schedule (rule S4).
                 self.note_found(warp, lane, &at, d);
                 let old = Value::Undefined(Origin::Unpredictable(pc));
                 warp.register_mut(d).set(lane, old);
@@ -48,7 +49,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Updates a location of an object by an operand, in the way of who accesses it.
+    /// Updates a location of an object by an operand, with the update of the accessing agent.
     pub(super) fn update_at(
         &mut self,
         warp: &mut Warp,
@@ -74,7 +75,8 @@ impl Cta<'_> {
         {
             let place = (tensor, offset);
             let sum = match self.memory.contributed(place) {
-                // If another operation came before, no other CTA may come here, and nobody asks for the sum.
+                // If another operation has updated the place before, another CTA that updates it is a fault, and this
+                // sum is never read.
                 Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
                 None => by,
             };
@@ -83,7 +85,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Refuses atomics where there are none, and where the whole of what they add up to is not known.
+    /// Checks that the object supports atomics and that all CTAs that update it are executed: only then is the total
+    /// known.
     pub(super) fn holds_atomics(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
@@ -104,7 +107,7 @@ impl Cta<'_> {
         }
     }
 
-    /// An operand as bits, an integer or a real, or undefined; an error in words when it is nothing of the sort.
+    /// The operand as bits, an integer or a real, or undefined. The error describes a value that is none of these.
     fn updating(&mut self, update: Update, by: Value, pc: InstId) -> Result<Value, String> {
         if let Some(origin) = self.taint(&[by]) {
             return Ok(Value::Undefined(origin));
@@ -112,7 +115,7 @@ impl Cta<'_> {
         match update {
             Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
                 let real = self.read_real(by, format)?;
-                // NaN, which rule V2 leaves out.
+                // NaN is outside of the model (rule V2).
                 let nan = Value::Undefined(Origin::Invalid(pc));
                 Ok(real.map_or(nan, |term| Value::Sym(Sym::real(format, term))))
             }
@@ -127,7 +130,8 @@ impl Cta<'_> {
         }
     }
 
-    /// What a location that held `old` holds when it was updated; an error in words when it held nothing of the sort.
+    /// The contents of a location that held `old`, after the update. The error describes an `old` that is not a value
+    /// of the update's type.
     pub(in super::super) fn updated(
         &mut self,
         update: Update,
@@ -143,7 +147,7 @@ impl Cta<'_> {
                 let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
                     return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
-                // In which order sums are rounded nobody knows (rule V10).
+                // The order in which the sums are rounded depends on the schedule (rule V10).
                 let (op, approximate) = match update {
                     Update::Extreme { largest: true, .. } => (TermOp::Max, false),
                     Update::Extreme { largest: false, .. } => (TermOp::Min, false),
@@ -157,7 +161,7 @@ impl Cta<'_> {
                 Ok(Value::Sym(Sym::real(format, self.store.apply(op, &[x, y], pc))))
             }
             Update::Integer(op, ty) => {
-                // Sums are terms, in whichever order they are made.
+                // Sums are terms whatever the order of their operands.
                 let sum = Integer::Two(op, ty, [old, by]);
                 let known = sum.bits().and_then(|bits| bits.concrete()).map(Value::Bits);
                 let sum = known.or_else(|| self.packed_ints(pc).computed(&sum));

@@ -1,6 +1,7 @@
 //! Bulk copies between global and shared memory (rule Y11): agents of the async proxy.
 //!
-//! As with other copies, contents change at once: whoever looks before the copy is over races.
+//! As with other copies, the contents change at the start of the copy. A thread that reads them before the copy is
+//! complete races, so no execution without a fault can tell the difference.
 
 use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
@@ -20,20 +21,21 @@ use crate::program::{BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Spac
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
-/// What bulk copies move: so many bytes, or several times as many, from and to multiples of it.
+/// Bulk copies move multiples of this number of bytes, from and to multiples of it.
 const UNIT: u32 = 16;
 
-/// What a lane copies to global memory: from where, and to which address and size, or by which map to which box.
+/// What a lane copies to global memory: the source; the address of the destination or of the tensor map; and the other
+/// operands (the size or the coordinates of the box, and the byte mask).
 type Stores = ((Space, u64), u64, SmallVec<[u64; 5]>);
 
-/// All bytes of 16.
+/// The byte mask that selects all 16 bytes.
 const ALL: u16 = u16::MAX;
-/// What `st.bulk` stores to: a multiple of so many bytes, at a multiple of it.
+/// `st.bulk` stores a multiple of this number of bytes, at a multiple of it.
 const CLEARED: u64 = 8;
-/// Bytes that `st.bulk` stores at most.
+/// The most bytes that `st.bulk` stores.
 const MOST_CLEARED: u64 = 1 << 24;
 
-/// The bytes of a cell that a mask has, in parts that are aligned in it: their first byte and their size.
+/// The bytes of a cell that a mask selects, as naturally aligned parts of one or two bytes: (first byte, size).
 fn parts_of_cell(mask: u16) -> SmallVec<[(u32, u32); 4]> {
     let has = |start: u32, size: u32| mask >> start & ((1 << size) - 1) == (1 << size) - 1;
     let halves = [0, 2].into_iter().flat_map(|half| {
@@ -44,7 +46,7 @@ fn parts_of_cell(mask: u16) -> SmallVec<[(u32, u32); 4]> {
     halves.collect()
 }
 
-/// What an operation does to elements of a tensor map, if there is such an operation (ISA, `cp.reduce.async.bulk.tensor`).
+/// The update of elements of a tensor map by an operation, if the ISA has it (`cp.reduce.async.bulk.tensor`).
 fn update_of_elements(op: Int2, element: Element) -> Option<Update> {
     let is_bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
     let is_ordered = matches!(op, Int2::Min | Int2::Max);
@@ -77,7 +79,8 @@ impl Cta<'_> {
                 continue;
             };
             let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
-            // The barrier of whichever CTA of each pair the one is of that is named.
+            // For a pair of CTAs: each copy signals the CTA of its pair with the same parity of rank as the CTA of the
+            // named barrier.
             let parity = self.rank_of_address(barrier).filter(|_| pair).map(|rank| rank & 1);
             for rank in self.ranks_in(ctas, warp, lane, pc)? {
                 let at = (&*warp, lane, pc);
@@ -111,7 +114,7 @@ impl Cta<'_> {
                 let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
                 let reader = if is_shared { shared_reader } else { reader };
                 if is_shared {
-                    // The copy reads the memory of this CTA, which must be there until it is over.
+                    // The copy also reads the memory of this CTA, which must exist until the copy is complete.
                     self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank: own });
                 }
                 self.bulk_copy(warp, lane, pc, (near, far), (*count, ALL), (writer, reader))?
@@ -126,8 +129,8 @@ impl Cta<'_> {
         self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
 
-    /// `st.async` and `red.async`: a store, or an update, that completes on a barrier, where it goes; to global memory, nobody
-    /// knows when it is over.
+    /// `st.async` and `red.async`: a store or an update that completes on a barrier of the destination's CTA. The forms
+    /// for global memory complete on nothing, so no thread ever knows that they are complete.
     pub(super) fn store_far(
         &mut self,
         warp: &mut Warp,
@@ -186,7 +189,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// An address that a lane names, and its space.
+    /// The address that a lane uses, with its state space.
     fn address_of(
         &self,
         warp: &Warp,
@@ -197,7 +200,7 @@ impl Cta<'_> {
         Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
     }
 
-    /// The CTA of the cluster in whose shared memory an address lies.
+    /// The rank of the CTA with the shared memory that contains an address.
     pub(in super::super) fn rank_of_address(&self, (space, address): (Space, u64)) -> Option<u32> {
         let (own, inner) = locate(space, address);
         if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }
@@ -216,7 +219,8 @@ impl Cta<'_> {
         let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
         for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from), write)? {
             let reads = self.begin_bulk()?;
-            // Lanes that copy the same to the same place are one that writes, and so many that read. Each updates for itself.
+            // Lanes that copy the same bytes to the same place count as one write and several reads. Updates are never
+            // shared: each lane updates.
             let same =
                 begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
             let (writes, is_shared) = match same {
@@ -269,7 +273,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// What each lane copies to global memory.
+    /// The operands of each lane's copy to global memory.
     fn what_lanes_store(
         &self,
         warp: &Warp,
@@ -306,7 +310,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Moves bytes; gives how many.
+    /// Moves bytes and returns their number.
     fn bulk_copy(
         &mut self,
         warp: &mut Warp,
@@ -349,7 +353,7 @@ impl Cta<'_> {
         }
         let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
         for step in 0..u64::from(bytes / 4) {
-            // All is read, whatever of it is written.
+            // All bytes are read, even those that the mask does not write.
             let content = self.read_cell(warp, lane, &read, first + step, 0xf)?;
             let written = kept >> (4 * (step % 4)) & 0xf;
             if written == 0xf {
@@ -366,7 +370,7 @@ impl Cta<'_> {
         Ok(bytes)
     }
 
-    /// So many bytes as a copy moves.
+    /// The size of a copy in bytes, which must be a multiple of [`UNIT`].
     fn size_of_copy(&self, warp: &Warp, lane: Lane, pc: InstId, bytes: Src) -> Result<u32, Stop> {
         let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
         if bytes.is_multiple_of(UNIT) {
@@ -376,7 +380,7 @@ impl Cta<'_> {
         Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
     }
 
-    /// `cp.async.bulk.prefetch`: what it names must be there, and nothing else comes of it.
+    /// `cp.async.bulk.prefetch`: the memory that it names must exist; it has no other effect.
     pub(super) fn prefetch(
         &mut self,
         warp: &Warp,
@@ -401,7 +405,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// `st.bulk`: zeros in the shared memory of the CTA.
+    /// `st.bulk`: stores zeros to the shared memory of the CTA.
     pub(super) fn clear(
         &mut self,
         warp: &mut Warp,
@@ -444,7 +448,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// How a box updates the elements of its map's tensor.
+    /// The update that a box copy applies to the elements of its map's tensor.
     fn update_of(
         &self,
         warp: &Warp,
@@ -471,7 +475,8 @@ impl Cta<'_> {
         }
     }
 
-    /// Waits until at most `pending` groups of each thread are under way, or still read.
+    /// Waits until at most `pending` groups of each thread are in flight; with `reads`, until at most `pending` groups
+    /// still read their sources.
     pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: LaneMask, pending: u32, reads: bool) {
         for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
@@ -491,7 +496,7 @@ impl Cta<'_> {
         }
     }
 
-    /// `fence.proxy.async`: what the lanes know is there for the async proxy.
+    /// `fence.proxy.async`: makes everything that happens before it visible to the async proxy (Y10).
     pub(super) fn publish(
         &mut self,
         warp: &Warp,
@@ -499,7 +504,7 @@ impl Cta<'_> {
         shared: bool,
         global: bool,
     ) -> Result<(), Stop> {
-        // Without asynchronous operations nobody asks.
+        // The epoch detector never runs with asynchronous operations of that proxy.
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         for space in AsyncSpace::ALL {
             let named = match space {

@@ -1,7 +1,8 @@
-//! Asynchronous copies to shared memory (`cp.async`, rule Y6): agents that a thread starts, that write at any time
-//! from then on, and that have written for that thread once it has waited for them.
+//! Asynchronous copies to shared memory (`cp.async`, rule Y6). A copy is an agent that a thread starts. It may write at
+//! any time from then on; once the thread has waited for it, its writes happen before what that thread does next.
 //!
-//! Contents change at once: whoever looks before the wait races, so nobody can tell.
+//! The contents change at the start of the copy. A thread that reads them before the wait races, so no execution
+//! without a fault can tell the difference.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
@@ -17,18 +18,18 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
 
-/// A copy has at most 16 bytes.
+/// A copy has at most 16 bytes: four cells.
 const MOST_CELLS: usize = 4;
 
-/// What a copy brings.
+/// The contents that a copy writes.
 enum Brought {
-    /// Whole cells of a tensor that nobody writes.
+    /// Whole cells of a read-only tensor.
     Cells([Cell; MOST_CELLS]),
     PackedParts(Vec<PackedPart>),
 }
 
 impl Cta<'_> {
-    /// An operation on what goes on while the thread does.
+    /// Executes an asynchronous operation, or one that concerns asynchronous operations.
     pub(super) fn asynchronous(
         &mut self,
         warp: &mut Warp,
@@ -84,7 +85,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The copies of a thread that it has not waited for.
+    /// The copies of a thread for which it has not waited yet.
     pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: Lane) -> Vec<u32> {
         let copies = self.copies_of(warp, lane);
         copies.groups.iter().flatten().chain(&copies.open).map(|copy| copy.number).collect()
@@ -102,7 +103,7 @@ impl Cta<'_> {
         self.observe(warp, mask, pc, (Space::Shared, to), bytes);
         self.observe(warp, mask, pc, (Space::Global, from), bytes);
         let targets = self.addresses(warp, mask, to, pc)?;
-        // Where nothing is wanted, there need not be an address.
+        // A copy of zero bytes needs no source address.
         let sources = self.addresses(warp, mask, from, pc).ok();
         let mut offsets = [0; 32];
         for lane in mask {
@@ -158,7 +159,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// What a copy brings: `wanted` bytes of the source, zeros up to `bytes`.
+    /// The contents that a copy writes: `wanted` bytes of the source, then zeros up to `bytes`.
     fn copied(
         &mut self,
         warp: &mut Warp,
@@ -217,7 +218,8 @@ impl Cta<'_> {
         }
     }
 
-    /// Waits until at most `pending` groups of each thread are under way; for everything where it is `None`.
+    /// Waits until at most `pending` groups of each thread are in flight; `None` waits for all copies, committed or
+    /// not.
     pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: LaneMask, pending: Option<u32>) {
         for lane in mask {
             let copies = self.copies_of(warp, lane);

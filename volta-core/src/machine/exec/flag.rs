@@ -1,4 +1,4 @@
-//! Loops that wait for a flag, and what changes it (rule Y15).
+//! Loops that wait for a flag, and the changes of flags (rule Y15).
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
@@ -16,11 +16,12 @@ use crate::program::{Effect, FlagLoop, InstId, Int2, Op, RegId, Space, Strong, U
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
-/// Bytes of a flag.
+/// The size of a flag in bytes.
 const BYTES: u32 = 4;
 
 impl Cta<'_> {
-    /// Lanes come to the load of a loop that waits for a flag. Gives those that leave the loop, and where they go on.
+    /// Lanes reach the load of a loop that waits for a flag. Returns the lanes that leave the loop, and the instruction
+    /// at which they continue.
     pub(super) fn wait_for_flag(
         &mut self,
         warp: &mut Warp,
@@ -29,7 +30,7 @@ impl Cta<'_> {
     ) -> Result<(LaneMask, InstId), Stop> {
         match &self.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            // What a finding left out may be what the loop waits for.
+            // The loop may wait for an access that was left out after a finding (R2).
             Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
@@ -92,7 +93,7 @@ impl Cta<'_> {
         };
         let mut learned = flag.learned(outcome.changes);
         let agent = flag.agent;
-        // It is an access like others, of somebody who does not know yet what the flag tells.
+        // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
@@ -120,8 +121,8 @@ impl Cta<'_> {
         Ok(true)
     }
 
-    /// What registers hold behind the loop: what depends on how often it went round, or on which of several numbers it found
-    /// last, is not determined.
+    /// Sets the registers after the loop. A register is undetermined if it depends on the number of iterations, or on
+    /// which of several values the last load returned.
     fn leave_flag_loop(
         &mut self,
         warp: &mut Warp,
@@ -149,7 +150,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Asks something of a flag for a condition, which may depend on what an atomic operation found there.
+    /// Evaluates a question about a flag for a condition, which may depend on the result of an atomic operation on the
+    /// same flag.
     fn judged(
         &self,
         key: (u32, u64),
@@ -173,7 +175,8 @@ impl Cta<'_> {
         })
     }
 
-    /// At the end, when all changes of flags are known: every wait has waited for the same changes under every schedule.
+    /// At the end of the run, when all changes of flags are known: checks that every wait waited for the same changes
+    /// under every schedule.
     pub(in super::super) fn end_flags(&self) -> Result<(), Stop> {
         for (key, flag) in &self.flags.places {
             for waited in &flag.waits {
@@ -197,10 +200,11 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Nobody can go on, and some wait for a flag that another CTA might set.
+    /// Called when no thread can proceed: ends the run if some lane waits for a flag in global memory that another CTA
+    /// might set.
     pub(in super::super) fn waits_for_another_cta(&self, warps: &[Warp]) -> Result<(), Stop> {
         let ctas: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
-        // Those that the case leaves out might set it as well.
+        // CTAs that the case leaves out might set it as well.
         let is_whole_grid = u64::from(self.launch.ranks()) == ctas;
         for warp in warps.iter().filter(|_| !is_whole_grid) {
             for lane in warp.at_phase {
@@ -228,7 +232,7 @@ impl Cta<'_> {
         Some((key, self.launch.objects.get(number).space == Space::Global))
     }
 
-    /// What a lane waits for at a flag, in words.
+    /// The words for a lane that waits for a flag.
     pub(in super::super) fn flag_of(&self, warp: &Warp, lane: Lane) -> Option<String> {
         let (key, _) = self.flag_waited_for(warp, lane)?;
         let name = self.spell_flag(key);
@@ -245,7 +249,7 @@ impl Cta<'_> {
         self.spell(self.launch.objects.get(object), cell * 4, BYTES)
     }
 
-    /// A write to a place that may be a flag; the content is what it leaves there.
+    /// Records a write to a location that may be a flag. `content` is what the write leaves in the cell.
     pub(super) fn note_change(
         &mut self,
         warp: &Warp,
@@ -292,7 +296,7 @@ impl Cta<'_> {
         self.flags.note(key, (change, at.pc), (now, told));
     }
 
-    /// An atomic operation of a lane puts what it found into a register.
+    /// Records that an atomic operation of a lane stores the previous contents of a flag in a register.
     pub(super) fn note_found(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, d: RegId) {
         let key = (at.number, at.offsets[lane] / 4);
         let Some(flag) = self.flags.places.get(&key).filter(|flag| !flag.events.is_empty()) else { return };
@@ -318,8 +322,9 @@ impl Cta<'_> {
         self.fault_at(FaultKind::AmbiguousBarrier, "Y15", message, sites, Some(help.into()))
     }
 
-    /// A fence of the scope of a CTA, by a thread of that CTA or of any one, may order what has been found unordered: only
-    /// fences for all CTAs that run together are looked at.
+    /// If a CTA (any CTA, for `None`) has executed a fence of scope `.cta`, returns the fault that such fences are not
+    /// supported: it might order what was found unordered, since only fences that cover all CTAs running together are
+    /// modelled.
     #[cold]
     pub(super) fn narrow_fence(&self, cta: Option<usize>) -> Option<Stop> {
         let of_cta = 32 * self.launch.warps();
@@ -356,7 +361,7 @@ impl Cta<'_> {
     }
 }
 
-/// The predicate by which a loop is left, and what it is then.
+/// The predicate that decides whether the loop is left, and its value on leaving.
 struct PredLeft {
     pred: crate::program::PredId,
     holds: bool,
@@ -368,7 +373,7 @@ impl PredLeft {
     }
 }
 
-/// What a cell holds, if it is a known word.
+/// The contents of a cell, if they are a known 32-bit word.
 fn word(held: Cell, reader: InstId) -> Option<u32> {
     match held.whole(reader)? {
         Value::Bits(bits) => Some(bits as u32),

@@ -8,20 +8,21 @@ use crate::program::{Bool2, FlagLoop, Op, PredId, PredSrc, Program, RegId, Src};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// When a thread leaves such a loop.
+/// The condition on which a lane leaves such a loop.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Condition {
     looped: Rc<FlagLoop>,
-    /// What the loop found is read behind it.
+    /// Whether code after the loop reads the value that the loop found.
     pub(super) is_read: bool,
-    /// What it reads that no round changes.
+    /// The known values of registers that the condition reads and that no iteration changes.
     registers: FxHashMap<RegId, u64>,
     predicates: FxHashMap<PredId, bool>,
-    /// The register of it that got what an atomic operation found at the flag, and by which change.
+    /// A register of the condition that holds the result of an atomic operation on the flag, and the index of that
+    /// change.
     pub(in super::super) found: Option<(RegId, usize)>,
 }
 
-/// What is known on the way.
+/// The known values while the condition is evaluated.
 struct Known {
     registers: FxHashMap<RegId, u64>,
     predicates: FxHashMap<PredId, bool>,
@@ -40,7 +41,7 @@ impl Known {
         self.predicates.get(&source.pred).map(|holds| *holds != source.negated)
     }
 
-    /// Executes an operation; what is not known of its results is forgotten.
+    /// Executes an operation. Results that are not known are removed.
     fn step(&mut self, op: &Op) {
         let mut register = None;
         let mut predicates: Vec<(PredId, bool)> = Vec::new();
@@ -104,7 +105,7 @@ fn both(op: Bool2, a: bool, b: bool) -> bool {
 }
 
 impl Condition {
-    /// That of a lane at a loop. What rounds change counts as unknown when a round begins.
+    /// The condition of a lane at a loop. Registers that an iteration changes are unknown at its beginning.
     pub(super) fn of(
         program: &Program,
         looped: &Rc<FlagLoop>,
@@ -135,8 +136,8 @@ impl Condition {
         condition
     }
 
-    /// Whether the loop is left where the flag holds a number, and the atomic operation found another one; `None` where
-    /// something else decides.
+    /// Whether the loop is left if the flag holds `flag` and the atomic operation returned `found`; `None` if the
+    /// condition depends on anything else.
     pub(super) fn leaves(&self, program: &Program, flag: u32, found: Option<u32>) -> Option<bool> {
         let mut known = Known { registers: self.registers.clone(), predicates: self.predicates.clone() };
         known.registers.insert(self.looped.d, flag.into());

@@ -1,8 +1,8 @@
-//! Threads that do an operation together: one, a warp, or all of a CTA (rule Y8).
+//! Groups of threads that execute an operation together: one thread, a warp, or all threads of a CTA (rule Y8).
 //!
-//! This is the first domain in which an operation is tried. What it takes is affine from thread to thread, and so is what
-//! it makes, which is found once for all of them; one thread alone is the case in which that always holds. Where it does
-//! not hold, lanes do the operation each.
+//! This is the first domain in which an operation is tried. Operands and results are affine in the thread number, and
+//! the result is computed once for the whole group. For a single thread this always holds. Where it does not hold, the
+//! lanes execute the operation one by one.
 
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
@@ -19,24 +19,24 @@ use crate::program::{Address, Clamp, Inst, InstId, Op, PredId, RegId, Space, Src
 use crate::term::{Pattern, Store, TermId, TermOp};
 use smallvec::SmallVec;
 
-/// Threads whose numbers have `B` bits.
+/// A group of threads with thread numbers of `B` bits.
 pub(in super::super) trait Group<const B: usize> {
-    /// The first of its warps.
+    /// The first warp of the group.
     fn first(&self) -> &Warp;
 
-    /// What a register holds in all threads, if that is affine.
+    /// The contents of a register in all threads, if they are affine.
     fn held(&mut self, register: RegId) -> Option<Held<B>>;
 
-    /// Lets a register hold this in all threads.
+    /// Sets a register in all threads.
     fn hold(&mut self, register: RegId, held: Held<B>);
 
-    /// Lets a predicate hold in all threads, or in none.
+    /// Sets a predicate to one value in all threads.
     fn decide(&mut self, predicate: PredId, holds: bool);
 
-    /// One node for each warp, of operands of which not all are the same in all threads.
+    /// Appends one node for each warp. The operands are not all uniform.
     fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine<B>], pc: InstId) -> Option<Affine<B>>;
 
-    /// Loads what is no input that nobody writes. False where it takes more than a look.
+    /// Loads from memory other than read-only inputs. Returns false where the fast path does not suffice.
     fn load(
         &mut self,
         cta: &mut Cta<'_>,
@@ -45,7 +45,7 @@ pub(in super::super) trait Group<const B: usize> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop>;
 
-    /// Stores what registers hold. False where it takes more than a look.
+    /// Stores registers. Returns false where the fast path does not suffice.
     fn store(
         &mut self,
         cta: &mut Cta<'_>,
@@ -86,7 +86,7 @@ impl Group<0> for OneThread<'_> {
         None
     }
 
-    /// Words of the thread's own memory.
+    /// Loads words of the thread's local memory.
     #[inline]
     fn load(
         &mut self,
@@ -170,8 +170,8 @@ impl Group<5> for WholeWarp<'_> {
 }
 
 impl Cta<'_> {
-    /// Executes an operation once for all threads of a group. False where it has to be done lane by lane; then nothing was
-    /// done that cannot be done again.
+    /// Executes an operation once for all threads of a group. Returns false where it has to be executed lane by lane;
+    /// nothing has then been done that may not be repeated.
     #[inline]
     pub(in super::super) fn execute_together<const B: usize>(
         &mut self,
@@ -221,7 +221,7 @@ impl Cta<'_> {
                 return Ok(self.float_together(group, pc, shape, *d, &[*a, *b, *c]));
             }
             Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } => {
-                // The same reals (rule V2), under another name.
+                // The same reals in another format (rule V2).
                 let held = self.held_by(group, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));
                 let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.min_max())) else {
@@ -296,7 +296,7 @@ impl Cta<'_> {
         Ok(result.is_some())
     }
 
-    /// What a source holds in all threads, if that is affine.
+    /// The value of a source in all threads, if it is affine.
     #[inline(always)]
     fn held_by<const B: usize>(&self, group: &mut impl Group<B>, source: Src) -> Option<Held<B>> {
         let bits = match source {
@@ -309,7 +309,7 @@ impl Cta<'_> {
         Some(Held::uniform((bits, false)))
     }
 
-    /// The same of sources that are concrete.
+    /// As [`Cta::held_by`], for sources that are concrete.
     #[inline(always)]
     pub(in super::super) fn numbers_of<const B: usize, const N: usize>(
         &self,
@@ -323,14 +323,14 @@ impl Cta<'_> {
         Some(numbers)
     }
 
-    /// Where an address leads in all threads, if that is affine.
+    /// The address that an operand denotes in all threads, if it is affine.
     #[inline]
     fn addresses_of<const B: usize>(&self, group: &mut impl Group<B>, address: Address) -> Option<Affine<B>> {
         let [Affine { first, steps }] = self.numbers_of(group, [address.base])?;
         Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
     }
 
-    /// The terms of a source, raw, which are reals in a format, and of which none is a constant unless all are one.
+    /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
     #[inline]
     fn reals_of<const B: usize>(
         &mut self,
@@ -354,7 +354,7 @@ impl Cta<'_> {
         Some(Affine::uniform(term.raw()))
     }
 
-    /// An operation on reals: one term where all threads have the same operands, and a node for each warp else.
+    /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
     #[inline]
     fn float_together<const B: usize>(
         &mut self,
@@ -378,7 +378,7 @@ impl Cta<'_> {
         let known = |terms: &Affine<B>| {
             (!all_constant || terms.is_uniform()) && self.known.may_contain(terms.min_max())
         };
-        // Signs that are known are copied lane by lane.
+        // Known signs are copied lane by lane.
         if shape.op == TermOp::CopySign && terms.first().is_some_and(known) {
             return false;
         }
@@ -399,7 +399,7 @@ impl Cta<'_> {
         true
     }
 
-    /// The same of known values. False where it has no value.
+    /// As [`Cta::float_together`], for known operands. Returns false where the result has no value.
     fn fold_together<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
@@ -432,7 +432,7 @@ impl Cta<'_> {
         Some(Affine::uniform(self.store.push_uniform(op, &ids[..operands.len()], pc)))
     }
 
-    /// A load from an input that nobody writes, or of what the group finds at a look.
+    /// A load from a read-only input, or one that the group's fast path can execute.
     #[inline]
     fn load_together<const B: usize>(
         &mut self,
@@ -452,7 +452,7 @@ impl Cta<'_> {
             }
             return Ok(true);
         }
-        // What is loaded over its own address is not loaded again from there.
+        // If a result overwrites the base of the address, the load cannot be repeated.
         if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
             return Ok(false);
         }
@@ -460,7 +460,7 @@ impl Cta<'_> {
     }
 }
 
-/// Terms, raw, as what registers hold that are reals in a format.
+/// Raw term ids of reals in a format, as the contents of a register.
 #[inline]
 fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
     Held { words: Affine { first: Sym::real_tag(format) | terms.first, ..terms }, symbolic: true }

@@ -1,5 +1,5 @@
-//! Going on behind a fault (rule R2): an access that is at fault is noted and not made, and what a load would have
-//! brought is in doubt. Only where a CTA runs for that; else the fault ends the run.
+//! Continuing after a fault (rule R2): a faulty access is recorded and not executed, and the results of a faulty load
+//! are in doubt. This applies only to runs that search for further findings; otherwise the fault ends the run.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
@@ -13,12 +13,12 @@ use crate::program::{Inst, InstId, Op};
 use smallvec::{SmallVec, smallvec};
 
 impl Cta<'_> {
-    /// Whether a value that is undefined for that reason may be a consequence of a finding.
+    /// Whether a value that is undefined for this reason may be a consequence of a finding.
     pub(super) fn is_in_doubt(&self, origin: Origin) -> bool {
         self.survey.as_ref().is_some_and(|survey| survey.is_in_doubt(origin))
     }
 
-    /// Whether it is in doubt that two values are not the same.
+    /// Whether two values that are not the same may be equal after all, because a part of one of them is in doubt.
     #[cold]
     pub(super) fn may_be_same(&self, one: Value, other: Value) -> bool {
         let origins = [one, other].map(|value| self.packed.undefined_part(value));
@@ -42,8 +42,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The same of those lanes that access an object at once where it is not aligned, and which these are. What they
-    /// would have stored belongs in that object.
+    /// As [`Cta::leave_out`], for those lanes of an access to one object that are misaligned; returns these lanes.
+    /// Contents that a misaligned store leaves in doubt belong to that object.
     #[cold]
     pub(super) fn leave_out_misaligned(
         &mut self,
@@ -67,8 +67,8 @@ impl Cta<'_> {
         Ok(odd)
     }
 
-    /// A load or a store of which some lanes have no address: those that are in doubt load nothing, and where one stores,
-    /// it may be anywhere.
+    /// A load for which some lanes have no address: results of lanes with an address in doubt are in doubt, and the
+    /// other lanes load. A store ends the run, since a lane with such an address may store anywhere.
     #[cold]
     pub(super) fn access_in_doubt(
         &mut self,
@@ -86,13 +86,13 @@ impl Cta<'_> {
         self.load_nothing(warp, in_doubt, inst, pc);
         match mask & !in_doubt {
             LaneMask::NONE => Ok(()),
-            // Without these there is an address, or another reason why not.
+            // Either all of these lanes have an address, or the access fails for another reason.
             rest if !in_doubt.is_empty() => self.access(warp, rest, inst, pc),
             _ => Err(stop),
         }
     }
 
-    /// Records an access behind a fault, notes what it races with, and tells whether what the object holds is in doubt.
+    /// Records an access after a fault and notes its races. Returns whether the contents of the object are in doubt.
     #[cold]
     pub(super) fn survey_access(
         &mut self,
@@ -129,7 +129,7 @@ impl Cta<'_> {
         self.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
     }
 
-    /// Notes a fault to go on behind it.
+    /// Notes a fault after which the run continues.
     fn note(&mut self, stop: Stop) -> Result<(), Stop> {
         match (&mut self.survey, stop) {
             (Some(survey), Stop::Fault(fault)) => survey.note(*fault),
@@ -138,7 +138,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// What the lanes of `mask` would have loaded is in doubt.
+    /// The results of a load by the lanes of `mask` are in doubt.
     fn load_nothing(&mut self, warp: &mut Warp, mask: LaneMask, inst: &Inst, pc: InstId) {
         let Op::Load { d, .. } = &inst.op else { return };
         if let Some(survey) = &mut self.survey {
@@ -152,7 +152,7 @@ impl Cta<'_> {
     }
 }
 
-/// What is read from a cell of which nobody knows what it holds.
+/// The contents of a cell that are in doubt, as a load reads them.
 pub(super) fn doubtful_cell(pc: InstId) -> Cell {
     Cell::of(Value::Undefined(Origin::Doubtful(pc)))
 }

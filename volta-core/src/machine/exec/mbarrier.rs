@@ -19,15 +19,15 @@ use crate::program::{
 };
 use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 
-/// Bytes of a barrier, which is aligned to as many.
+/// The size and alignment of an mbarrier, in bytes.
 const BYTES: u32 = 8;
 /// The most arrivals that a phase can wait for.
 const MOST_ARRIVALS: u64 = (1 << 20) - 1;
-/// Barriers of which a deadlock tells what happened at them.
+/// The most mbarriers that the message of a deadlock reports on.
 const MOST_BARRIERS: usize = 4;
 
 impl Cta<'_> {
-    /// An operation on the barrier at a place, by the lanes of `mask`, one after the other.
+    /// Executes an operation on an mbarrier by the lanes of `mask`, one after the other.
     pub(in super::super) fn barrier_in_memory(
         &mut self,
         warp: &mut Warp,
@@ -123,7 +123,7 @@ impl Cta<'_> {
                     if *counted {
                         return barrier.arrive(clocks, event, 1, false);
                     }
-                    // One arrival more is waited for, and comes.
+                    // The phase waits for one more arrival, and this is that arrival.
                     barrier.is_determined(clocks, event, ("arrives", false))?;
                     barrier.expect(event, 0);
                     Ok(())
@@ -149,7 +149,7 @@ impl Cta<'_> {
         }
     }
 
-    /// `tcgen05.commit`: an arrival at one barrier, or at the same place in each of several CTAs.
+    /// `tcgen05.commit`: an arrival at one mbarrier, or at the same place in each of several CTAs.
     fn arrive_after_products(
         &mut self,
         warp: &mut Warp,
@@ -183,7 +183,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Bytes are there, of a copy or simulated, for the current phase of a barrier.
+    /// Completes bytes for the current phase of an mbarrier: those of a copy, or simulated ones.
     fn complete_on(
         &mut self,
         warp: &Warp,
@@ -199,8 +199,8 @@ impl Cta<'_> {
         self.end_phase(warp, lane, pc, key).map(drop)
     }
 
-    /// A copy of so many bytes to the shared memory of a CTA of the cluster, which the lane has started, completes on the
-    /// barrier at an address, which lies there as well, or in the other CTA of the pair.
+    /// Lets a copy of `bytes` bytes to the shared memory of CTA `rank`, which the lane has started, complete on an
+    /// mbarrier in that CTA, or in the other CTA of its pair.
     pub(in super::super) fn complete_copy(
         &mut self,
         warp: &mut Warp,
@@ -221,7 +221,7 @@ impl Cta<'_> {
         self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
     }
 
-    /// Does something to a living barrier.
+    /// Applies an operation to an mbarrier that is initialised.
     fn at_barrier(
         &mut self,
         warp: &Warp,
@@ -242,7 +242,7 @@ impl Cta<'_> {
             .map_err(|wrong| self.wrong(key, wrong))
     }
 
-    /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
+    /// Ends the current phase of an mbarrier if nothing is missing; returns whether it did.
     fn end_phase(&mut self, warp: &Warp, lane: Lane, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
         self.at_barrier(warp, lane, pc, key, |barrier, _, event| {
@@ -260,7 +260,8 @@ impl Cta<'_> {
         Ok(true)
     }
 
-    /// The barrier that a lane names. That it does is an access to its bytes, which other operations on it go with.
+    /// The mbarrier that a lane names. The operation is also an access to its bytes, by an agent that does not race
+    /// with other operations on it, except for `init` and `inval`.
     pub(super) fn barrier_at(
         &mut self,
         warp: &mut Warp,
@@ -283,7 +284,7 @@ impl Cta<'_> {
     ) -> Result<(u32, u64), Stop> {
         match &self.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            // What a finding left out may be what the barrier waits for.
+            // The mbarrier may wait for an access that was left out after a finding (R2).
             Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
@@ -329,10 +330,11 @@ impl Cta<'_> {
             return Err(self.misuse(message, warp, lane, pc));
         }
         self.touch_barrier(warp, lane, &at, key.1)?;
-        // Between the two that touch all of it, one half stands for both: other accesses to either are at fault.
+        // Between `init` and `inval`, which write both halves, an access to the first half suffices: any other access
+        // to either half is a fault.
         if plain {
             self.touch_barrier(warp, lane, &at, key.1 + 1)?;
-            // Its bits are nobody's business, and after it they are nothing.
+            // The representation of an mbarrier is opaque, and after `inval` its bytes are undefined.
             for cell in [key.1, key.1 + 1] {
                 self.memory.shared[first as usize + cell as usize] = Cell::UNWRITTEN;
             }
@@ -349,8 +351,9 @@ impl Cta<'_> {
         }
     }
 
-    /// Lanes ask whether a phase is over. Gives those to which the answer is *yes*, and where they go on; the others wait: a
-    /// loop that asks again and does nothing else is left when it is, and what it computes on the way is not determined.
+    /// Lanes test whether a phase is over. Returns the lanes for which it is, and the instruction at which they
+    /// continue; the others wait. A loop that only tests again is left when the phase is over; what it computes
+    /// meanwhile is not determined.
     pub(in super::super) fn test_barrier(
         &mut self,
         warp: &mut Warp,
@@ -385,7 +388,7 @@ impl Cta<'_> {
         Ok((over, next))
     }
 
-    /// What depends on how often lanes ask until a test says *yes* is not determined when it does.
+    /// Marks as undetermined what depends on the number of tests until one succeeds.
     fn poll(
         &mut self,
         warp: &mut Warp,
@@ -400,11 +403,11 @@ impl Cta<'_> {
             return Ok(());
         };
         let held = Held::of(warp, &polling.written);
-        // It is over at once.
+        // First possibility: the phase is over at the first test.
         warp.predicate_mut(p).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.skips)?;
         let skipped = Held::of(warp, &polling.written);
-        // Or it is not, and the loop asks the same.
+        // Second possibility: it is not, and the loop must test the same phase of the same mbarrier.
         held.put_back(warp, mask, &polling.written);
         let asked = self.asked_at(warp, mask, pc)?;
         warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
@@ -423,7 +426,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Rounds of a loop over a test that says *no*, until another one changes nothing.
+    /// Executes iterations of a loop with a test that fails, until another iteration changes nothing.
     fn ask_again(
         &mut self,
         warp: &mut Warp,
@@ -433,7 +436,7 @@ impl Cta<'_> {
         polling: &Polling,
     ) -> Result<(), Stop> {
         let written = &polling.written;
-        // Each round makes at least one more of them undetermined.
+        // Each iteration but the last makes at least one more register or predicate undetermined.
         for _ in 0..=written.registers.len() + written.predicates.len() {
             let before = Held::of(warp, written);
             warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
@@ -446,7 +449,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Executes operations that do nothing but compute.
+    /// Executes operations that only compute.
     pub(super) fn compute(
         &mut self,
         warp: &mut Warp,
@@ -475,7 +478,7 @@ impl Cta<'_> {
         test.ok_or(Stop::Defect("lanes wait for a phase at an operation that asks for none"))
     }
 
-    /// Which phase of which barrier each lane asks for at a test.
+    /// The mbarrier, the phase and the scope of acquisition that each lane tests.
     fn asked_at(
         &self,
         warp: &Warp,
@@ -489,7 +492,7 @@ impl Cta<'_> {
         Ok(asked.collect())
     }
 
-    /// Whether the phase that a lane asks for is over; if so, it learns what the end of it tells.
+    /// Whether the phase that a lane tests is over; if so, the lane learns what the end of that phase releases.
     fn is_phase_over(
         &mut self,
         warp: &Warp,
@@ -512,7 +515,7 @@ impl Cta<'_> {
         Ok(over)
     }
 
-    /// Which phase of a barrier a lane names.
+    /// The phase of an mbarrier that a lane names, by its parity or by a state.
     pub(super) fn phase_named(
         &self,
         warp: &Warp,
@@ -565,7 +568,7 @@ impl Cta<'_> {
         self.fault_at(kind, "Y9", message, sites, help).with_phases(history.into_iter().collect())
     }
 
-    /// What happened at the barriers that threads wait at.
+    /// The phases of the mbarriers at which threads wait.
     #[cold]
     pub(in super::super) fn phases_waited_for(&self) -> Vec<BarrierPhases> {
         let is_waited_for = |barrier: &Mbarrier| {
@@ -583,7 +586,7 @@ impl Cta<'_> {
         keys.into_iter().filter_map(told).collect()
     }
 
-    /// What happened at a barrier, phase by phase.
+    /// The phases of an mbarrier, for a message.
     fn told(&self, key: (u32, u64), barrier: &Mbarrier) -> BarrierPhases {
         let phases = barrier.history.phases(barrier.phase).map(|(number, phase)| {
             let is_over = number < barrier.phase;
@@ -614,7 +617,7 @@ impl Cta<'_> {
         self.site_of_thread(action, thread, pc)
     }
 
-    /// What to do where threads wait for the first arrivals at several barriers: most likely one of them should not wait.
+    /// Advice for threads that wait for the first arrivals at several mbarriers: most likely one of the waits is wrong.
     #[cold]
     pub(in super::super) fn help_with_new_barriers(&self) -> Option<String> {
         let is_waited_for = |barrier: &&Mbarrier| {
@@ -632,7 +635,7 @@ impl Cta<'_> {
         })
     }
 
-    /// What a lane waits for at a barrier, in words.
+    /// The words for a lane that waits at an mbarrier.
     pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: Lane) -> Option<String> {
         let thread = warp.thread(lane);
         let mut found = self.mbarriers.alive.iter().filter_map(|(key, barrier)| {
@@ -653,7 +656,7 @@ impl Cta<'_> {
         Some(format!("for phase {phase} of the barrier at {name}; {missing}"))
     }
 
-    /// Nothing is left that writes or reads the shared memory of a CTA that has returned.
+    /// At the end of the run: checks that no asynchronous operation may still access the shared memory of a CTA.
     pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
         if exact.relied_on_parts.get() {
@@ -696,7 +699,7 @@ impl Cta<'_> {
     }
 }
 
-/// What registers hold at some time.
+/// The contents of registers and predicates at one time.
 pub(super) struct Held {
     registers: Vec<Register>,
     predicates: Vec<Predicate>,
@@ -719,7 +722,7 @@ impl Held {
         }
     }
 
-    /// What holds something else now is undefined from here on; tells whether anything is.
+    /// Makes undefined every register and predicate that has changed; returns whether one has.
     fn forget_differences(&self, warp: &mut Warp, mask: LaneMask, written: &Written, origin: Origin) -> bool {
         let mut any = false;
         for lane in mask {

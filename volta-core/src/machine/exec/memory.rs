@@ -16,11 +16,11 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
-/// An access that several lanes make together.
+/// An access that several lanes make to one object.
 pub(super) struct WarpAccess<'o> {
     pub(super) object: &'o Object,
     pub(super) number: u32,
-    /// Byte offsets of the lanes of the mask.
+    /// Byte offsets in the object, for the lanes of the mask.
     pub(super) offsets: &'o [u64; 32],
     pub(super) mask: LaneMask,
     pub(super) pc: InstId,
@@ -28,15 +28,15 @@ pub(super) struct WarpAccess<'o> {
     pub(super) agent: Agent,
 }
 
-/// An access of one lane: some bytes at an address, aligned.
+/// An access of one lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaneAccess {
-    /// The address, in a space as the instruction says.
+    /// The address, in the state space that the instruction names.
     pub(super) place: (Space, u64),
     pub(super) bytes: u32,
-    /// What the address is to be a multiple of.
+    /// The address must be a multiple of this number of bytes.
     pub(super) alignment: u32,
-    /// Who accesses them.
+    /// The agent that accesses memory.
     pub(super) agent: Agent,
     pub(super) writes: bool,
 }
@@ -68,8 +68,8 @@ impl<'l> Cta<'l> {
         self.access_by_lanes(warp, mask, inst, pc)
     }
 
-    /// The same of lanes that access memory wherever they do.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    /// As [`Cta::access`], lane by lane: the addresses may be any.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn access_by_lanes(
         &mut self,
         warp: &mut Warp,
@@ -104,7 +104,7 @@ impl<'l> Cta<'l> {
         };
         let mut rest = mask;
         while !rest.is_empty() {
-            // Usually one round: all lanes touch one object.
+            // Usually one iteration: all lanes access one object.
             let first = rest.first();
             let (own, inner) = locate(space, addresses[first]);
             let found = self.found(warp, own, inner);
@@ -126,7 +126,7 @@ impl<'l> Cta<'l> {
                 let offset = addresses[lane].wrapping_sub(bias);
                 offsets[lane] = offset;
                 odd |= offset;
-                // The highest bit is set where it is outside.
+                // The highest bit is set if a lane is outside of the object.
                 over |= offset | limit.wrapping_sub(offset);
             }
             if !rest.is_all() || over >> 63 == 1 {
@@ -161,7 +161,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// A load or a store of which it is known where it goes.
+    /// Executes a load or a store at known places.
     #[inline]
     fn perform(&mut self, warp: &mut Warp, mut at: WarpAccess<'_>, inst: &Inst) -> Result<(), Stop> {
         if let Op::Load { d, access, width, .. } = &inst.op {
@@ -184,7 +184,7 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Where the bytes of an access of one lane lie. `offsets` is room for what it holds.
+    /// Locates an access of one lane. `offsets` is storage for the result.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     pub(super) fn locate_lane<'o>(
         &mut self,
@@ -289,8 +289,8 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// Words of shared memory, or whole values in them, under the epoch detector. False where some lane reads what
-    /// it takes more than a look to tell; reading all of it again changes nothing.
+    /// Loads parts of words from shared memory under the epoch detector. Returns false if a lane reads undefined bytes
+    /// or part of a value; the caller then loads everything again, which the epochs permit.
     #[inline]
     fn load_shared(
         &mut self,
@@ -356,7 +356,7 @@ impl<'l> Cta<'l> {
         if alarm { Err(Stop::NeedVectorClocks) } else { Ok(known) }
     }
 
-    /// The value of `bytes` bytes of an object, with race detection.
+    /// Loads the value of `bytes` bytes of an object, with race detection.
     pub(super) fn load_value(
         &mut self,
         warp: &mut Warp,
@@ -377,7 +377,7 @@ impl<'l> Cta<'l> {
         self.gathered(warp, lane, at, offset, bytes, Self::read_cell)
     }
 
-    /// A word that a lane loads for others, and those of `readers` as well.
+    /// Loads a word by `owner` on behalf of other lanes, as `ldmatrix` does; `readers` read it as well.
     #[inline]
     pub(super) fn load_word(
         &mut self,
@@ -403,7 +403,7 @@ impl<'l> Cta<'l> {
         Ok(value)
     }
 
-    /// As [`Cta::load_value`], but looked at only: no access of its own.
+    /// As [`Cta::load_value`], without recording an access.
     pub(super) fn held_value(
         &mut self,
         warp: &mut Warp,
@@ -419,7 +419,7 @@ impl<'l> Cta<'l> {
         })
     }
 
-    /// The value of `bytes` bytes of an object whose cells `read` gives.
+    /// Assembles the value of `bytes` bytes of an object from cells, which `read` returns.
     fn gathered(
         &mut self,
         warp: &mut Warp,
@@ -456,7 +456,7 @@ impl<'l> Cta<'l> {
         Ok(value)
     }
 
-    /// What bytes of a cell hold.
+    /// The value of some bytes of a cell.
     pub(super) fn value_in(
         &mut self,
         warp: &Warp,
@@ -496,14 +496,14 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Part of a value is taken that is no integer.
+    /// The fault of taking a part of a value that is not an integer.
     #[cold]
     fn cuts(&self, message: String, value: Value, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         let what = self.describe_value(value);
         self.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
 
-    /// One cell's contents; `touched` are the bytes that the access reads.
+    /// Reads the contents of a cell. `touched` is the mask of the bytes that the access reads.
     pub(super) fn read_cell(
         &mut self,
         warp: &mut Warp,
@@ -556,7 +556,7 @@ impl<'l> Cta<'l> {
                 let (page, parts) =
                     self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), reader);
                 let slot = (cell % PAGE as u64) as usize;
-                // What a copy still reads is remembered by the vector-clock detector only.
+                // Only the vector-clock detector records reads by copies in flight.
                 if by_epochs
                     && (matches!(at.agent, Agent::Copy { .. })
                         || parts.read_by(at.agent, (&mut page.epochs[slot], touched), now, lane))
@@ -575,7 +575,7 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Refuses stores to what is read-only.
+    /// Checks that an object may be written.
     pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
         let lane = at.mask.first();
         let read_only = match at.object.backing {
@@ -650,7 +650,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
+    /// The contents of a cell, without recording an access.
     pub(super) fn peek(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
@@ -718,8 +718,8 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// Records an access with the vector clocks; `content` is what a write leaves in the cell. True if what the
-    /// object holds is in doubt, which it is only behind a fault.
+    /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
+    /// contents of the object are in doubt, which is possible only after a fault.
     fn vector_clock_access(
         &mut self,
         warp: &Warp,
@@ -765,7 +765,7 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// Which bytes of `cell` an access of `bytes` bytes at `offset` touches.
+/// The bytes of `cell` that an access of `bytes` bytes at `offset` touches, as a mask.
 fn byte_mask(offset: u64, bytes: u32, cell: u64) -> u8 {
     let (start, end) = (offset.max(cell * 4), (offset + u64::from(bytes)).min(cell * 4 + 4));
     (start..end).fold(0, |mask, at| mask | 1 << (at % 4))

@@ -76,24 +76,24 @@ use crate::term::{TermId, TermOp, expression};
 use crate::verdict::FaultKind;
 use int::CompareTargets;
 
-/// Terms are told at the depth at which they take no more characters than this.
+/// A term is printed as deep as fits in this number of characters.
 const LONGEST_TERM: usize = 120;
-/// So many of several values side by side are told.
+/// Of several values packed together, at most this number is printed.
 const MOST_PARTS: usize = 4;
 
-/// What a guard made of an operation.
+/// The effect of a guard.
 pub(super) enum Guarded {
-    /// It is to be executed by these lanes.
+    /// These lanes execute the operation.
     Lanes(LaneMask),
-    /// It was executed as a choice.
+    /// The operation has been executed as a select.
     Done,
-    /// It was a branch on the input, and each lane knows where to go on.
+    /// The operation was a branch that depends on the input; each lane's program counter is set.
     Moved,
 }
 
 impl Cta<'_> {
-    /// Executes an operation that neither branches nor waits, for the lanes of `mask`: those that have met, for one at which
-    /// lanes meet.
+    /// Executes an operation that neither branches nor waits, for the lanes of `mask`. For an operation at which lanes
+    /// meet, these are the lanes that have met.
     #[inline]
     pub(super) fn execute(
         &mut self,
@@ -113,8 +113,8 @@ impl Cta<'_> {
         if together { Ok(()) } else { self.execute_by_lanes(warp, mask, inst, pc) }
     }
 
-    /// The same of lanes, each for itself as far as they differ.
-    #[inline(never)] // Its room on the stack is not made for nothing.
+    /// As [`Cta::execute`], lane by lane where the lanes differ.
+    #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn execute_by_lanes(
         &mut self,
         warp: &mut Warp,
@@ -292,7 +292,7 @@ impl Cta<'_> {
         }
     }
 
-    /// What a block or function declares holds nothing when it is entered once more.
+    /// Entering a block or function again makes its registers, predicates and local variables undefined (V6).
     fn enter(&self, warp: &mut Warp, mask: LaneMask, declared: &Declared) {
         for register in &declared.registers {
             warp.register_mut(*register).merge(mask, &Register::unwritten());
@@ -308,7 +308,8 @@ impl Cta<'_> {
         }
     }
 
-    /// Asks a guard for the lanes of `mask`. Where it depends on the input, operations become choices (rule S1).
+    /// Evaluates a guard for the lanes of `mask`. Where it depends on the input, the operation becomes a select (rule
+    /// S1).
     pub(super) fn guarded(
         &mut self,
         warp: &mut Warp,
@@ -330,9 +331,9 @@ impl Cta<'_> {
             warp.go(holds, *target);
             warp.diverge(mask & !symbolic & !holds, pc.next());
             warp.leave(holds);
-            // Each of them takes the side that the input tells it to.
+            // Each of these lanes continues on the side that its input selects.
             warp.scatter(symbolic);
-            // Whether the sides of one lane were executed beside another's is the schedule's business.
+            // Which lanes executed their sides together depends on the schedule.
             warp.diverged = true;
             return Ok(Guarded::Moved);
         }
@@ -363,7 +364,7 @@ impl Cta<'_> {
         Ok((holds & mask & !symbolic, symbolic))
     }
 
-    /// A source as a register; immediates and addresses are spread over `scratch`.
+    /// A source as a register; an immediate or an address is broadcast into `scratch`.
     #[inline]
     pub(super) fn operand<'w>(
         &self,
@@ -381,7 +382,7 @@ impl Cta<'_> {
         scratch.insert(Register::broadcast(bits))
     }
 
-    /// One lane of a source.
+    /// The value of a source in one lane.
     #[inline]
     pub(super) fn value(&self, warp: &Warp, src: Src, lane: Lane) -> Value {
         match src {
@@ -393,7 +394,7 @@ impl Cta<'_> {
         }
     }
 
-    /// One lane of a source, if it is concrete.
+    /// The value of a source in one lane, if it is concrete.
     #[inline]
     pub(super) fn bits(&self, warp: &Warp, src: Src, lane: Lane) -> Option<u64> {
         match self.value(warp, src, lane) {
@@ -402,7 +403,7 @@ impl Cta<'_> {
         }
     }
 
-    /// One lane of a source that must be concrete, because `what` it is steers the run.
+    /// The value of a source in one lane that must be concrete, because it steers the run as `what`.
     pub(super) fn concrete(
         &self,
         warp: &Warp,
@@ -446,7 +447,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The fault of an undefined predicate that decides something; `message` is about one that nobody wrote.
+    /// The fault of an undefined predicate that decides something; `message` is for a predicate that was never written.
     #[cold]
     pub(super) fn undefined_predicate(
         &self,
@@ -472,7 +473,7 @@ impl Cta<'_> {
         self.undefined_fault((kind, rule), message, origin, (warp, lane, pc))
     }
 
-    /// The fault of a value that is undefined, with where it became so.
+    /// The fault of using an undefined value, with the place where it became undefined.
     #[cold]
     pub(super) fn undefined_fault(
         &self,
@@ -486,7 +487,7 @@ impl Cta<'_> {
         self.fault_at(kind, rule, message, sites, undefined_help(kind).map(str::to_owned))
     }
 
-    /// Words for an undefined value, and the kind of fault that using it is.
+    /// The kind of fault that using an undefined value is, with its description.
     pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match origin {
             Origin::Unwritten(_) => (FaultKind::Uninitialised, "read where nothing was written"),
@@ -506,7 +507,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The terms that a symbolic value is made of.
+    /// The terms of which a symbolic value consists.
     pub(super) fn terms_of(&self, sym: Sym) -> Vec<TermId> {
         match sym.kind() {
             SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => vec![term],
@@ -520,25 +521,25 @@ impl Cta<'_> {
         }
     }
 
-    /// What the case can give so that none of the terms depends on the input.
+    /// Names what the case can fix so that none of the terms depends on the input.
     pub(super) fn to_be_given(&self, terms: &[TermId]) -> Option<String> {
         to_be_given(self.launch, &self.store, terms)
     }
 
-    /// A term in words.
+    /// A term as text.
     pub(super) fn describe(&self, term: TermId) -> String {
         let input = |input, element| self.launch.element_name(input, element);
-        // Where objects lie is nobody's business, and not the same in every layout.
+        // The layout of objects is not determined, so addresses are printed by their objects.
         let number = |value: &Rational| {
             let address = value.to_u64()?;
             let narrow = || self.launch.objects.find(Space::Shared, address);
             let (space, inner) = from_generic(address);
             let (object, offset) = self.launch.objects.find(space, inner).or_else(narrow)?;
             let object = self.launch.objects.get(object);
-            // Small numbers are numbers.
+            // Small numbers are printed as numbers.
             (0..=object.size as i64).contains(&offset).then(|| format!("&{}", object.name))
         };
-        // As deep as fits in a line or two.
+        // Printed as deep as fits in one or two lines.
         let mut text = String::new();
         for depth in (1..=6).rev() {
             text = expression(&self.store, term, depth, &input, &number);
@@ -549,7 +550,7 @@ impl Cta<'_> {
         text
     }
 
-    /// A value in words.
+    /// A value as text.
     pub(super) fn describe_value(&self, value: Value) -> String {
         match value {
             Value::Bits(_) => "a known integer".into(),
@@ -577,7 +578,7 @@ impl Cta<'_> {
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Answer(_) => "whether a phase of a barrier was over when it was asked".into(),
                 SymKind::Choice(index) => {
-                    // Not the integers themselves: they may be addresses, which mean nothing to anybody.
+                    // The integers themselves are not printed: they may be addresses, which are not determined.
                     let choice = self.packed.choice(index);
                     format!("one of two integers, by {}", self.describe(choice.condition))
                 }
@@ -628,7 +629,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Two truth values combined; a known one may decide alone.
+    /// Combines two truth values; a known operand may decide alone.
     pub(super) fn combine(&mut self, op: Bool2, x: Truth, y: Truth, pc: InstId) -> Truth {
         use Truth::{Answer, Condition, Known, Undefined};
         match (op, x, y) {
@@ -714,7 +715,7 @@ impl Cta<'_> {
                 Special::Workspace { high } => {
                     launch.workspace.map_or(0, |address| if high { address >> 32 } else { address & low })
                 }
-                // Undefined from here on: whoever uses it gets the fault of rule S4.
+                // Undefined from here on: using it is the fault of rule S4.
                 Special::Unpredictable => 0,
             } & width.mask();
         }
@@ -730,7 +731,7 @@ impl Cta<'_> {
     }
 }
 
-/// The rule about using a value that is undefined, by the kind of fault that it is.
+/// The rule about using an undefined value, by the kind of fault.
 fn rule_of(kind: FaultKind) -> &'static str {
     if kind == FaultKind::Nondeterministic {
         "S4"

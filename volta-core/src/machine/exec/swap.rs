@@ -1,6 +1,6 @@
-//! Loops of compare-and-swap (rule Y7): the code of one turn is executed with a real that nobody knows in place of what it
-//! finds, and is an update if what it computes of that is a sum, a minimum or a maximum of it and of what does not depend on
-//! it. Then the location is updated as by an atomic operation.
+//! Loops of compare-and-swap (rule Y7). One turn is executed with an unknown real in place of the value that it finds.
+//! The loop is an update if the turn computes a sum, a minimum or a maximum of that real and of operands that do not
+//! depend on it. The location is then updated as by an atomic operation.
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
@@ -18,27 +18,27 @@ use crate::term::{NodeId, TermId, TermKind, TermOp, View};
 use crate::verdict::FaultKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a turn does to the location of a lane, if it is an update.
+/// The change that a turn makes to one real of a lane's location, if it is an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// Nothing.
+    /// None.
     Same,
-    /// Adds it, or takes the smaller or the larger of the two.
+    /// Adds an operand, or takes the minimum or maximum with it.
     By(TermOp, Value),
 }
 
-/// What a turn does to the reals of each lane's word.
+/// For each lane, the changes that a turn makes to the reals of its word.
 type Changes = Vec<(Lane, Vec<Change>)>;
 
-/// Words as reals of a format side by side, and what stands for them.
+/// A word as reals of one format side by side, and the unknowns that stand for them.
 struct Reals {
     format: Format,
-    /// A node for each of them.
+    /// One node for each real of the word.
     unknown: Vec<NodeId>,
 }
 
 impl Cta<'_> {
-    /// Executes what a loop of compare-and-swap does.
+    /// Executes a loop of compare-and-swap.
     pub(super) fn swap(
         &mut self,
         warp: &mut Warp,
@@ -51,7 +51,7 @@ impl Cta<'_> {
             let Some(changes) = self.try_turn(warp, mask, pc, swap, format)? else { continue };
             let Some(update) = update_of(&changes, format, swap.width) else { continue };
             self.exchange(warp, pc, swap, (update, format), &changes)?;
-            // What is there before it, the schedule decides (rule S4).
+            // The previous contents depend on the schedule (rule S4).
             let unpredictable = Origin::Unpredictable(pc);
             for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
                 mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, Value::Undefined(unpredictable)));
@@ -68,7 +68,7 @@ impl Cta<'_> {
         Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc))
     }
 
-    /// Executes one turn on words that are reals of a format. `None` where it does something else to them than update them.
+    /// Executes one turn on words of reals of a format. `None` if it changes them in a way that is not an update.
     fn try_turn(
         &mut self,
         warp: &mut Warp,
@@ -94,7 +94,7 @@ impl Cta<'_> {
         if (before ^ self.counts.warp_instructions) >> 12 != 0 {
             self.check_budgets()?;
         }
-        // What its accesses cost was counted when they were made.
+        // The cost of these accesses was counted when they were executed.
         let patterns = self.patterns.take();
         let mut executed = Ok(());
         for at in &swap.turn.operations {
@@ -106,7 +106,7 @@ impl Cta<'_> {
         self.patterns = patterns;
         match executed {
             Ok(()) => {}
-            // A word that holds something else.
+            // The word holds values of another kind.
             Err(Stop::Fault(_)) => return Ok(None),
             Err(
                 other @ (Stop::Exhausted(_)
@@ -126,14 +126,14 @@ impl Cta<'_> {
         Ok(Some(all))
     }
 
-    /// A real of which nothing is known, in each lane: another one each time. None is left when the loop is over.
+    /// An unknown real in each lane, different from all others. No term refers to it once the loop has been executed.
     fn unknown_real(&mut self, mask: LaneMask, pc: InstId) -> NodeId {
         let number = Rational::from_u64(self.store.len() as u64);
         let number = exactly(&mut self.store, number);
         self.store.push(TermOp::Outcome, mask, &[&[number.raw(); 32]], pc)
     }
 
-    /// What becomes of the reals of a word whose new contents are these.
+    /// The changes to the reals of a word, by its new contents.
     fn changes(
         &mut self,
         new: Value,
@@ -149,7 +149,7 @@ impl Cta<'_> {
             let part = PackedValues::slice(&pieces, at as u32 * bytes, bytes).ok()?;
             let part = self.packed.join(&part);
             if let Some(origin) = self.packed.undefined_part(part) {
-                // What is not known may be anything but a sum.
+                // An unevaluated instruction may compute anything, not only a sum.
                 if matches!(origin, Origin::Unevaluated(_)) {
                     return None;
                 }
@@ -198,7 +198,7 @@ impl Cta<'_> {
                 let offset = at.offsets[lane] + part as u64 * u64::from(update.bytes());
                 let by = match change {
                     Change::By(_, by) => *by,
-                    // What stays as it is belongs to the exchange as well.
+                    // Parts that stay as they are belong to the exchange as well.
                     Change::Same => {
                         let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
                         if let Err(held) = self.read_real(held, format) {
@@ -215,7 +215,7 @@ impl Cta<'_> {
     }
 }
 
-/// The update that all lanes make of their words, if it is one.
+/// The update that all lanes make, if they make the same one.
 fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Option<Update> {
     let all = changes.iter().flat_map(|(_, changes)| changes);
     let operations: FxHashSet<Option<TermOp>> = all
@@ -230,7 +230,7 @@ fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Op
     match (adds, least, largest) {
         (true, false, false) if is_whole => Some(Update::Real(format)),
         (true, false, false) => Some(Update::RealInWord { format, word }),
-        // What stays as it is adds zero; of minima and maxima there is nothing of that kind.
+        // An unchanged part adds zero; minima and maxima have no such neutral operand.
         (false, true, false) | (false, false, true) if is_whole && operations.len() == 1 => {
             Some(Update::Extreme { largest, format })
         }
@@ -238,21 +238,21 @@ fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Op
     }
 }
 
-/// Takes apart what one turn computes.
+/// Analyses the terms that one turn computes.
 struct OneTurn<'c, 'l, 'u> {
     cta: &'c mut Cta<'l>,
     unknown: &'u [NodeId],
-    /// Which terms depend on what the turn found.
+    /// Memoized: whether a term depends on the value that the turn found.
     known: FxHashMap<TermId, bool>,
     format: Format,
     pc: InstId,
 }
 
 impl OneTurn<'_, '_, '_> {
-    /// Whether a term depends on what the turn found.
+    /// Whether a term depends on the value that the turn found.
     fn depends(&mut self, term: TermId) -> bool {
         let TermKind::Lane(node, _) = term.kind() else { return false };
-        // Nothing before the first of these nodes knows of them.
+        // Nodes older than the unknowns cannot depend on them.
         if self.unknown.iter().all(|unknown| node < *unknown) {
             return false;
         }
@@ -268,7 +268,7 @@ impl OneTurn<'_, '_, '_> {
         depends
     }
 
-    /// What is added to what the turn found of a location, if a term is that sum.
+    /// The operand that is added to the found value `own`, if `term` is such a sum.
     fn added(&mut self, term: TermId, own: TermId) -> Option<TermId> {
         let mut rest: Vec<(TermOp, TermId)> = Vec::new();
         let mut at = term;
@@ -309,7 +309,7 @@ impl OneTurn<'_, '_, '_> {
         sum
     }
 
-    /// With what a turn compares what it found, if a term is the smaller or the larger of the two.
+    /// The operand with which the found value `own` is compared, if `term` is their minimum or maximum.
     fn compared(&mut self, term: TermId, own: TermId) -> Option<(TermOp, TermId)> {
         let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.cta.store.view(term) else { return None };
         let (mut at, mut with) = (term, None);
@@ -346,7 +346,7 @@ impl OneTurn<'_, '_, '_> {
         }
     }
 
-    /// A term of what does not depend on what the turn found.
+    /// Applies an operation to terms that do not depend on the found value.
     fn computed(&mut self, op: TermOp, terms: &[TermId]) -> Option<TermId> {
         let OneTurn { format, pc, .. } = *self;
         let precision = Precision { approximate: true, ..Precision::NEAREST };

@@ -1,4 +1,5 @@
-//! What the two CTAs of a pair do together in tensor memory (`.cta_group::2`, rule Y14), and who knows that it is allocated.
+//! Operations that the two CTAs of a pair execute together in tensor memory (`.cta_group::2`, rule Y14), and which
+//! threads know of an allocation.
 
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::tensor_memory::{Allocation, Come};
@@ -10,7 +11,7 @@ use crate::verdict::FaultKind;
 use std::mem::discriminant;
 
 impl Cta<'_> {
-    /// The other CTA of a warp's pair.
+    /// The rank of the other CTA of a warp's pair.
     pub(super) fn peer(&self, warp: &Warp, lane: Lane, pc: InstId) -> Result<u32, Stop> {
         let peer = warp.rank ^ 1;
         if peer < self.launch.cluster_ranks() {
@@ -25,7 +26,7 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::OutOfBounds, "Y13", message, vec![site], Some(help.into())))
     }
 
-    /// All operations of a kernel say the same of pairs.
+    /// Checks that all operations of a kernel are of pairs, or none.
     pub(super) fn is_of_one_kind(
         &mut self,
         warp: &Warp,
@@ -47,8 +48,8 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::Undefined, "Y14", message, sites, None))
     }
 
-    /// A warp comes to what a warp of each CTA of a pair does together: the one that comes first may wait for the other.
-    /// Which of them go together must not depend on the schedule.
+    /// A warp reaches an operation that one warp of each CTA of a pair executes together. Returns false if it has to
+    /// wait for the other one. Which two warps go together must not depend on the schedule.
     pub(super) fn meets_peer(&mut self, warp: &Warp, pc: InstId) -> Result<bool, Stop> {
         self.exact()?;
         let peer = self.peer(warp, Lane::FIRST, pc)?;
@@ -97,20 +98,20 @@ impl Cta<'_> {
         Ok(true)
     }
 
-    /// Which of the things that its pair does together a warp does now.
+    /// The index, among the operations that its pair executes together, of the one that a warp executes now.
     pub(super) fn number_of_what_both_do(&self, warp: &Warp) -> Result<usize, Stop> {
         let own = self.tensor_memory.together.get(&warp.rank);
         own.and_then(|own| own.done.checked_sub(1)).ok_or(Stop::Defect("a pair of CTAs has not met"))
     }
 
-    /// When and where a CTA came to what its pair does together.
+    /// The thread, the time stamp and the instruction with which a CTA reached an operation of its pair.
     pub(super) fn come_to(&self, rank: u32, number: usize) -> Result<(u32, u32, InstId), Stop> {
         let come = self.tensor_memory.together.get(&rank).and_then(|together| together.come.get(number));
         let come = come.ok_or(Stop::Defect("a pair of CTAs has not met"))?;
         Ok((come.thread, come.stamp, come.pc))
     }
 
-    /// Both CTAs of a pair allocate as many columns.
+    /// Checks that both CTAs of a pair allocate the same number of columns.
     pub(super) fn is_same_for_both(
         &self,
         warp: &Warp,
@@ -129,7 +130,7 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None))
     }
 
-    /// The CTAs of a pair have freed together what they allocated together, at the end of the run.
+    /// At the end of the run: checks that the CTAs of a pair freed together what they allocated together.
     pub(super) fn frees_together(&self) -> Result<(), Stop> {
         let all = &self.tensor_memory.allocations;
         for held in all.iter().filter(|held| held.of_both.is_some()) {
@@ -148,8 +149,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether all of these lanes know that the columns of an allocation have been allocated. A pair of CTAs allocates at
-    /// once for both.
+    /// Whether all of these lanes know of an allocation. A pair of CTAs allocates for both at once.
     pub(super) fn is_known_to_be_allocated(&self, warp: &Warp, readers: &[Lane], held: &Allocation) -> bool {
         let Detector::VectorClock(exact) = &self.order else { return true };
         let knows = |lane: Lane, held: &Allocation| {
@@ -167,7 +167,7 @@ impl Cta<'_> {
         other.is_some_and(|other| readers.iter().all(|lane| knows(*lane, held) || knows(*lane, other)))
     }
 
-    /// What is accessed may not have been allocated before.
+    /// The fault of an access that may come before its memory is allocated.
     #[cold]
     pub(super) fn allocated_at_any_time(
         &self,

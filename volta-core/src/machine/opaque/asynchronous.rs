@@ -1,4 +1,4 @@
-//! What asynchronous operations must not make of addresses, and where addresses of tensor memory come from.
+//! Which uses of addresses by asynchronous operations are not allowed, and the origin of addresses of tensor memory.
 
 use super::form::Form;
 use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
@@ -16,7 +16,7 @@ impl Analysis<'_> {
         self.sums.is_address(form)
     }
 
-    /// Why an asynchronous operation must not be done.
+    /// The reason why an asynchronous operation is not allowed, if any.
     pub(super) fn forbidden_asynchronous(
         &mut self,
         state: &State,
@@ -37,7 +37,7 @@ impl Analysis<'_> {
         let anywhere = Form::number(u64::MAX);
         let read = match operation {
             Async::Copy { from, bytes, .. } => Some((Space::Global, self.address(state, *from), *bytes)),
-            // Wherever in the object, and however much of it.
+            // Any place in the object, and any number of bytes.
             Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. } | Async::BulkStore { from, .. } => {
                 Some((from.space, wherever(self.address(state, from.address)), 16))
             }
@@ -85,7 +85,7 @@ impl Analysis<'_> {
             };
             form.is_number() || is_descriptor && self.sums.is_descriptor(form)
         });
-        // What is updated is read as well.
+        // An update reads its destination as well.
         let updated = match operation {
             Async::BulkLoad { to, update: Some(_), .. } => {
                 Some((*to, wherever(self.address(state, to.address))))
@@ -121,8 +121,8 @@ impl Analysis<'_> {
         (!number).then_some(COMPUTED)
     }
 
-    /// Whether a load reads an address of tensor memory where an allocation stored it. As long as more becomes known of where
-    /// it reads, that may change.
+    /// Whether a load reads an address of tensor memory from where an allocation stored it. The answer may change while
+    /// more becomes known of the address of the load.
     pub(super) fn loads_tensor_address(&mut self, at: usize, op: &Op, place: Form) -> bool {
         let is_whole = matches!(op, Op::Load { width: Width::W32, d, .. } if d.len() == 1);
         let loads = match self.object(place) {
@@ -137,8 +137,8 @@ impl Analysis<'_> {
         loads
     }
 
-    /// Whether it is an address that an allocation of tensor memory gave, plus numbers. Where all of it is allocated, it
-    /// begins at 0.
+    /// Whether this is an address that an allocation of tensor memory returned, plus numbers. A kernel that only
+    /// allocates all of tensor memory may use numbers, since the allocation begins at 0.
     fn is_of_tensor_memory(&mut self, state: &State, address: Address) -> bool {
         match self.address(state, address) {
             Form::Linear { sum, .. } => self.sums.is_of_columns(sum),

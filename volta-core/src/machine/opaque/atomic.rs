@@ -1,4 +1,4 @@
-//! Atomic operations: what they leave in memory where addresses lie, and what they must not make of these.
+//! Atomic operations: their effect on memory that may hold addresses, and which uses of addresses are not allowed.
 
 use super::form::Form;
 use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
@@ -11,7 +11,7 @@ impl Analysis<'_> {
         let (space, address, bytes) = if let Op::Atomic { update, space, address, .. } = op {
             (*space, *address, update.bytes())
         } else if let Op::Swap(swap) = op {
-            // What its turn computes once more is what it was.
+            // Only these registers vary between turns. The others are computed again with the same results.
             for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
                 self.write(state, *d, Form::number(u64::MAX), keeps);
             }
@@ -25,7 +25,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Why a compare-and-swap must not be, if it must not.
+    /// The reason why a compare-and-swap is not allowed, if any.
     pub(super) fn forbidden_swap(&mut self, state: &State, swap: &Swap) -> Option<&'static str> {
         let place = self.address(state, swap.address);
         if place.is_number() {

@@ -1,28 +1,29 @@
-//! What is known of a value before the launch runs: whether it is an address, and which of its bits addresses decide.
+//! Abstract values, as known before the launch runs: whether a value is an address, and which of its bits depend on
+//! addresses.
 
 use crate::program::{Space, Special, VariableId, Width};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Something whose address the launch does not determine.
+/// An object or a space with an address that the launch does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Base {
     /// A tensor of the case, by its parameter.
     Tensor(usize),
-    /// A variable, in its own space. All dynamic arrays are the first one.
+    /// A variable, in its own state space. All dynamic arrays are represented by the first.
     Variable(VariableId),
-    /// Where a space begins among the generic addresses: 0 shared, 1 local, 2 constant, 3 parameters.
+    /// The beginning of a space's window among the generic addresses: 0 shared, 1 local, 2 constant, 3 parameters.
     Window(u8),
-    /// Tensor memory that was allocated.
+    /// Allocated tensor memory.
     Columns,
 }
 
-/// A window begins at a multiple of 2²⁴, as those of all GPUs do.
+/// A window begins at a multiple of 2²⁴, as on all GPUs.
 const WINDOW_BITS: u32 = 24;
-/// Tensor memory is allocated by 32 columns.
+/// Tensor memory is allocated in units of 2⁵ columns.
 const COLUMNS_BITS: u32 = 5;
 
 impl Base {
-    /// The base of a space's window among generic addresses; global addresses are generic ones.
+    /// The base of a space's window among generic addresses; global addresses are generic as they are.
     pub(super) fn window(space: Space) -> Option<Base> {
         match space {
             Space::Shared | Space::Cluster => Some(Base::Window(0)),
@@ -34,57 +35,58 @@ impl Base {
     }
 }
 
-/// A sum of bases, each times a number that is not 0, in order. Sums are known by their index.
+/// A sum of bases, each with a factor that is not 0, in ascending order. Sums are referred to by their index.
 pub(super) type Sum = Vec<(Base, i64)>;
 
-/// More bases than this in a sum are not told apart.
+/// A sum with more bases than this is not represented.
 const MAX_BASES: usize = 6;
 
-/// All sums met.
+/// The interner of sums.
 pub(super) struct Sums {
     list: Vec<Sum>,
     known: FxHashMap<Sum, u32>,
-    /// Low bits of each base that are 0, by how its object is aligned.
+    /// The number of low bits of each base that are 0 by its object's alignment.
     zeros: FxHashMap<Base, u32>,
     /// Variables in global memory.
     global: FxHashSet<VariableId>,
 }
 
-/// A value.
+/// An abstract value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A number; the bits of `ones` may be ones, those of `taint` depend on where objects lie: how, is known where it is an
-    /// address shifted `down`, plus a number, in all the bits that an address in shared memory decides.
+    /// A number. The bits of `ones` may be 1, those of `taint` depend on the locations of objects. If `down` is given,
+    /// the value is an address shifted down by it, plus a number, in all the bits that an address in shared memory
+    /// determines.
     Bits { ones: u64, taint: u64, down: Option<u32> },
-    /// A sum of bases and of a number, which may be known. It is a whole register's.
+    /// A sum of bases and of a number, which may be known. It fills a whole register.
     Linear { sum: u32, offset: Option<i64> },
-    /// One of several addresses, with this many low bits that do not depend on where objects lie, or a number; all
-    /// of 32 bits if it is narrow.
+    /// One of several addresses, or a number. The `low` lowest bits do not depend on the locations of objects. If it is
+    /// narrow, 32 bits hold all of it.
     Some { low: u32, narrow: bool },
-    /// Half of a sum's bits, the high one or the low one, of a number as well.
+    /// The high or the low half of the bits of a sum of bases and a number.
     Half { sum: u32, offset: Option<i64>, high: bool },
-    /// What addresses decide of it are the lowest 16 bits but for so many, and what is carried out of them: the address in a
-    /// matrix descriptor, plus a number.
+    /// A matrix descriptor's address field plus a number: addresses determine only bits of the lowest 16 from `low` on,
+    /// and what is carried out of these.
     Descriptor { low: u32 },
 }
 
-/// The bits of a matrix descriptor that tell where the matrix lies, and two above them, which are 0 where it lies in shared
-/// memory: then what was carried out of them is the same wherever that is.
+/// The bits of a matrix descriptor that hold the address of the matrix, and two bits above, which are 0 for a matrix in
+/// shared memory. Hence what is carried out of them is the same for every location.
 pub(super) const DESCRIPTOR_ADDRESS: u64 = 0xffff;
 
-/// A matrix descriptor has an address without this many low bits.
+/// A matrix descriptor holds an address without this many low bits.
 const DESCRIPTOR_DOWN: u32 = 4;
 
-/// Addresses in shared memory have no more bits.
+/// Addresses in shared memory have at most this many bits.
 const SHARED_BITS: u32 = 18;
 
 impl Form {
-    /// Any number of these bits.
+    /// Any number that has at most these bits.
     pub(super) fn number(ones: u64) -> Form {
         Form::Bits { ones, taint: 0, down: None }
     }
 
-    /// Bits of which those of `taint` depend on where objects lie, nobody knows how.
+    /// A value in which the bits of `taint` depend on the locations of objects in an unknown way.
     pub(super) fn tainted(taint: u64) -> Form {
         Form::Bits { ones: u64::MAX, taint, down: None }
     }
@@ -94,7 +96,7 @@ impl Form {
         matches!(self, Form::Bits { taint: 0, .. })
     }
 
-    /// The address of which this is the high half and the other one the low half.
+    /// The address that consists of this high half and the low half `low`, if they belong together.
     pub(super) fn above(self, low: Form) -> Option<Form> {
         match (self, low) {
             (
@@ -125,14 +127,14 @@ impl Sums {
         at
     }
 
-    /// The address of a base's first byte, plus bytes.
+    /// The address of the first byte of a sum of bases, plus an offset.
     pub(super) fn address(&mut self, bases: &[Base], offset: Option<i64>) -> Form {
         let mut sum: Sum = bases.iter().map(|base| (*base, 1)).collect();
         sum.sort_unstable();
         Form::Linear { sum: self.index(sum), offset }
     }
 
-    /// The object that a sum is an address in, and whether it is a generic one.
+    /// The object that a sum is an address in, and whether the address is generic.
     pub(super) fn object(&self, sum: u32) -> Option<(Base, bool)> {
         match self.get(sum).as_slice() {
             [(base @ (Base::Tensor(_) | Base::Variable(_)), 1)] => Some((*base, false)),
@@ -164,7 +166,7 @@ impl Sums {
         }
     }
 
-    /// Low bits of a sum that do not depend on where objects lie.
+    /// The number of low bits of a sum that do not depend on the locations of objects.
     fn low(&self, sum: u32) -> u32 {
         let zeros = |(base, times): &(Base, i64)| {
             let own = match base {
@@ -177,7 +179,7 @@ impl Sums {
         self.get(sum).iter().map(zeros).min().unwrap_or(64).min(64)
     }
 
-    /// Bits of a form that depend on where objects lie.
+    /// The bits that depend on the locations of objects.
     pub(super) fn taint(&self, form: Form) -> u64 {
         let above = |low: u32| u64::MAX.checked_shl(low).unwrap_or(0);
         match form {
@@ -190,7 +192,7 @@ impl Sums {
         }
     }
 
-    /// Bits of a form that may be ones.
+    /// The bits that may be ones.
     pub(super) fn ones(&self, form: Form) -> u64 {
         match form {
             Form::Bits { ones, taint, .. } => ones | taint,
@@ -199,7 +201,7 @@ impl Sums {
         }
     }
 
-    /// Whether it is an address, or a number that may be meant as one.
+    /// Whether it is an address, or a number that may be used as one.
     pub(super) fn is_address(&self, form: Form) -> bool {
         match form {
             Form::Bits { taint, .. } => taint == 0,
@@ -209,7 +211,7 @@ impl Sums {
         }
     }
 
-    /// Whether addresses decide no more of it than the lowest 16 bits, which have one as descriptors have it, and what was
+    /// Whether addresses determine only its lowest 16 bits, which contain one as in a matrix descriptor, and what is
     /// carried out of these.
     pub(super) fn is_descriptor(&self, form: Form) -> bool {
         let taint = self.taint(form);
@@ -217,7 +219,7 @@ impl Sums {
         matches!(form, Form::Descriptor { .. }) || taint == 0 || is_address
     }
 
-    /// How far an address was shifted down, to which no more was done than to add a number.
+    /// How far an address was shifted down, if nothing else was done to it than to add a number.
     pub(super) fn down(&self, form: Form) -> Option<u32> {
         match form {
             Form::Bits { down, .. } => down,
@@ -228,7 +230,7 @@ impl Sums {
         }
     }
 
-    /// Half of what may be an address.
+    /// One half of a value that may be an address.
     pub(super) fn half(&self, form: Form, high: bool) -> Form {
         match form {
             Form::Linear { sum, offset } => Form::Half { sum, offset, high },
@@ -238,12 +240,12 @@ impl Sums {
         }
     }
 
-    /// A form as bits.
+    /// The value as bits.
     pub(super) fn bits(&self, form: Form) -> Form {
         Form::Bits { ones: self.ones(form), taint: self.taint(form), down: self.down(form) }
     }
 
-    /// The bits of a mask.
+    /// The value with only the bits of a mask.
     pub(super) fn masked(&self, form: Form, mask: u64) -> Form {
         let taint = self.taint(form);
         let is_whole = |down: &u32| taint & !mask & address_bits(*down) == 0;
@@ -254,24 +256,24 @@ impl Sums {
         }
     }
 
-    /// The highest bit of a width is in all bits above it as well.
+    /// The value with the highest bit of a width copied to all bits above.
     pub(super) fn sign_spread(&self, form: Form, width: Width) -> Form {
         let sign = 1 << (width.bits() - 1);
         let spread = |bits: u64| if bits & sign != 0 { bits | !width.mask() } else { bits };
         Form::Bits { ones: spread(self.ones(form)), taint: spread(self.taint(form)), down: self.down(form) }
     }
 
-    /// The bits from one on.
+    /// The value shifted down.
     pub(super) fn shifted(&self, form: Form, down: u32) -> Form {
         let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0);
         let taint = self.taint(form);
-        // What is dropped carries nothing that an address decides.
+        // Only if the dropped bits do not depend on addresses.
         let own = self.down(form).filter(|_| shift(taint).checked_shl(down) == Some(taint));
         let down = own.map(|own| own.saturating_add(down));
         Form::Bits { ones: shift(self.ones(form)), taint: shift(taint), down }
     }
 
-    /// What holds of one as well as of the other.
+    /// The least upper bound of two values.
     pub(super) fn join(&self, a: Form, b: Form) -> Form {
         let low = |form: Form| self.taint(form).trailing_zeros();
         match (a, b) {
@@ -344,7 +346,7 @@ impl Sums {
             _ => {
                 let moved = b.is_number() && self.is_descriptor(a)
                     || a.is_number() && times == 1 && self.is_descriptor(b);
-                // Below the lowest bit that addresses decide, they decide none of a sum or a difference.
+                // A sum or difference has no bits that depend on addresses below the lowest such bit of its operands.
                 let low = (self.taint(a) | self.taint(b)).trailing_zeros();
                 if times == 1 {
                     let sum = self.sum_of_bits(a, b);
@@ -359,11 +361,11 @@ impl Sums {
         }
     }
 
-    /// `a + b`, of which bits are known: what addresses decide is carried no further than ones may be.
+    /// `a + b` for operands as bits: dependence on addresses is carried only as far as ones may be.
     fn sum_of_bits(&self, a: Form, b: Form) -> Form {
         let (x, y) = ((self.ones(a), self.taint(a)), (self.ones(b), self.taint(b)));
         let (mut ones, mut taint) = (0u64, 0u64);
-        // Whether a one may be carried, and whether addresses decide that.
+        // Whether there may be a carry, and whether it depends on addresses.
         let (mut carry, mut is_tainted) = (0, false);
         for bit in 0..64 {
             let may_be = (x.0 >> bit & 1) + (y.0 >> bit & 1) + carry;
@@ -381,7 +383,7 @@ impl Sums {
         Form::Bits { ones, taint, down }
     }
 
-    /// Plus a known number.
+    /// The value plus a known number.
     pub(super) fn plus(&mut self, a: Form, bytes: i64) -> Form {
         match a {
             Form::Linear { sum, offset } => {
@@ -394,7 +396,7 @@ impl Sums {
         }
     }
 
-    /// Times a known number.
+    /// The value times a known number.
     pub(super) fn times(&mut self, a: Form, times: i64) -> Form {
         if a.is_number() {
             if times > 0 && times.unsigned_abs().is_power_of_two() {
@@ -407,7 +409,7 @@ impl Sums {
     }
 }
 
-/// The bits that an address in shared memory has when it is shifted down.
+/// The bits that an address in shared memory has after being shifted down.
 pub(super) fn address_bits(down: u32) -> u64 {
     filled_bits(u64::from(SHARED_BITS.saturating_sub(down)))
 }
@@ -417,12 +419,12 @@ pub(super) fn filled(most: u64) -> u64 {
     u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0)
 }
 
-/// So many low bits.
+/// A mask of this many low bits.
 pub(super) fn filled_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Bits of a special register that may be 1, of all that a reader may ask for.
+/// The bits of a special register that may be 1, in whatever width it is read.
 pub(super) fn special_bits(special: Special) -> u64 {
     match special {
         Special::Tid(_) => 1023,

@@ -1,13 +1,14 @@
-//! Operations that make more of an address than PTX determines (rule M1).
+//! Operations that depend on bits of an address that PTX does not determine (rule M1).
 //!
-//! While a launch runs, addresses are numbers like any other, so that computing with them costs nothing. What of them
-//! the launch determines is found here before it runs, from the program: an address is an object's beginning, of which
-//! nothing is known but its alignment, plus a number. Sums of addresses are known as such, so that the distance
-//! between two places of one object is a number; of all other results it is known which bits depend on where objects
-//! lie. An operation that needs a number, and gets such bits, becomes a fault for whoever gets there.
+//! While a launch runs, addresses are numbers like any other, so that computing with them costs nothing. This analysis
+//! runs before and finds, from the program, what depends on the choice of these numbers. An address is the beginning of
+//! an object plus a number; of the beginning, only the alignment is known. Sums of addresses are represented exactly,
+//! so that the distance of two places in one object is a number. For all other results, the analysis tracks which bits
+//! depend on the locations of objects. An operation that requires a number and gets such bits is replaced by a fault,
+//! for any thread that reaches it.
 //!
-//! First each register is taken for all that it ever holds; only if that finds something, for what it holds at each
-//! place.
+//! The first pass is flow-insensitive: one abstract value for everything that a register ever holds. Only if it finds
+//! something, a flow-sensitive pass follows.
 
 mod asynchronous;
 mod atomic;
@@ -26,70 +27,70 @@ use crate::case::{Param, ParamKind, Role, Side, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
 
-/// Tensors begin at multiples of this, as `cudaMalloc` has it.
+/// Tensors begin at multiples of this number of bytes, as returned by `cudaMalloc`.
 pub(super) const TENSOR_ALIGN: u64 = 256;
-/// Passes over the program after which numbers that still grow, in loops, are taken for any.
+/// After this many passes over the program, numbers that still grow in loops are widened.
 const WIDENING: u32 = 3;
-/// Passes over the program after which nothing is known.
+/// After this many passes over the program, nothing is considered known.
 const MAX_PASSES: u32 = 256;
-/// Forms that are kept for the second look; with more, the first one stands.
+/// The most abstract values kept by the flow-sensitive pass; if it needs more, the result of the first pass stands.
 const MAX_FORMS: usize = 1 << 22;
-/// The same for times that an operation is looked at.
+/// The corresponding limit for the number of operations that it examines.
 const MAX_STEPS: u64 = 1 << 24;
 
-/// What registers hold at one place; nothing yet, or what is said of them.
+/// The abstract values of registers at one place; `None` where nothing has been written yet.
 #[derive(Clone, PartialEq)]
 struct State(Vec<Option<Form>>);
 
-/// More places than this in memory, where addresses are stored too, are not told apart.
+/// With more places than this in memory that holds addresses, they are not distinguished.
 const MAX_PLACES: usize = 1024;
 
-/// What is stored in an object.
+/// The contents of an object.
 #[derive(Clone, Default)]
 struct Held {
-    /// By the offset, if it is known, and bytes.
+    /// By the offset, if known, and the number of bytes.
     by_place: BTreeMap<(Option<i64>, u32), Form>,
-    /// Not all of it are numbers.
+    /// Whether some contents are not numbers.
     has_addresses: bool,
 }
 
 struct Analysis<'p> {
     program: &'p Program,
     sums: Sums,
-    /// Tensors whose contents are compared.
+    /// Tensors with contents that are compared.
     compared: FxHashSet<usize>,
-    /// Bytes of the tensors' elements.
+    /// The size of the tensors' elements in bytes.
     elements: FxHashMap<usize, u32>,
-    /// The one variable that all dynamic arrays are.
+    /// The variable that represents all dynamic arrays.
     dynamic: Option<VariableId>,
     held: FxHashMap<Base, Held>,
-    /// What objects hold when the kernel begins.
+    /// The contents of objects when the kernel begins.
     given: FxHashMap<Base, Held>,
-    /// Numbers are stored nobody knows where.
+    /// Whether numbers are stored at unknown places.
     numbers_anywhere: bool,
-    /// Somebody takes the address of a parameter.
+    /// Whether the address of a parameter is taken.
     parameters_escape: bool,
-    /// Something was stored or, of all places together, written that was not known.
+    /// Whether new contents of memory were found, or in the flow-insensitive pass new contents of a register.
     changed: bool,
-    /// Numbers that still grow may be any.
+    /// Whether numbers that grow are widened.
     widens: bool,
-    /// The place in a state of registers that may hold addresses; `None` is that of all.
+    /// The index in a [`State`] of each register that may hold addresses; `None` if all registers are represented.
     places: Option<FxHashMap<RegId, usize>>,
-    /// What the others hold at all places.
+    /// The values of all other registers, at all places.
     numbers: State,
-    /// What an operation writes is added to what its register holds at other places.
+    /// Whether a write is joined with the register's value at other places (the flow-insensitive pass).
     adds: bool,
     steps: u64,
-    /// Where addresses of tensor memory are stored, and loads that read there.
+    /// Where addresses of tensor memory are stored, and the loads that read them.
     allocated: FxHashSet<(Base, i64)>,
     tensor_loads: BTreeSet<usize>,
-    /// What the driver provides for the barrier of the grid, if the launch is cooperative.
+    /// The memory that the driver provides for the barrier of the grid, if the launch is cooperative.
     workspace: Option<VariableId>,
-    /// The bit of an address in shared memory was cleared that tells apart the CTAs of a pair.
+    /// Whether the bit that distinguishes the CTAs of a pair was cleared in an address of shared memory.
     leaders: bool,
 }
 
-/// The program with faults in place of what it must not do.
+/// The program with faults in place of operations that are not allowed.
 pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
     let Found { forbidden, widest, tensor_loads, nowhere, leaders } =
         Analysis::new(which, program, side, params).run();
@@ -123,25 +124,25 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
     Guarded { program, assumptions: widest.into_iter().chain(leaders).collect() }
 }
 
-/// A program that is not wrong about addresses.
+/// A program without operations that are not allowed.
 pub(super) struct Guarded<'p> {
     pub(super) program: Cow<'p, Program>,
-    /// What its accesses rely on.
+    /// Assumptions that its accesses rely on.
     pub(super) assumptions: Vec<Assumption>,
 }
 
-/// What is found in a program.
+/// The result of the analysis.
 #[derive(Default)]
 struct Found {
-    /// Operations that must not be, and why.
+    /// Operations that are not allowed, and why.
     forbidden: Vec<(usize, &'static str)>,
-    /// Bytes of the widest access to a tensor of narrower elements.
+    /// The size in bytes of the widest access to a tensor of narrower elements.
     widest: Option<u32>,
     /// Loads of addresses of tensor memory.
     tensor_loads: BTreeSet<usize>,
-    /// Loads and stores whose addresses are computed from numbers alone.
+    /// Loads and stores with addresses that are computed from numbers alone.
     nowhere: Vec<usize>,
-    /// Addresses without the bit that tells apart the CTAs of a pair.
+    /// Whether the bit that distinguishes the CTAs of a pair was cleared in an address.
     leaders: bool,
 }
 
@@ -187,8 +188,8 @@ impl<'p> Analysis<'p> {
                     Src::Symbol(variable, _) => program.variables[variable.index()].space == Space::Param,
                     Src::Reg(_) | Src::Imm(_) => false,
                 };
-                // Loads, and the entry of a block that declares it, name it without taking its address; of a store, what
-                // is stored counts.
+                // Loads, and the entry of a block that declares it, name a parameter without taking its address. Of a
+                // store, only the stored values count.
                 let mut names = false;
                 if let Op::Store { a, .. } = &inst.op {
                     names = a.iter().any(names_parameter);
@@ -214,11 +215,11 @@ impl<'p> Analysis<'p> {
         analysis
     }
 
-    /// Parameters hold the tensors' addresses.
+    /// Parameters hold the addresses of tensors.
     fn arguments(&mut self, side: &Side, params: &[Param]) {
         let given = arguments(side, params);
         for (argument, parameter) in given.iter().zip(&self.program.parameters) {
-            // What does not fit is an error of the launch.
+            // Arguments that do not fit are reported as an error of the launch.
             for (offset, part) in parts(argument, parameter, params).unwrap_or_default() {
                 let Part::Pointer(tensor) = part else { continue };
                 let form = self.sums.address(&[Base::Tensor(tensor)], Some(0));
@@ -253,7 +254,7 @@ impl<'p> Analysis<'p> {
         Base::Variable(self.dynamic.filter(|_| is_dynamic).unwrap_or(variable))
     }
 
-    /// Looks at the program.
+    /// Runs the analysis.
     fn run(mut self) -> Found {
         let mut all = State(vec![None; self.program.registers as usize]);
         let mut pass = 0;
@@ -262,7 +263,7 @@ impl<'p> Analysis<'p> {
             self.widens = pass >= WIDENING;
             pass += 1;
             if pass > MAX_PASSES {
-                // Nothing is known of anything.
+                // Nothing is known.
                 all.0.fill(Some(Form::tainted(u64::MAX)));
                 return self.found(&all);
             }
@@ -272,7 +273,8 @@ impl<'p> Analysis<'p> {
             if self.changed {
                 continue;
             }
-            // What nobody writes, or only from itself, is undefined: whatever is computed from it is no address.
+            // A register that is never written, or only from itself, is undefined, and nothing computed from it is an
+            // address.
             let unwritten = all.0.iter_mut().filter(|form| form.is_none());
             if unwritten.map(|form| *form = Some(Form::number(0))).count() == 0 {
                 break;
@@ -288,13 +290,13 @@ impl<'p> Analysis<'p> {
         self.numbers = all;
         let Some(again) = self.again(places) else { return found };
         let tensor_loads = std::mem::take(&mut self.tensor_loads);
-        // Either look is enough to allow an operation.
+        // An operation is allowed if either pass allows it.
         let again: FxHashSet<usize> = again.into_iter().map(|(at, _)| at).collect();
         let forbidden = found.forbidden.into_iter().filter(|(at, _)| again.contains(at)).collect();
         Found { forbidden, tensor_loads, leaders: self.leaders, ..found }
     }
 
-    /// Looks again, at each place by itself; `None` when that is too much.
+    /// The flow-sensitive pass; `None` if it exceeds its limits.
     fn again(&mut self, places: FxHashMap<RegId, usize>) -> Option<Vec<(usize, &'static str)>> {
         let insts = self.program.insts.len();
         let starts = self.program.block_starts();
@@ -360,7 +362,7 @@ impl<'p> Analysis<'p> {
         Some(found)
     }
 
-    /// What a state adds to that in which a place is entered; true if that is new.
+    /// Joins a state into that at the entry of a place; true if this changes it.
     fn enter(&self, entered: &mut FxHashMap<usize, State>, at: usize, state: &State) -> bool {
         let Some(known) = entered.get_mut(&at) else {
             entered.insert(at, state.clone());
@@ -376,7 +378,7 @@ impl<'p> Analysis<'p> {
         *known != before
     }
 
-    /// What holds of one as well as of the other; numbers do not grow for ever.
+    /// The least upper bound of two values, widened if numbers still grow.
     fn joined(&self, old: Form, form: Form) -> Form {
         match (old, self.sums.join(old, form)) {
             (Form::Bits { ones: before, .. }, Form::Bits { ones, taint, down })

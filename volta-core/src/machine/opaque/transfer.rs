@@ -1,4 +1,4 @@
-//! What operations make of values, and what they must not make of addresses.
+//! The transfer functions of operations, and which operations on addresses are not allowed.
 
 use super::super::objects::MAX_PAIRED;
 use super::form::{Base, Form, address_bits, filled, filled_bits, special_bits};
@@ -8,15 +8,15 @@ use crate::program::{
     Width,
 };
 
-/// Tells apart the CTAs of a pair in addresses of shared memory, on GPUs as in the model.
+/// The bit that distinguishes the CTAs of a pair in addresses of shared memory, on GPUs and in the model.
 const PAIR_BIT: u64 = 1 << 24;
 
-/// Why an operation is refused.
+/// Reasons why an operation is not allowed.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
 pub(super) const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
-/// Of loads and stores, a run tells.
+/// Loads and stores with such an address are checked when they are executed.
 pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is that of no object";
 pub(super) const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
 
@@ -28,7 +28,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// What a source holds, as far as a width goes.
+    /// The value of a source.
     pub(super) fn form(&mut self, state: &State, source: Src) -> Form {
         match source {
             Src::Imm(bits) => Form::number(bits),
@@ -38,13 +38,13 @@ impl Analysis<'_> {
             }
             Src::Reg(register) => match self.place(register) {
                 None => self.numbers.0[register.index()].unwrap_or(Form::number(0)),
-                // What nobody wrote is a fault of its own.
+                // Reading an unwritten register is a fault of its own.
                 Some(at) => state.0[at].unwrap_or(Form::number(0)),
             },
         }
     }
 
-    /// The low bits of a form.
+    /// The low bits of a value.
     fn cut(&self, form: Form, width: Width) -> Form {
         match (form, width) {
             (_, Width::W64) => form,
@@ -56,7 +56,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A form as an operand of integer arithmetic: addresses of 64 bits, cut to fewer, are just bits.
+    /// A value as an operand of integer arithmetic. Addresses of 64 bits that are cut to fewer are mere bits.
     fn operand(&mut self, state: &State, source: Src, width: Width) -> Form {
         let form = self.form(state, source);
         let form = if matches!(source, Src::Imm(_)) { form } else { self.cut(form, width) };
@@ -74,19 +74,19 @@ impl Analysis<'_> {
         state.0[at] = Some(form);
     }
 
-    /// The address that an access starts at.
+    /// The address at which an access starts.
     pub(super) fn address(&mut self, state: &State, address: Address) -> Form {
         let base = self.form(state, address.base);
         self.sums.plus(base, address.offset)
     }
 
-    /// The object at an address, and the offset if it is known. `None`: any object.
+    /// The object at an address, and the offset if it is known. `None` stands for any object.
     pub(super) fn object(&self, address: Form) -> Option<(Base, Option<i64>)> {
         let Form::Linear { sum, offset } = address else { return None };
         self.sums.object(sum).map(|(base, _)| (base, offset))
     }
 
-    /// Whether an access of a space through an address of any object may touch this one.
+    /// Whether an access in a space through the address of an unknown object may touch this one.
     fn may_be_read(&self, base: Base, space: Space) -> bool {
         let own = match base {
             Base::Variable(variable) => self.program.variables[variable.index()].space,
@@ -94,7 +94,7 @@ impl Analysis<'_> {
             Base::Columns => Space::Tensor,
         };
         match space {
-            // The kernel's own parameters are read by their names, unless somebody takes their address.
+            // The kernel's parameters are read by name, unless the address of one is taken.
             Space::Generic => own != Space::Param || self.parameters_escape,
             Space::Cluster => own == Space::Shared,
             Space::Global | Space::Shared | Space::Local | Space::Const | Space::Param | Space::Tensor => {
@@ -103,10 +103,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// What lies at an address.
+    /// The contents at an address.
     pub(super) fn loaded(&self, space: Space, address: Form, bytes: u32) -> Form {
         let number = Form::number(u64::MAX >> (64 - 8 * bytes.clamp(1, 8)));
-        // Nothing lies where no address leads: whoever gets there is at fault.
+        // An access at a number is a fault, so there are no contents.
         if address.is_number() {
             return number;
         }
@@ -154,7 +154,7 @@ impl Analysis<'_> {
             clean &= form.is_number();
             result = Some(result.map_or(form, |result| self.sums.join(result, form)));
         }
-        // What was there at first, or was stored nobody knows where.
+        // The initial contents, or numbers stored at unknown places.
         let others = self.numbers_anywhere || !matches!(found, Some((Base::Variable(_), _)));
         match result.filter(|_| !clean) {
             Some(result) if others && space != Space::Param => self.sums.join(result, number),
@@ -165,7 +165,7 @@ impl Analysis<'_> {
 
     pub(super) fn stored(&mut self, address: Form, bytes: u32, form: Form) {
         let Some((base, offset)) = self.object(address) else {
-            // An address would be a fault.
+            // Storing an address there is a fault.
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
             return;
@@ -186,7 +186,7 @@ impl Analysis<'_> {
         let inst = &program.insts[at];
         let keeps = inst.guard.is_some();
         if self.adds {
-            // Nothing comes of what nobody has written so far.
+            // An operation on registers that have not been written so far has no effect yet.
             let mut unwritten = false;
             inst.op.visit_registers(&mut |register, writes| {
                 unwritten |= !writes && state.0[register.index()].is_none();
@@ -234,11 +234,11 @@ impl Analysis<'_> {
             Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. } | Async::Clear { .. },
         ) = op
         {
-            // What they read are numbers.
+            // These operations read numbers only.
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
         } else if let Op::Async(Async::Tensor(TensorMemoryOp::Allocate { to, .. })) = op {
-            // Loads from there as a whole read it, and what anything else reads there is undefined when it runs.
+            // Loads of the whole word there read this address. Any other read there is undefined when it runs.
             let place = self.address(state, to.address);
             if let Some((base, Some(offset))) = self.object(place) {
                 self.changed |= self.allocated.insert((base, offset));
@@ -259,7 +259,7 @@ impl Analysis<'_> {
                 self.write(state, *d, form, keeps);
             }
         } else if !matches!(op, Op::Enter { .. }) {
-            // What is declared is undefined, which is a fault of its own. All others make numbers.
+            // Declared registers are undefined, which is a fault of its own. All other operations produce numbers.
             op.visit_registers(&mut |d, writes| {
                 if writes {
                     self.write(state, d, Form::number(u64::MAX), keeps);
@@ -268,8 +268,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What an operation that computes one value makes of its operands; `None` of those that [`Analysis::step`] knows, and
-    /// of others, which make numbers and store none but such.
+    /// The result of an operation that computes one value. `None` for the operations that [`Analysis::step`] handles,
+    /// and for others, which produce and store only numbers.
     fn result(&mut self, state: &State, op: &Op) -> Option<(RegId, Form)> {
         Some(match op {
             Op::Mov { d, a, width } => {
@@ -282,7 +282,7 @@ impl Analysis<'_> {
             }
             Op::Special { d, special, width } => (*d, Form::number(special_bits(*special) & width.mask())),
             Op::MapToCta { d, a, rank: _, space: _, width } => {
-                // The address of a place in another CTA, of which only the low bits are those of the place here.
+                // The address of a place in another CTA has only its low bits in common with that of the place here.
                 let form = self.form(state, *a);
                 let low = self.sums.taint(form).trailing_zeros();
                 (*d, Form::Some { low, narrow: *width == Width::W32 })
@@ -483,7 +483,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// Results of 32 bits of addresses that have as many.
+    /// The result of an operation: not cut where addresses of its width may occur.
     fn cut_result(&self, form: Form, width: Width) -> Form {
         if width == Width::W32 || width == Width::W64 { form } else { self.cut(form, width) }
     }
@@ -521,8 +521,8 @@ impl Analysis<'_> {
         self.cut_result(form, width)
     }
 
-    /// `x & mask`: an address without bits that nothing but its offset decides is one, as where it is rounded down, and so is
-    /// that of the same place in the even CTA of a pair.
+    /// `x & mask`. An address remains one if only bits that its offset alone determines are cleared, as in rounding
+    /// down. Clearing the bit of the pair gives the address of the same place in the even CTA.
     fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
         let hidden = !mask & width.mask();
         let rounds = hidden & self.sums.taint(x) == 0;
@@ -545,8 +545,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether a sum is an address in shared memory, in the state space of that, where the model lays out pairs of CTAs side by
-    /// side.
+    /// Whether a sum is an address in shared memory, in its own state space, and the model lays out pairs of CTAs next
+    /// to each other.
     fn is_shared(&self, sum: u32) -> bool {
         let is_shared = |variable: &&Variable| variable.space == Space::Shared;
         if self.program.variables.iter().filter(is_shared).count() > MAX_PAIRED {
@@ -556,7 +556,7 @@ impl Analysis<'_> {
         self.program.variables[variable.index()].space == Space::Shared
     }
 
-    /// Any function of the operands.
+    /// An arbitrary function of the operands.
     fn mixed(&self, forms: &[Form]) -> Form {
         if forms.iter().all(|form| form.is_number()) {
             Form::number(u64::MAX)
@@ -565,8 +565,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A function of each bit by itself. Where it changes only bits of an address that do not depend on where its
-    /// object lies, it is an address.
+    /// A bitwise function. An address remains one if only bits change that do not depend on the location of its object.
     fn lop3(&mut self, table: u8, forms: [Form; 3]) -> Form {
         let ones = forms.map(|form| self.sums.ones(form));
         let taints = forms.map(|form| self.sums.taint(form));
@@ -574,7 +573,7 @@ impl Analysis<'_> {
         let may =
             |bit: usize, index: usize| (0..3).all(|n| index >> (2 - n) & 1 == 0 || ones[n] >> bit & 1 == 1);
         let (mut result, mut taint) = (0u64, 0u64);
-        // Which operand the result is, bit by bit.
+        // For each operand, the bits in which the result equals it.
         let mut same = [u64::MAX; 3];
         for bit in 0..64 {
             for index in (0..8).filter(|index| may(bit, *index)) {
@@ -594,13 +593,13 @@ impl Analysis<'_> {
             if taints[n] != 0 && taints[n] & !same[n] == 0 && taint & !taints[n] == 0 {
                 match forms[n] {
                     Form::Linear { sum, .. } => return Form::Linear { sum, offset: None },
-                    // Of a descriptor, bits below those of the address: what they were is a number, and what they are.
+                    // In a descriptor, only bits below those of the address change: they were a number, and are one.
                     Form::Some { .. } | Form::Descriptor { .. } => return forms[n],
                     Form::Bits { .. } | Form::Half { .. } => {}
                 }
             }
         }
-        // One operand with a number in the place of some bits that no address decides.
+        // One operand, with numbers in place of bits that no address determines.
         let of_addresses = (0..3).filter(|n| taints[*n] != 0).collect::<Vec<_>>();
         let down = match of_addresses.as_slice() {
             [n] => self.sums.down(forms[*n]).filter(|down| taints[*n] & address_bits(*down) & !same[*n] == 0),
@@ -609,7 +608,7 @@ impl Analysis<'_> {
         Form::Bits { ones: result, taint, down }
     }
 
-    /// Why an operation must not be done.
+    /// The reason why an operation is not allowed, if any.
     pub(super) fn forbidden(&mut self, state: &State, at: usize) -> Option<&'static str> {
         let program = self.program;
         let op = &program.insts[at].op;
@@ -652,7 +651,7 @@ impl Analysis<'_> {
                     return Some(ADDRESSED);
                 }
                 let address = self.address(state, *address);
-                // Wherever in the object its rows lie.
+                // Any place in the object, wherever the rows lie.
                 let anywhere = match address {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
                     other @ (Form::Bits { .. }
@@ -680,7 +679,7 @@ impl Analysis<'_> {
                 let numbers = x.is_number() && y.is_number();
                 (!apart.is_number() && !may_be_null && !numbers).then_some(COMPARED)
             }
-            // What is an address here stays one.
+            // These operations keep addresses as they are.
             Op::Enter { .. }
             | Op::Mov { .. }
             | Op::Int1 { .. }
@@ -736,7 +735,8 @@ impl Analysis<'_> {
             | Op::MultiplyFragments { .. }
             | Op::Unevaluated { .. }
             | Op::Unsupported { .. }) => {
-                // What a shuffle moves, and where the others access memory, comes first and may be an address.
+                // The first source may be an address: the value that a shuffle moves, or the place that the others
+                // access.
                 let mut rest = if let Op::Shuffle { .. }
                 | Op::StoreMatrix { .. }
                 | Op::StoreFragment { .. }
@@ -756,7 +756,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether no object can begin where it would be null: one of generic or global addresses.
+    /// Whether the address is generic or global, where no object begins at null.
     fn is_never_null(&self, form: Form) -> bool {
         match form {
             Form::Linear { sum, .. } => self.sums.object(sum).is_some_and(|(base, generic)| {
@@ -775,7 +775,7 @@ impl Analysis<'_> {
     }
 }
 
-/// An immediate of a width, as a number with a sign.
+/// An immediate of a width as a signed number.
 fn signed(bits: u64, width: Width) -> i64 {
     let above = 64 - width.bits();
     (bits << above) as i64 >> above

@@ -1,11 +1,12 @@
-//! How wide accesses to tensors are, and which lead to no object.
+//! The widths of accesses to tensors, and accesses that lead to no object.
 
 use super::form::Base;
 use super::{Analysis, State};
 use crate::program::{Async, Far, Op, Space};
 
 impl Analysis<'_> {
-    /// Bytes of an access to a tensor that has elements of fewer, so that it relies on where the tensor begins.
+    /// The size in bytes of an access to a tensor of smaller elements, if it is one. Such an access relies on the
+    /// alignment of the tensor's beginning.
     pub(super) fn wide_access(&mut self, state: &State, at: usize) -> Option<u32> {
         let op = &self.program.insts[at].op;
         let (address, bytes) = if let Op::Async(Async::Copy { from, bytes, .. }) = op {
@@ -37,7 +38,7 @@ impl Analysis<'_> {
         narrowest.filter(|element| bytes > *element).map(|_| bytes)
     }
 
-    /// Whether a load or a store is by an address that is computed from no object's.
+    /// Whether the address of a load or a store is computed from no object's address.
     pub(super) fn leads_nowhere(&mut self, state: &State, at: usize) -> bool {
         let (Op::Load { address, .. } | Op::Store { address, .. }) = &self.program.insts[at].op else {
             return false;

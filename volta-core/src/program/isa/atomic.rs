@@ -1,7 +1,7 @@
 //! Atomics.
 //!
-//! Orders (`.relaxed`, `.acq_rel`, …) change nothing (rules Y1, Y7), but for what a loop learns that waits for the change
-//! (rule Y15).
+//! Memory orders (`.relaxed`, `.acq_rel`, …) matter only to loops that wait for the change (rule Y15); otherwise they
+//! have no effect (rules Y1, Y7).
 
 use super::copy::place;
 use super::memory::{SCOPES, policy, space};
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
 const EXCHANGE: &str = "exchanges do not commute: what is left depends on the schedule";
 const COUNTER: &str = "counters that wrap around are not done yet";
 
-/// An operation by its name, or why it is none.
+/// The operation for each name, or the reason why it is not supported.
 const OPERATIONS: [(&str, Result<Int2, &str>); 10] = [
     ("add", Ok(Int2::Add)),
     ("min", Ok(Int2::Min)),
@@ -88,8 +88,7 @@ pub(super) fn operation(x: &mut Operation<'_, '_>) -> Lowered<Int2> {
     op.map_err(|why| x.unsupported(why))
 }
 
-/// What an operation of bulk copies does to elements of a type, in shared memory of another CTA (`is_far`) or in global
-/// memory.
+/// The update by a bulk copy of elements of a type: in shared memory of another CTA (`is_far`), or in global memory.
 pub(super) fn bulk_update(x: &Operation<'_, '_>, op: Int2, ty: Type, is_far: bool) -> Lowered<Update> {
     let is_ordered = matches!(op, Int2::Min | Int2::Max);
     let is_bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
@@ -157,8 +156,8 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     }
 }
 
-/// `atom{.order}{.scope}{.space}.cas{.cache_hint}.type d, [a], b, c`: whether it is the end of a loop that is an update, the
-/// code around it tells.
+/// `atom{.order}{.scope}{.space}.cas{.cache_hint}.type d, [a], b, c`. Whether it belongs to a loop that is an update is
+/// determined from the surrounding code later.
 fn swap(x: &mut Operation<'_, '_>, scope: Scope, space: Space) -> Lowered {
     let Fail::Unsupported(reason) = x.unsupported(EXCHANGE) else { return Err(x.wrong_type()) };
     let hint = x.flag("L2::cache_hint");
@@ -177,7 +176,7 @@ fn swap(x: &mut Operation<'_, '_>, scope: Scope, space: Space) -> Lowered {
     Ok(())
 }
 
-/// What an operation does to memory of a type.
+/// The update of memory by an operation on a type.
 fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
     let bitwise = matches!(op, Int2::And | Int2::Or | Int2::Xor);
     match ty {
@@ -197,7 +196,7 @@ fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
     }
 }
 
-/// Each half of a pair is atomic for itself.
+/// Each half of a pair is updated atomically by itself.
 fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
     let Op::Atomic { update, scope, space, address, alignment, releases, d, a } = whole else {
         return Ok(());

@@ -177,7 +177,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
 
 const DIMENSIONS: [(&str, usize); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
 
-/// The source in global memory: bytes, counted by an operand, or a tile with this many dimensions.
+/// The operand in global memory: bytes, with an operand for their number, or a tile with this many dimensions.
 fn far(x: &mut Operation<'_, '_>, (at, count): (usize, usize), dimensions: Option<usize>) -> Lowered<Far> {
     let Some(dimensions) = dimensions else {
         return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(count, U32)? });

@@ -136,7 +136,7 @@ fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Orders launches, which run in order anyway (rule Y2).
+/// Orders launches, which are executed in order in any case (rule Y2).
 fn griddepcontrol(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("wait", ()), ("launch_dependents", ())])?;
     x.done(0)?;
@@ -161,7 +161,7 @@ fn pmevent(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Moves registers between warps; in the model all warps have the registers that they name.
+/// Moves registers between warps. In the model, every warp has the registers that it names.
 fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("inc", ()), ("dec", ())])?;
     x.require(&[("sync", ())])?;

@@ -1,7 +1,8 @@
 //! Loads, stores and addresses.
 //!
-//! Orders and scopes (`.relaxed.gpu`, `.acquire`, `.volatile`) change nothing by themselves: accesses race unless
-//! a barrier orders them (rules Y1, Y2), or a loop that waits for a flag (Y15). Cache operators, eviction priorities and prefetch sizes are advice.
+//! Memory orders and scopes (`.relaxed.gpu`, `.acquire`, `.volatile`) have no effect by themselves: accesses race
+//! unless a barrier (rules Y1, Y2) or a loop that waits for a flag (Y15) orders them. Cache operators, eviction
+//! priorities and prefetch sizes are hints.
 
 use super::copy::place;
 use super::{Row, Types, row};
@@ -35,7 +36,7 @@ const SPACES: [(&str, Space); 9] = [
     ("param::func", Space::Param),
 ];
 
-/// Takes a state space; none is generic.
+/// Takes a state space; without one, the address is generic.
 pub(super) fn space(x: &mut Operation<'_, '_>) -> Space {
     x.choose(&SPACES).unwrap_or(Space::Generic)
 }
@@ -43,7 +44,7 @@ pub(super) fn space(x: &mut Operation<'_, '_>) -> Space {
 pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Launch), ("sys", Scope::Launch)];
 
-/// Takes the advice to caches that loads and stores carry; `true` when a cache policy is an operand.
+/// Takes the cache hints of loads and stores; `true` if a cache policy is an operand.
 fn advice(x: &mut Operation<'_, '_>) -> bool {
     let evictions = [
         "L1::evict_normal",
@@ -63,7 +64,7 @@ fn advice(x: &mut Operation<'_, '_>) -> bool {
 
 /// Takes `.weak`, `.volatile`, or an order and its scope; `ordering` is the one that is not `.relaxed`.
 fn order(x: &mut Operation<'_, '_>, ordering: &str) -> Lowered<Option<Strong>> {
-    // A volatile access is a relaxed one for all threads there are.
+    // A volatile access is a relaxed one for all threads of the launch.
     let volatile = Strong { scope: Scope::Launch, orders: false };
     if let Some(order) = x.choose(&[("weak", None), ("volatile", Some(volatile))]) {
         return Ok(order);
@@ -74,7 +75,7 @@ fn order(x: &mut Operation<'_, '_>, ordering: &str) -> Lowered<Option<Strong>> {
     Ok(Some(Strong { scope, orders }))
 }
 
-/// The type of what is loaded or stored.
+/// The type of the values that are loaded or stored.
 fn accessed(x: &mut Operation<'_, '_>) -> Lowered<(Type, Int)> {
     let ty = x.ty()?;
     let float =
@@ -122,7 +123,7 @@ fn ld(x: &mut Operation<'_, '_>) -> Lowered {
     load(x, space, Access { read_only, strong, ..Access::default() })
 }
 
-/// `ldu` promises that nobody writes what it reads, as `ld.global.nc` does.
+/// `ldu` promises, like `ld.global.nc`, that no thread writes the memory that it reads.
 fn ldu(x: &mut Operation<'_, '_>) -> Lowered {
     let space = x.choose(&[("global", Space::Global)]).unwrap_or(Space::Generic);
     load(x, space, Access { read_only: true, ..Access::default() })
@@ -147,7 +148,7 @@ fn load(x: &mut Operation<'_, '_>, space: Space, access: Access) -> Lowered {
     if count.is_none() && d == [None] {
         return Err(x.unsupported("its result cannot be discarded"));
     }
-    // What is loaded is extended by zeros; the sign is spread by an operation of its own.
+    // The loaded value is extended by zeros; a separate operation extends the sign.
     x.push(Op::Load { space, address, width: ty.width, d, access });
     for (d, bits) in extended {
         let to = Int { width: bits, signed: true };
@@ -271,7 +272,7 @@ fn isspacep(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Whether an address of shared memory is one of the cluster's, or a generic one; and its width.
+/// Whether an address of shared memory is in the window of the cluster or generic, and its width.
 fn mapped(x: &mut Operation<'_, '_>) -> Lowered<(Space, Type, Width)> {
     let space = if x.flag("shared::cluster") { Space::Cluster } else { Space::Generic };
     let ty = x.ty()?;

@@ -4,7 +4,7 @@
 
 use crate::program::op::Special;
 
-/// What a special register's name stands for.
+/// The meaning of a special register's name.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::program) enum Register {
     /// One number.
@@ -41,8 +41,8 @@ pub(in crate::program) fn register(name: &str) -> Option<Register> {
         "cluster_ctarank" => Special::ClusterCtaRank,
         "cluster_nctarank" => Special::ClusterNctaRank,
         "is_explicit_cluster" => return Some(Register::ExplicitCluster),
-        // Where a warp stands may change while it runs, a grid's number is that of a debugger, sizes are rounded up to
-        // what the device allots.
+        // The place of a warp may change while it runs, the number of a grid is for debuggers, and sizes are rounded up
+        // to the device's units of allocation.
         "warpid"
         | "nwarpid"
         | "smid"

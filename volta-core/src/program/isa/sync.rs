@@ -54,7 +54,7 @@ fn cluster_barrier(x: &mut Operation<'_, '_>) -> Lowered {
         x.flag("acquire");
         Async::WaitForCluster
     };
-    // Aligned or not, the lanes of a warp wait for one another.
+    // The lanes of a warp wait for one another with and without `.aligned`.
     x.flag("aligned");
     x.done(0)?;
     x.push(Op::Async(operation));
@@ -127,7 +127,7 @@ fn membar(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// A fence alone orders nothing (rule Y7), but see Y13 and Y15.
+/// A fence by itself orders nothing (rule Y7), except as in Y13 and Y15.
 fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
         if x.flag("tensormap::generic") {
@@ -151,8 +151,8 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// A fence between the generic and the async proxy (rule Y10). That of aliases matters to virtual addresses, of which the
-/// model has none; the one-way forms publish nothing here.
+/// A proxy fence (rule Y10). The one for aliases concerns virtual addresses, which the model does not have; one-way
+/// forms publish nothing here.
 fn proxy(x: &mut Operation<'_, '_>) -> Lowered {
     let is_async =
         x.require(&[("alias", false), ("async", true), ("async.global", true), ("async::generic", false)])?;

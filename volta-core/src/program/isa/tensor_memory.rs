@@ -98,7 +98,7 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Whether it is for two CTAs.
+/// Whether it is an operation of a pair of CTAs.
 fn is_of_pair(x: &mut Operation<'_, '_>) -> Lowered<bool> {
     x.require(&[("cta_group::1", false), ("cta_group::2", true)])
 }
@@ -177,7 +177,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         }
         ProductKind::ScaledFour => Some(blocks(x, &[("scale_vec::2X", 2), ("block32", 2)], Some(2))?),
     };
-    // Hints for reusing A between products: A must not change until they are over.
+    // Hints for reusing A between products; A must not change until they are complete.
     x.choose(&[
         ("collector::a::fill", ()),
         ("collector::a::use", ()),

@@ -1,5 +1,5 @@
-//! Unsupported instructions that only compute in registers: their operands show what they read and write, the first one
-//! being the destination.
+//! Unsupported instructions that only compute in registers. Their operands show which registers they read and write;
+//! the first one is the destination.
 
 use super::{Computes, special};
 use crate::program::names::Binding;

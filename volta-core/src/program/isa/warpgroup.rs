@@ -20,7 +20,7 @@ struct Kind {
     factors: &'static [MatrixElement],
     /// Of the result.
     results: &'static [MatrixElement],
-    /// Whether neighbours in memory may be neighbours in m or n.
+    /// Whether elements that are contiguous in memory may be contiguous in m or n.
     transposes: bool,
 }
 

@@ -1,7 +1,7 @@
-//! From a function's statements to operations: control structure, calls, variables, places.
+//! Lowers the statements of a function to operations: control structure, calls, variables, source positions.
 //!
-//! Calls are laid out inline: each activation has registers, labels and local variables of its own, and a `.param`
-//! variable that a call passes is the same variable as the parameter it is passed for.
+//! Calls are inlined. Each activation has its own registers, labels and local variables, and a `.param` variable that a
+//! call passes is the same variable as the parameter of the function.
 
 mod call;
 mod enter;
@@ -24,19 +24,19 @@ use crate::base::span::Span;
 use crate::ptx::location::{self, Loc};
 use crate::ptx::tree;
 
-/// Blocks and activations inside one another; below what the stack takes.
+/// The deepest nesting of blocks and activations, below what the stack holds.
 const DEEPEST: usize = 200;
 
-/// Bytes of what the driver provides for the barrier of a grid, as far as kernels access it.
+/// Bytes of the memory that the driver provides for the barrier of a grid, as far as kernels access it.
 const WORKSPACE_BYTES: usize = 16;
 
-/// What is known of a variable that exists once: its id, or why naming it is not supported.
+/// A variable that exists once: its id, or the reason why using it is not supported.
 type StaticVariable = Result<VariableId, String>;
 
 /// A kernel while it is being lowered.
 pub(super) struct Lowering<'m> {
     pub(super) names: Names<'m>,
-    /// What its directives say about launches.
+    /// Constraints on launches by its directives.
     pub(super) bounds: super::LaunchBounds,
     insts: Vec<Inst>,
     variables: Vec<Variable>,
@@ -50,7 +50,8 @@ pub(super) struct Lowering<'m> {
     temporary_predicates: Vec<PredId>,
     location: Option<u32>,
     locations: Vec<Location>,
-    /// The locations by what says them and where they were inlined, and the last one at each place.
+    /// The index of each location, by its directive and the place where it was inlined; and the last one at each source
+    /// position.
     location_ids: FxHashMap<(Loc, Option<u32>), u32>,
     last_at: FxHashMap<(u32, u32, u32), u32>,
     files: FxHashMap<u32, &'m str>,
@@ -58,12 +59,12 @@ pub(super) struct Lowering<'m> {
     budgets: Budgets,
 }
 
-/// One call being laid out.
+/// A call that is being inlined.
 struct Activation<'m> {
     function: &'m tree::FunctionDefinition,
-    /// Where `ret` goes; `None` in the entry, which ends the thread.
+    /// The target of `ret`; `None` in the entry, where it ends the thread.
     end: Option<LabelId>,
-    /// What tells its variables from those of other activations.
+    /// A number that distinguishes its variables from those of other activations.
     number: u32,
 }
 
@@ -163,7 +164,8 @@ impl<'m> Lowering<'m> {
         Ok(program)
     }
 
-    /// A variable for what the driver provides for the barrier of a cooperative grid, if the code asks for its address.
+    /// Adds a variable for the memory that the driver provides for the barrier of a cooperative grid, if the code reads
+    /// its address.
     fn provide_workspace(&mut self) {
         let asks = |inst: &Inst| matches!(inst.op, Op::Special { special: Special::Workspace { .. }, .. });
         if self.insts.iter().any(asks) {
@@ -181,7 +183,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Turns labels into positions.
+    /// Replaces labels by positions.
     fn resolve_targets(&mut self) {
         let last = InstId::from_index(self.insts.len().saturating_sub(1));
         let labels = &self.labels;
@@ -238,7 +240,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Counts a statement, so that calls of calls of empty functions end too.
+    /// Counts a statement, so that nested calls of empty functions also reach the limit.
     fn step(&mut self, span: Span) -> Result<(), LowerError> {
         self.steps += 1;
         let steps_per_operation = 8;
@@ -247,15 +249,15 @@ impl<'m> Lowering<'m> {
             .map_err(|exhausted| LowerError::Exhausted { exhausted, span })
     }
 
-    /// `.loc` gives the place of what follows. The parser knows no other directive in a body that means
-    /// anything: `.pragma` advises the compiler, `.file` was read before, `.section` is for debuggers.
+    /// `.loc` sets the source position of what follows. All other directives in a body have no effect: `.pragma` is a
+    /// hint for the compiler, `.file` has been read before, `.section` is for debuggers.
     fn directive(&mut self, directive: &'m tree::Directive) {
         let Some(loc) = Loc::read(directive) else { return };
         if loc.line == 0 {
-            // What the compiler made without a line of its own belongs to what is around it.
+            // Code without a line of its own belongs to the surrounding position.
             return;
         }
-        // The place of the call stands before it, and may have been inlined itself (ISA 11.5.4).
+        // The position of the call comes before it, and may have been inlined itself (ISA 11.5.4).
         let call = loc.inlined_at.map(|(file, line, column)| match self.last_at.get(&(file, line, column)) {
             Some(call) => *call,
             None => self.location_of(&Loc { file, line, column, inlined_at: None }, None),
@@ -267,7 +269,7 @@ impl<'m> Lowering<'m> {
 
     fn location_of(&mut self, loc: &Loc, inlined_at: Option<u32>) -> u32 {
         let Loc { file, line, column, .. } = *loc;
-        // There are at most two for each statement, of which there is a limit.
+        // There are at most two for each statement, and the number of statements is limited.
         let next = self.locations.len() as u32;
         let id = *self.location_ids.entry((*loc, inlined_at)).or_insert(next);
         if id == next {
@@ -330,7 +332,7 @@ impl<'m> Lowering<'m> {
         id
     }
 
-    /// The variable that a name is bound to.
+    /// The variable to which a name is bound.
     pub(super) fn variable(&mut self, binding: Binding<'m>) -> Lowered<Option<VariableId>> {
         match binding {
             Binding::Variable(id) => Ok(Some(id)),
@@ -341,7 +343,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// The space of a variable.
+    /// The state space of a variable.
     pub(super) fn space_of(&self, variable: VariableId) -> Space {
         self.variables.get(variable.index()).map_or(Space::Generic, |variable| variable.space)
     }
@@ -350,7 +352,7 @@ impl<'m> Lowering<'m> {
         if let Some(known) = self.statics.get(&std::ptr::from_ref(variable)) {
             return known.clone().map_err(Fail::Unsupported);
         }
-        // What the variable's initial value points to comes along, and what that points to, and so on.
+        // Includes all variables that are reachable through addresses in its initial value.
         let mut found = Vec::new();
         let root = self.intern_static(variable, &mut found)?;
         let mut at = 0;
@@ -413,7 +415,7 @@ impl<'m> Lowering<'m> {
         Ok(id)
     }
 
-    /// Gives a variable its first bytes; the inner error says why that is not supported.
+    /// Sets the initial bytes of a variable. The inner error is the reason why this is not supported.
     fn initialize(
         &mut self,
         id: VariableId,
@@ -469,7 +471,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Temporary register number `at` of an instruction. Temporaries hold nothing between instructions.
+    /// Temporary register number `at` of an instruction. Temporaries are not live between instructions.
     pub(super) fn temporary(&mut self, at: usize) -> RegId {
         while self.temporaries.len() <= at {
             let register = self.names.fresh_register();
@@ -487,12 +489,12 @@ impl<'m> Lowering<'m> {
         self.temporary_predicates.get(at).copied().unwrap_or(PredId(0))
     }
 
-    /// A label as the target of a branch; positions come at the end.
+    /// A label as the target of a branch; it is replaced by a position at the end.
     pub(super) fn target(label: LabelId) -> InstId {
         InstId(label.0)
     }
 
-    /// Where `ret` goes, `None` when it ends the thread.
+    /// The target of `ret`; `None` if it ends the thread.
     pub(super) fn return_target(&self) -> Option<InstId> {
         self.activations.last().and_then(|activation| activation.end).map(Self::target)
     }
@@ -511,8 +513,8 @@ impl<'m> Lowering<'m> {
 
     /// Appends the operations of one instruction.
     ///
-    /// An instruction that uses temporaries, or that writes its own guard before its last operation, is jumped
-    /// over as a whole: each operation with the guard of its own would see what the ones before it left behind.
+    /// If the instruction uses temporaries, or writes its own guard before its last operation, a branch skips it as a
+    /// whole: with a guard on each operation, later ones would see effects of earlier ones.
     fn emit(
         &mut self,
         guard: Option<PredSrc>,
@@ -572,7 +574,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// An instruction that is not supported: its results are not known if it does nothing but compute, else it is a fault.
+    /// Lowers an unsupported instruction: its results are unknown if it only computes, otherwise it is a fault.
     fn not_supported(
         &mut self,
         instruction: &'m tree::Instruction,
