@@ -7,6 +7,7 @@
 //! reference's, or they become conditions.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
@@ -90,7 +91,7 @@ pub struct ElementProver<'s, 'i> {
     /// For elements whose equality needs a case analysis by the order of compared quantities.
     cases: Option<Prover<'s>>,
     /// Filters for the stores of the last element that needed them.
-    screen: Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
+    screens: Option<Screens<'s, 'i>>,
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
     options: &'i DecisionOptions,
@@ -102,9 +103,15 @@ const CASES_SHARE: u64 = 2;
 /// Share (one in this many) of the remaining steps that is kept for the thorough prover.
 const THOROUGH_SHARE: u64 = 4;
 
-/// The points at which elements are evaluated before they are multiplied out: one of simple fractions, and one at which
-/// every element of a row is the largest so far.
+/// The points at which elements are evaluated: one of simple fractions, and one at which every element of a row is the
+/// largest so far. The quick prover evaluates the second only where its first expansions prove nothing.
 const SCREENS: [u32; 2] = [0, RISING];
+
+/// Filters for two stores, one for each point that was asked for.
+struct Screens<'s, 'i> {
+    stores: [&'s Store; 2],
+    filters: [Option<QuickFilter<'s, 'i>>; SCREENS.len()],
+}
 
 /// Steps spent on an element before sweeping names intermediate values.
 const FIRST_STEPS: u64 = 1 << 20;
@@ -169,7 +176,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             prefers_thorough: false,
             swept: BTreeSet::new(),
             cases: None,
-            screen: None,
+            screens: None,
             domains: None,
             inputs,
             options,
@@ -347,7 +354,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
         let mut unproved = learned.climb(reference, opt, Stage::Lists);
         if unproved.is_open() {
-            if differs(&mut self.screen, element, inputs, options)
+            let points = if thorough { 0..SCREENS.len() } else { 0..1 };
+            if differs(&mut self.screens, element, points, inputs, options)
                 && let Some(witness) = refute()
             {
                 return Err(Failure::Different(witness));
@@ -357,6 +365,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             }
         }
         if !thorough && unproved.is_open() {
+            if differs(&mut self.screens, element, 1..SCREENS.len(), inputs, options)
+                && let Some(witness) = refute()
+            {
+                return Err(Failure::Different(witness));
+            }
             learned.prover.settle_account();
             if let Some(read) = Sweep::proves(element, analysis, inputs, options, ration) {
                 self.swept.extend(read);
@@ -432,23 +445,23 @@ fn thorough<'s, 'l>(
     known.get_or_insert_with(|| Learned::new(inputs, ration, true))
 }
 
-/// Whether the two sides certainly differ at one of the first points.
+/// Whether the two sides certainly differ at one of these points.
 fn differs<'s, 'i>(
-    screen: &mut Option<([&'s Store; 2], [QuickFilter<'s, 'i>; SCREENS.len()])>,
+    screens: &mut Option<Screens<'s, 'i>>,
     element: &ElementPair<'s>,
+    points: Range<usize>,
     inputs: &'i [InputInfo],
     options: &DecisionOptions,
 ) -> bool {
     let stores = [element.reference.0, element.opt.0];
     let same =
-        |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
-    if !screen.as_ref().is_some_and(|(known, _)| same(known)) {
-        let remembered = options.effort.remembered / SCREENS.len();
-        let new = SCREENS.map(|round| QuickFilter::new(stores[0], stores[1], inputs, round, remembered));
-        *screen = Some((stores, new));
-    }
-    screen.as_mut().is_some_and(|(_, screens)| {
-        screens.iter_mut().any(|screen| screen.differs(element.reference.1, element.opt.1))
+        |known: &Screens| known.stores.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
+    let known = screens.take().filter(same);
+    let screens = screens.insert(known.unwrap_or(Screens { stores, filters: SCREENS.map(|_| None) }));
+    let remembered = options.effort.remembered / SCREENS.len();
+    points.into_iter().any(|at| {
+        let new = || QuickFilter::new(stores[0], stores[1], inputs, SCREENS[at], remembered);
+        screens.filters[at].get_or_insert_with(new).differs(element.reference.1, element.opt.1)
     })
 }
 

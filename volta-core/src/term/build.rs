@@ -157,7 +157,8 @@ impl Store {
         for bit in 0..warps.trailing_zeros() as usize {
             let known = self.nodes.len();
             self.nodes.extend_from_within(first.index()..);
-            let steps: [i64; 3] = std::array::from_fn(|at| operands.get(at).map_or(0, |(_, steps)| steps[bit]));
+            let steps: [i64; 3] =
+                std::array::from_fn(|at| operands.get(at).map_or(0, |(_, steps)| steps[bit]));
             for node in &mut self.nodes[known..] {
                 for (word, step) in node.operands.iter_mut().zip(steps) {
                     *word = word.wrapping_add_signed(step);

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use super::select::{Selected, select};
 use super::{Exit, RefreshArgs, Selection, complain};
 use crate::beside::Header;
@@ -75,8 +77,10 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
             return Ok(exit);
         }
     };
-    for (source, target) in jobs {
-        match refresh_one(&toolchain, nvcc, &source, &target, arguments) {
+    let one = |(source, target): &(PathBuf, Target)| refresh_one(&toolchain, nvcc, source, target, arguments);
+    let refreshed: Vec<_> = jobs.par_iter().map(one).collect();
+    for refreshed in refreshed {
+        match refreshed {
             Ok((path, found)) => {
                 let path = render::clean_line(&path.to_string_lossy());
                 writeln!(out, "{:<10} {path}", found.word())?;

@@ -210,15 +210,19 @@ impl Cta<'_> {
             }
             Op::Float1 { op, format, precision, d, a } => {
                 let (shape, sources) = Shape::of_one(*op, *format, *precision, *a);
-                return Ok(self.float_together(group, pc, shape, *d, &sources));
+                return Ok(match sources[..] {
+                    [a] => self.float_together(group, pc, shape, *d, [a]),
+                    [a, b] => self.float_together(group, pc, shape, *d, [a, b]),
+                    _ => false,
+                });
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
                 let shape = Shape::of_two(*op, *format, *precision, *clamp);
-                return Ok(self.float_together(group, pc, shape, *d, &[*a, *b]));
+                return Ok(self.float_together(group, pc, shape, *d, [*a, *b]));
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
                 let shape = Shape::of_fma(*format, *precision, *clamp);
-                return Ok(self.float_together(group, pc, shape, *d, &[*a, *b, *c]));
+                return Ok(self.float_together(group, pc, shape, *d, [*a, *b, *c]));
             }
             Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } => {
                 // The same reals in another format (rule V2).
@@ -230,16 +234,17 @@ impl Cta<'_> {
                 group.hold(*d, reals(*to, terms));
                 return Ok(true);
             }
-            Op::Load { access, .. } | Op::Store { access, .. }
-                if access.leads_nowhere || self.patterns.is_some() =>
-            {
-                return Ok(false);
+            Op::Load { space, address, width, d, access, .. } => {
+                let is_plain = !access.leads_nowhere && self.patterns.is_none();
+                return if is_plain {
+                    self.load_together(group, (*space, *address), *width, d)
+                } else {
+                    Ok(false)
+                };
             }
-            Op::Load { space, address, width, d, .. } => {
-                return self.load_together(group, (*space, *address), *width, d);
-            }
-            Op::Store { space, address, width, a, .. } => {
-                return group.store(self, (*space, *address), *width, a);
+            Op::Store { space, address, width, a, access, .. } => {
+                let is_plain = !access.leads_nowhere && self.patterns.is_none();
+                return if is_plain { group.store(self, (*space, *address), *width, a) } else { Ok(false) };
             }
             Op::Enter { .. }
             | Op::Undetermined(_)
@@ -317,8 +322,8 @@ impl Cta<'_> {
         sources: [Src; N],
     ) -> Option<[Affine<B>; N]> {
         let mut numbers = [Affine::uniform(0); N];
-        for (number, source) in numbers.iter_mut().zip(sources) {
-            *number = self.held_by(group, source).filter(|held| !held.symbolic)?.words;
+        for at in 0..N {
+            numbers[at] = self.held_by(group, sources[at]).filter(|held| !held.symbolic)?.words;
         }
         Some(numbers)
     }
@@ -356,24 +361,23 @@ impl Cta<'_> {
 
     /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
     #[inline]
-    fn float_together<const B: usize>(
+    fn float_together<const B: usize, const N: usize>(
         &mut self,
         group: &mut impl Group<B>,
         pc: InstId,
         shape: Shape,
         d: RegId,
-        sources: &[Src],
+        sources: [Src; N],
     ) -> bool {
         // Steps of an idiom are recognised lane by lane.
         if shape.rounds_down() || self.options.plain_terms {
             return false;
         }
-        let mut terms = [Affine::uniform(0); 3];
-        for (terms, source) in terms.iter_mut().zip(sources) {
-            let Some(reals) = self.reals_of(group, *source, shape.format) else { return false };
-            *terms = reals;
+        let mut terms = [Affine::uniform(0); N];
+        for at in 0..N {
+            let Some(reals) = self.reals_of(group, sources[at], shape.format) else { return false };
+            terms[at] = reals;
         }
-        let terms = &terms[..sources.len()];
         let all_constant = self.known.is_empty();
         let known = |terms: &Affine<B>| {
             (!all_constant || terms.is_uniform()) && self.known.may_contain(terms.min_max())
@@ -383,9 +387,9 @@ impl Cta<'_> {
             return false;
         }
         if terms.iter().all(known) {
-            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, terms);
+            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, &terms);
         }
-        let Some(result) = self.push_together(group, shape.op, terms, pc) else { return false };
+        let Some(result) = self.push_together(group, shape.op, &terms, pc) else { return false };
         let result = match shape.clamp {
             Clamp::None => Some(result),
             Clamp::Saturate => self.push_together(group, TermOp::Saturate, &[result], pc),
@@ -415,21 +419,17 @@ impl Cta<'_> {
     }
 
     #[inline]
-    fn push_together<const B: usize>(
+    fn push_together<const B: usize, const N: usize>(
         &mut self,
         group: &impl Group<B>,
         op: TermOp,
-        operands: &[Affine<B>],
+        operands: &[Affine<B>; N],
         pc: InstId,
     ) -> Option<Affine<B>> {
         if !operands.iter().all(Affine::is_uniform) {
             return group.push(&mut self.store, op, operands, pc);
         }
-        let mut ids = [0; 3];
-        for (id, operand) in ids.iter_mut().zip(operands) {
-            *id = operand.first;
-        }
-        Some(Affine::uniform(self.store.push_uniform(op, &ids[..operands.len()], pc)))
+        Some(Affine::uniform(self.store.push_uniform(op, &operands.map(|operand| operand.first), pc)))
     }
 
     /// A load from a read-only input, or one that the group's fast path can execute.

@@ -333,26 +333,26 @@ struct AllThreads<'s, const B: usize> {
 }
 
 impl<const B: usize> AllThreads<'_, B> {
-    /// Executes an operation for all warps at once. False where it must be executed warp by warp; the warps' own
-    /// registers then hold its operands.
-    #[inline]
-    fn execute_in_lockstep(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<bool, Stop> {
-        let done = if self.holds.is_none() {
-            false
-        } else if let Op::Mma { product, d, a, b, c } = &inst.op {
-            cta.multiply_lockstep(self, pc, *product, d, [a, b, c])
-        } else {
-            cta.execute_together(self, inst, pc)?
-        };
+    /// An operation that must be executed warp by warp: the warps' own registers then hold its operands.
+    fn part(&mut self, inst: &Inst) {
         let lockstep = &mut *self.lockstep;
-        if done {
-            lockstep.together += 1;
-        } else {
-            lockstep.apart += 1;
-            lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
-            lockstep.write_back(self.warps, inst);
+        lockstep.apart += 1;
+        lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
+        lockstep.write_back(self.warps, inst);
+    }
+
+    /// Executes an operation warp by warp.
+    #[inline(never)]
+    fn execute_by_warps(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+        self.part(inst);
+        let agreed = self.holds.is_some();
+        for warp in self.warps.iter_mut() {
+            let mut lanes = Lanes::new(warp, warp.exists);
+            if agreed || lanes.ask_guard(cta, inst, pc)? == Active::Some {
+                lanes.execute(cta, inst, pc)?;
+            }
         }
-        Ok(done)
+        Ok(())
     }
 }
 
@@ -384,17 +384,11 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
 
     #[inline]
     fn execute(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<(), Stop> {
-        if self.execute_in_lockstep(cta, inst, pc)? {
+        if self.holds.is_some() && cta.execute_together(self, inst, pc)? {
+            self.lockstep.together += 1;
             return Ok(());
         }
-        let agreed = self.holds.is_some();
-        for warp in self.warps.iter_mut() {
-            let mut lanes = Lanes::new(warp, warp.exists);
-            if agreed || lanes.ask_guard(cta, inst, pc)? == Active::Some {
-                lanes.execute(cta, inst, pc)?;
-            }
-        }
-        Ok(())
+        self.execute_by_warps(cta, inst, pc)
     }
 
     fn branch(&mut self, target: InstId, _: InstId) -> Option<InstId> {
@@ -426,9 +420,14 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
         members: Members,
         pc: InstId,
     ) -> Result<Option<InstId>, Stop> {
-        if self.execute_in_lockstep(cta, inst, pc)? {
+        if let Op::Mma { product, d, a, b, c } = &inst.op
+            && self.holds.is_some()
+            && cta.multiply_lockstep(self, pc, *product, d, [a, b, c])
+        {
+            self.lockstep.together += 1;
             return Ok(Some(pc.next()));
         }
+        self.part(inst);
         let mut all = true;
         for warp in self.warps.iter_mut() {
             match Lanes::new(warp, warp.exists).collective(cta, inst, members, pc)? {
