@@ -142,7 +142,7 @@ impl Analysis {
         while let Some(at) = next {
             assert!(terms <= u64::from(u32::MAX), "proofs reach fewer terms");
             starts[at] = terms as u32;
-            terms += lanes_in(reached.lanes(at));
+            terms += u64::from(reached.lanes(at).count());
             next = reached.first_from(at + 1);
         }
         let terms = terms as usize;
@@ -259,7 +259,7 @@ impl Analysis {
     #[inline(always)] // As it decides how much of an operand is read at all.
     fn count_operand(&mut self, own: Lanes<'_>, mask: LaneMask) {
         match own {
-            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes_in(mask) as u32),
+            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), mask.count()),
             Lanes::Affine { base, stride } => {
                 if let Some(used) = whole_node(own) {
                     self.count_lanes(used, mask);
@@ -422,17 +422,6 @@ impl Analysis {
             let [a, b, c] = inside;
             self.flags[self.starts[at] as usize] = transfer(node.op, a, b, c) | own;
         }
-    }
-}
-
-/// The number of lanes of a mask.
-#[inline]
-fn lanes_in(mask: LaneMask) -> u64 {
-    // Mostly one or all; counting bits may be slow without a machine instruction for it.
-    match mask {
-        LaneMask::ALL => 32,
-        mask if mask.only().is_some() => 1,
-        mask => mask.count().into(),
     }
 }
 

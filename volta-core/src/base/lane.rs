@@ -138,7 +138,12 @@ impl LaneMask {
     /// The number of lanes in the set.
     #[inline]
     pub fn count(self) -> u32 {
-        self.0.count_ones()
+        // Mostly one or all; counting bits is slow without a machine instruction for it.
+        match self.0 {
+            u32::MAX => 32,
+            one if one.leading_zeros() + one.trailing_zeros() == 31 => 1,
+            lanes => lanes.count_ones(),
+        }
     }
 
     /// Whether the set contains a lane.

@@ -7,7 +7,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
 use super::super::register::{Affine, Held};
-use super::super::value::Sym;
+use super::super::value::{Sym, Value};
 use super::super::warp::Warp;
 use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::affine_memory::Places;
@@ -336,7 +336,7 @@ impl Cta<'_> {
     }
 
     /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
-    #[inline]
+    #[inline(always)]
     fn reals_of<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
@@ -349,14 +349,20 @@ impl Cta<'_> {
         {
             return Some(terms);
         }
-        if !held.words.is_uniform() {
-            return None;
+        if held.words.is_uniform() {
+            self.uniform_real(held.first(), format).map(Affine::uniform)
+        } else {
+            None
         }
-        if !held.symbolic {
-            return self.literal(format, held.words.first).map(Affine::uniform);
+    }
+
+    /// The raw term id of a real that all threads hold.
+    #[inline(never)]
+    fn uniform_real(&mut self, value: Value, format: Format) -> Option<u64> {
+        match value {
+            Value::Bits(bits) => self.literal(format, bits),
+            Value::Sym(_) | Value::Undefined(_) => Some(self.read_real(value, format).ok()??.raw()),
         }
-        let term = self.read_real(held.first(), format).ok()??;
-        Some(Affine::uniform(term.raw()))
     }
 
     /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
@@ -433,7 +439,7 @@ impl Cta<'_> {
     }
 
     /// A load from a read-only input, or one that the group's fast path can execute.
-    #[inline]
+    #[inline(always)]
     fn load_together<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
