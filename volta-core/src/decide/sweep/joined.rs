@@ -10,6 +10,9 @@
 //! steps nothing is read but log₂ e in exponents and, again, forms of ln 2 as factors of logarithms. What steps add up moves
 //! into exponents, where more is read than outside of them: no such literal and no logarithm can be seen in it from outside.
 //!
+//! A row may start at −∞: a step of −∞ and `b` is `b`, and is proved to be. Nothing that may be infinite is added up but −∞
+//! itself, as a constant, and steps, which are numbers where what they add up is.
+//!
 //! A step has a value exactly where `a` and `b` have: it is proved to have one for all numbers `a` and `b`, and cannot do
 //! without either, since it depends on both whatever else is given.
 
@@ -17,6 +20,7 @@ use super::{Located, POINTS, Part, Sweep};
 use crate::base::index::InstId;
 use crate::decide::evaluate::{Evaluator, walk};
 use crate::decide::point::TestPoint;
+use crate::number::Extended;
 use crate::number::interval::Narrow;
 use crate::number::value::Value;
 use crate::term::{
@@ -38,8 +42,11 @@ const NEAR: f64 = 1e-6;
 struct Base(Option<[TermId; 2]>);
 
 impl Base {
-    /// The logarithm of the powers of two numbers, added up.
+    /// The logarithm of the powers of two numbers, added up; one of them may be −∞.
     fn sum(self, [a, b]: [f64; 2]) -> f64 {
+        if a.min(b) == f64::NEG_INFINITY {
+            return a.max(b);
+        }
         let below = -(a - b).abs();
         let two = std::f64::consts::LN_2;
         a.max(b) + if self.0.is_some() { below.exp().ln_1p() } else { below.exp2().ln_1p() / two }
@@ -135,9 +142,7 @@ impl Sweep<'_, '_> {
                 store.view(*term)
             {
                 let compared = operands[..op.arity()].iter().filter_map(|operand| compared(store, *operand));
-                let finite =
-                    |[a, b]: &[TermId; 2]| !analysis.may_be_infinite(*a) && !analysis.may_be_infinite(*b);
-                nominated.extend(compared.filter(finite).map(|pair| (*term, pair)));
+                nominated.extend(compared.map(|pair| (*term, pair)));
             }
         }
         for round in POINTS {
@@ -147,8 +152,8 @@ impl Sweep<'_, '_> {
             let all: Vec<TermId> = nominated.iter().flat_map(|(term, [a, b])| [*term, *a, *b]).collect();
             let values = evaluator.evaluate_all(&all);
             let fits = |values: &[Value<Narrow>]| {
-                let [Value::Finite(own), Value::Finite(a), Value::Finite(b)] = values else { return None };
-                let sum = base.sum([a.middle(NEAR)?, b.middle(NEAR)?]);
+                let [Value::Finite(own), a, b] = values else { return None };
+                let sum = base.sum([middle(a)?, middle(b)?]);
                 Some((own.middle(NEAR)? - sum).abs() <= NEAR * (1.0 + sum.abs()))
             };
             let mut fit = values.chunks(3).map(|values| fits(values) == Some(true));
@@ -158,7 +163,14 @@ impl Sweep<'_, '_> {
         self.spend((nominated.len() + terms.len()) as u64);
         let mut steps = Steps::default();
         for (term, pair) in nominated {
+            let adds_up = |operand: &TermId| {
+                !analysis.may_be_infinite(*operand)
+                    || steps.contains_key(operand)
+                    || is_minus_infinity(store, *operand)
+            };
             if !steps.contains_key(&term)
+                && pair.iter().all(adds_up)
+                && !pair.iter().all(|operand| is_minus_infinity(store, *operand))
                 && self.is_read_alike(side, term, pair, base)
                 && self.is_step(Located { side, term }, pair, base)
             {
@@ -246,7 +258,11 @@ impl Sweep<'_, '_> {
         let names = [0, 1].map(|element| TermId::input(any, element));
         let [mut own, mut meant] = [(); 2].map(|()| self.store_for(at.side));
         let (from, _) = self.sides[at.side];
-        let mut known: Imported = pair.into_iter().zip(names).collect();
+        // A start of −∞ stands as it is: what is meant is the other one.
+        let named: Vec<(TermId, TermId)> =
+            pair.into_iter().zip(names).filter(|(operand, _)| !is_minus_infinity(from, *operand)).collect();
+        let names: Vec<TermId> = named.iter().map(|(_, name)| *name).collect();
+        let mut known: Imported = named.into_iter().collect();
         let root = own.import(from, at.term, &mut known);
         self.spend((own.len() + own.constant_count()) as u64);
         let site = from.site(at.term).unwrap_or(InstId::FIRST);
@@ -278,7 +294,9 @@ impl Sweep<'_, '_> {
                     return None;
                 }
                 match steps.get(&term) {
-                    Some([a, b]) => open.extend([*b, *a]),
+                    Some([a, b]) => {
+                        open.extend([*b, *a].into_iter().filter(|of| !is_minus_infinity(from, *of)));
+                    }
                     None if is_open.contains(&term) || self.analysis[side].is_read(term) => return None,
                     None => powers.push(store.import(from, term, &mut known)),
                 }
@@ -360,6 +378,24 @@ impl Sweep<'_, '_> {
         tops.sort_unstable();
         tops.dedup();
         Some(tops)
+    }
+}
+
+/// The middle of a number, or −∞.
+fn middle(value: &Value<Narrow>) -> Option<f64> {
+    match value {
+        Value::Finite(value) => value.middle(NEAR),
+        Value::NegInf => Some(f64::NEG_INFINITY),
+        Value::PosInf | Value::True | Value::False | Value::Either | Value::Undefined | Value::Unresolved => {
+            None
+        }
+    }
+}
+
+fn is_minus_infinity(store: &Store, term: TermId) -> bool {
+    match store.view(term) {
+        View::Constant(constant) => constant.exact == Extended::NegInf,
+        View::Apply(..) | View::Input { .. } => false,
     }
 }
 
