@@ -440,6 +440,10 @@ mod tests {
             self.0.intern(Constant { exact: exact.into(), literal, rounded })
         }
 
+        fn infinite(&mut self, exact: Extended) -> TermId {
+            self.0.intern(Constant { exact, literal: None, rounded: None })
+        }
+
         fn exp(&mut self, of: TermId) -> TermId {
             if self.1 {
                 return self.op(TermOp::Exp2, &[of]);
@@ -517,6 +521,33 @@ mod tests {
         // Nor of less than the row, nor above the smaller one.
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row()[1..], TermOp::Max)));
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row(), TermOp::Min)));
+    }
+
+    #[test]
+    fn a_row_may_start_at_minus_infinity() {
+        let with = |at: usize, infinities: Vec<Extended>| {
+            move |side: &mut Side| {
+                let mut all = row();
+                let infinities: Vec<TermId> = infinities.iter().map(|of| side.infinite(of.clone())).collect();
+                all.splice(at..at, infinities);
+                side.in_steps(&all, TermOp::Max)
+            }
+        };
+        assert!(joins(|side| side.at_once(&row()), with(0, vec![Extended::NegInf])));
+        assert!(joins(|side| side.at_once(&row()), with(2, vec![Extended::NegInf])));
+        assert!(!joins(|side| side.at_once(&row()[1..]), with(0, vec![Extended::NegInf])));
+        // Of plus infinity, and of nothing at all, the step is no number.
+        assert!(!joins(|side| side.at_once(&row()), with(0, vec![Extended::PosInf])));
+        assert!(!joins(|side| side.at_once(&row()), with(0, vec![Extended::NegInf; 2])));
+        // The start is one more element.
+        assert!(!joins(
+            |side| side.at_once(&row()),
+            |side| {
+                let mut all = row();
+                all.insert(0, side.float(0.0));
+                side.in_steps(&all, TermOp::Max)
+            }
+        ));
     }
 
     #[test]
