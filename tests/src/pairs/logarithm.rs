@@ -1,6 +1,7 @@
 //! Logarithms of sums of powers, and softplus with a threshold.
 
 use super::builder::{Terms, X};
+use super::softmax::{self, Larger, State, by_at_least, by_greater, by_max, by_negation, minus_infinity};
 use volta_core::term::{TermId, TermOp};
 
 /// `m + ln Σ e^(xᵢ − m)`
@@ -84,6 +85,78 @@ pub(super) fn tree_grows(terms: &mut Terms, n: u64) -> TermId {
     let sum = terms.add(one, power);
     let logarithm = terms.ln(sum);
     terms.add(max, logarithm)
+}
+
+/// `m + ln s` of a running maximum and sum.
+fn of_state(terms: &mut Terms, state: State) -> TermId {
+    let logarithm = terms.ln(state.sum);
+    terms.add(state.max, logarithm)
+}
+
+fn streamed(terms: &mut Terms, n: u64, larger: Larger, guarded: bool) -> TermId {
+    let state = softmax::online(terms, n, larger, guarded);
+    of_state(terms, state)
+}
+
+/// A running maximum and sum from −∞, with `max`.
+pub(super) fn streamed_max(terms: &mut Terms, n: u64) -> TermId {
+    streamed(terms, n, by_max, false)
+}
+
+/// With `if (x > m) m = x`.
+pub(super) fn streamed_greater(terms: &mut Terms, n: u64) -> TermId {
+    streamed(terms, n, by_greater, false)
+}
+
+/// With `m >= x ? m : x`.
+pub(super) fn streamed_at_least(terms: &mut Terms, n: u64) -> TermId {
+    streamed(terms, n, by_at_least, false)
+}
+
+/// With `!(x <= m) ? x : m`, and `m == −∞ ? 0 : …` around each power.
+pub(super) fn streamed_guarded(terms: &mut Terms, n: u64) -> TermId {
+    streamed(terms, n, by_negation, true)
+}
+
+/// The sum rescaled only when the maximum grows.
+pub(super) fn streamed_branch(terms: &mut Terms, n: u64) -> TermId {
+    let state = softmax::branching(terms, n);
+    of_state(terms, state)
+}
+
+/// Near miss: the sum is not rescaled at one of the elements.
+pub(super) fn streamed_forgets(terms: &mut Terms, n: u64) -> TermId {
+    let state = softmax::forgetting(terms, n);
+    of_state(terms, state)
+}
+
+/// The logarithm itself runs, from −∞, by choices.
+pub(super) fn steps_by_choice_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    let start = minus_infinity(terms);
+    terms.row(X, n).into_iter().fold(start, |all, next| by_choice(terms, all, next))
+}
+
+/// The logarithm itself runs, from −∞, by magnitudes.
+pub(super) fn steps_by_magnitude_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    let start = minus_infinity(terms);
+    terms.row(X, n).into_iter().fold(start, |all, next| by_magnitude(terms, all, next))
+}
+
+/// Parts by magnitudes, each from −∞, in a tree.
+pub(super) fn parts_by_magnitude_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    let start = minus_infinity(terms);
+    let row = terms.row(X, n);
+    let parts: Vec<TermId> = row
+        .chunks(row.len().div_ceil(8))
+        .map(|part| part.iter().fold(start, |all, next| by_magnitude(terms, all, *next)))
+        .collect();
+    terms.tree(parts, by_magnitude)
+}
+
+/// Near miss: from 0 instead of −∞.
+pub(super) fn steps_from_zero(terms: &mut Terms, n: u64) -> TermId {
+    let start = terms.ratio(0, 1);
+    terms.row(X, n).into_iter().fold(start, |all, next| by_magnitude(terms, all, next))
 }
 
 /// The sum of `x > 20 ? x : ln(1 + e^x)` over a row.

@@ -71,6 +71,19 @@ const FAMILIES: &[Family] = &[
         ],
     },
     Family {
+        name: "softmax_merged_from_infinity",
+        integers: None,
+        reference: softmax::weighted_two_passes,
+        sizes: FROM_8,
+        equal: &[
+            ("chain_by_choice", softmax::chain_by_choice_from_infinity),
+            ("chain_swapped", softmax::chain_swapped_from_infinity),
+            ("parts_by_choice", softmax::parts_by_choice_from_infinity),
+            ("parts_by_max", softmax::parts_by_max_from_infinity),
+        ],
+        different: &[("from_one", softmax::parts_from_one)],
+    },
+    Family {
         name: "dot_gelu",
         integers: None,
         reference: epilogue::dot_gelu,
@@ -103,6 +116,23 @@ const FAMILIES: &[Family] = &[
             ("chain_by_magnitude", logarithm::chain_by_magnitude),
         ],
         different: &[("grows", logarithm::tree_grows), ("chain_of_a_minimum", logarithm::chain_of_a_minimum)],
+    },
+    Family {
+        name: "logsumexp_from_infinity",
+        integers: None,
+        reference: logarithm::below_maximum,
+        sizes: FROM_8,
+        equal: &[
+            ("max", logarithm::streamed_max),
+            ("greater", logarithm::streamed_greater),
+            ("at_least", logarithm::streamed_at_least),
+            ("guarded", logarithm::streamed_guarded),
+            ("branch", logarithm::streamed_branch),
+            ("steps_by_choice", logarithm::steps_by_choice_from_infinity),
+            ("steps_by_magnitude", logarithm::steps_by_magnitude_from_infinity),
+            ("parts_by_magnitude", logarithm::parts_by_magnitude_from_infinity),
+        ],
+        different: &[("forgets", logarithm::streamed_forgets), ("from_zero", logarithm::steps_from_zero)],
     },
     Family {
         name: "softplus",

@@ -5,39 +5,39 @@ use volta_core::term::{TermId, TermOp};
 
 /// A maximum, the sum of the powers relative to it, and their weighted sum.
 #[derive(Clone, Copy, Debug)]
-struct State {
-    max: TermId,
-    sum: TermId,
+pub(super) struct State {
+    pub(super) max: TermId,
+    pub(super) sum: TermId,
     weighted: TermId,
 }
 
 /// A way to compute the larger of two maxima.
-type Larger = fn(&mut Terms, TermId, TermId) -> TermId;
+pub(super) type Larger = fn(&mut Terms, TermId, TermId) -> TermId;
 
-fn by_max(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
+pub(super) fn by_max(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
     terms.max(old, new)
 }
 
 /// `if (x > m) m = x`
-fn by_greater(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
+pub(super) fn by_greater(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
     let greater = terms.less(old, new);
     terms.choose(greater, new, old)
 }
 
 /// `m >= x ? m : x`
-fn by_at_least(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
+pub(super) fn by_at_least(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
     let at_least = terms.op(TermOp::LessEqual, &[new, old]);
     terms.choose(at_least, old, new)
 }
 
 /// `!(x <= m) ? x : m`
-fn by_negation(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
+pub(super) fn by_negation(terms: &mut Terms, old: TermId, new: TermId) -> TermId {
     let at_most = terms.op(TermOp::LessEqual, &[new, old]);
     let greater = terms.op(TermOp::Not, &[at_most]);
     terms.choose(greater, new, old)
 }
 
-fn minus_infinity(terms: &mut Terms) -> TermId {
+pub(super) fn minus_infinity(terms: &mut Terms) -> TermId {
     terms.literal(0xff80_0000)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn two_passes(terms: &mut Terms, n: u64) -> TermId {
     probability(terms, max, sum)
 }
 
-fn online(terms: &mut Terms, n: u64, larger: Larger, guarded: bool) -> State {
+pub(super) fn online(terms: &mut Terms, n: u64, larger: Larger, guarded: bool) -> State {
     let mut max = minus_infinity(terms);
     let none = max;
     let zero = terms.ratio(0, 1);
@@ -103,6 +103,11 @@ pub(super) fn online_guarded(terms: &mut Terms, n: u64) -> TermId {
 
 /// Online from −∞, the sum rescaled only when the maximum grows.
 pub(super) fn online_branch(terms: &mut Terms, n: u64) -> TermId {
+    let State { max, sum, .. } = branching(terms, n);
+    probability(terms, max, sum)
+}
+
+pub(super) fn branching(terms: &mut Terms, n: u64) -> State {
     let (mut max, mut sum) = (minus_infinity(terms), terms.ratio(0, 1));
     let one = terms.ratio(1, 1);
     for x in terms.row(X, n) {
@@ -114,11 +119,17 @@ pub(super) fn online_branch(terms: &mut Terms, n: u64) -> TermId {
         sum = terms.choose(grows, rescaled, added);
         max = terms.choose(grows, x, max);
     }
-    probability(terms, max, sum)
+    State { max, sum, weighted: sum }
 }
 
 /// Near miss: the sum is not rescaled at one of the elements.
 pub(super) fn online_forgets(terms: &mut Terms, n: u64) -> TermId {
+    let State { max, sum, .. } = forgetting(terms, n);
+    probability(terms, max, sum)
+}
+
+/// A running sum that is not rescaled at one of the elements.
+pub(super) fn forgetting(terms: &mut Terms, n: u64) -> State {
     let (mut max, mut sum) = (minus_infinity(terms), terms.ratio(0, 1));
     for (at, x) in terms.row(X, n).into_iter().enumerate() {
         let new = by_greater(terms, max, x);
@@ -127,7 +138,7 @@ pub(super) fn online_forgets(terms: &mut Terms, n: u64) -> TermId {
         sum = if at as u64 == n / 2 { terms.add(sum, power) } else { terms.fma(sum, rescale, power) };
         max = new;
     }
-    probability(terms, max, sum)
+    State { max, sum, weighted: sum }
 }
 
 fn leaf(terms: &mut Terms, at: u64) -> State {
@@ -272,4 +283,66 @@ pub(super) fn tree_lowers_the_wrong(terms: &mut Terms, n: u64) -> TermId {
     let sum = terms.choose(first, kept, rescaled);
     let right = merge_by_choice(terms, a, b);
     output(terms, State { sum, ..right })
+}
+
+/// No element yet: −∞, and sums of nothing.
+fn nothing(terms: &mut Terms) -> State {
+    let zero = terms.ratio(0, 1);
+    State { max: minus_infinity(terms), sum: zero, weighted: zero }
+}
+
+/// A way to merge two states.
+type Merge = fn(&mut Terms, State, State) -> State;
+
+/// The elements one after the other, from nothing.
+fn chain_from_nothing(terms: &mut Terms, all: &[State], merge: Merge) -> State {
+    let start = nothing(terms);
+    all.iter().fold(start, |state, next| merge(terms, state, *next))
+}
+
+/// Eight parts, each from nothing, merged in a tree.
+fn parts_from_nothing(terms: &mut Terms, n: u64, merge: Merge) -> TermId {
+    let all = leaves(terms, n);
+    let parts: Vec<State> =
+        all.chunks(all.len().div_ceil(8)).map(|part| chain_from_nothing(terms, part, merge)).collect();
+    let state = terms.tree(parts, merge);
+    output(terms, state)
+}
+
+/// From −∞, states merged by choices from left to right.
+pub(super) fn chain_by_choice_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    let all = leaves(terms, n);
+    let state = chain_from_nothing(terms, &all, merge_by_choice);
+    output(terms, state)
+}
+
+/// From −∞, states merged after a swap by choices from left to right.
+pub(super) fn chain_swapped_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    let all = leaves(terms, n);
+    let state = chain_from_nothing(terms, &all, merge_swapped);
+    output(terms, state)
+}
+
+/// Parts from −∞, merged by choices.
+pub(super) fn parts_by_choice_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    parts_from_nothing(terms, n, merge_by_choice)
+}
+
+/// Parts from −∞, merged by maxima.
+pub(super) fn parts_by_max_from_infinity(terms: &mut Terms, n: u64) -> TermId {
+    parts_from_nothing(terms, n, merge_by_max)
+}
+
+/// Near miss: parts from −∞ of which the last begins with a sum of one.
+pub(super) fn parts_from_one(terms: &mut Terms, n: u64) -> TermId {
+    let all = leaves(terms, n);
+    let chunks: Vec<&[State]> = all.chunks(all.len().div_ceil(8)).collect();
+    let mut parts: Vec<State> =
+        chunks.iter().map(|part| chain_from_nothing(terms, part, merge_by_choice)).collect();
+    if let Some(last) = parts.last_mut() {
+        let one = terms.ratio(1, 1);
+        last.sum = terms.add(last.sum, one);
+    }
+    let state = terms.tree(parts, merge_by_choice);
+    output(terms, state)
 }

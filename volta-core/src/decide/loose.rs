@@ -1,5 +1,6 @@
 //! Literals that rule V9 may read as another number than their bits encode: evaluation widens them, so that it claims
-//! nothing that a reading could undo. All other literals are exact.
+//! nothing that a reading could undo. All other literals are exact. Likewise what is computed from constants alone, where
+//! that may be a library function at a known point which was not recognized.
 //!
 //! Decided without the algebra's table, and more generously: a literal near a constant, up to any power of two.
 
@@ -109,9 +110,13 @@ impl Loose {
     }
 
     /// Those that can affect a term's value through a reading: readings occur in exponents, and beside logarithms. All,
-    /// where the term is computed from more than `limit` terms.
+    /// where the term is computed from more than `limit` terms, or where constants approximate functions.
     pub fn below(self, store: &Store, root: TermId, limit: usize) -> Loose {
         if self.0.is_empty() {
+            return self;
+        }
+        // The steps of a function that was not recognized are no literals: where they stand makes no difference.
+        if store.approximates() {
             return self;
         }
         let mut exponents = Vec::new();

@@ -40,11 +40,7 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
         if function.operands < 2 || !marked(program, function) {
             continue;
         }
-        let mut coefficients = BTreeSet::new();
-        for code in function.codes() {
-            let parsed = ptx::parse(code).ok()?;
-            coefficients.append(&mut immediates(&program::lower(&parsed, code, None).ok()?));
-        }
+        let coefficients = coefficients(function);
         let spelled = own.iter().copied().filter(|bits| {
             is_usual(function.format, *bits)
                 && (!coefficients.contains(bits) || is_short(function.format, *bits))
@@ -62,8 +58,18 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
     Some(templates(program, FUNCTIONS.len())?.and(list).spelling())
 }
 
+/// The immediate operands in the codes of a function.
+pub(super) fn coefficients(function: &LibraryFunction) -> BTreeSet<u64> {
+    let mut coefficients = BTreeSet::new();
+    for code in function.codes() {
+        let program = ptx::parse(code).ok().and_then(|parsed| program::lower(&parsed, code, None).ok());
+        coefficients.extend(program.iter().flat_map(immediates));
+    }
+    coefficients
+}
+
 /// The immediate operands of instructions.
-fn immediates(program: &Program) -> BTreeSet<u64> {
+pub(super) fn immediates(program: &Program) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
     for inst in &program.insts {
         inst.op.visit_sources(&mut |source| {
@@ -87,7 +93,7 @@ fn given(params: &[Param], format: Format) -> impl Iterator<Item = u64> {
 }
 
 /// Whether bits may encode a number of a format, rather than a small integer.
-fn is_usual(format: Format, bits: u64) -> bool {
+pub(super) fn is_usual(format: Format, bits: u64) -> bool {
     let width = 8 * format.bytes();
     let Some(Extended::Finite(number)) = (bits >> (width - 1) < 2).then(|| value(format, bits)).flatten()
     else {
@@ -98,7 +104,7 @@ fn is_usual(format: Format, bits: u64) -> bool {
 }
 
 /// Whether a number has few significant bits, so that it may be an operand as well as a coefficient.
-fn is_short(format: Format, bits: u64) -> bool {
+pub(super) fn is_short(format: Format, bits: u64) -> bool {
     bits & (u64::MAX >> (64 - 4 * format.bytes())) == 0
 }
 

@@ -11,13 +11,14 @@
 mod double;
 mod half;
 mod known;
+mod points;
 mod single;
 mod variations;
 mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, Execution, OutputValue, Outputs, RunError};
+use crate::machine::{self, Execution, KnownFloats, OutputValue, Outputs, Recognition, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -210,16 +211,37 @@ pub fn run(
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
     let looked = functions.is_some();
-    let ran = machine::run(which, program, side, params, options, functions, outputs);
+    let coefficients = Arc::new(points::coefficients(program));
+    let recognition = Recognition { functions, coefficients, ..Recognition::default() };
+    let run = |recognition: &Recognition, options: &Options| {
+        machine::run(which, program, side, params, options, recognition.clone(), outputs)
+    };
+    let mut ran = run(&recognition, options);
     // A known operand changes the graph.
     if looked
         && matches!(&ran.0, Err(error) if error.is_type_mismatch())
         && let Some(more) = known::with_known(program, params)
     {
-        let again = machine::run(which, program, side, params, options, Some(Arc::new(more)), outputs);
+        let again = run(&Recognition { functions: Some(Arc::new(more)), ..recognition.clone() }, options);
         if again.0.is_ok() {
-            return again;
+            ran = again;
         }
+    }
+    // A call of which all operands are known has no graph.
+    if let Some(decided) = points::are_met(&ran.0, looked, outputs) {
+        let more = known::with_known(program, params).map(Arc::new);
+        let functions = more.or_else(|| recognition.functions.clone());
+        let options = Options { first_fault_only: true, ..options.clone() };
+        for given in points::kept(params) {
+            let known = KnownFloats::Terms { given: *given, decided };
+            let again =
+                run(&Recognition { functions: functions.clone(), known, ..recognition.clone() }, &options);
+            if again.0.is_ok() {
+                ran = again;
+                break;
+            }
+        }
+        points::approximates(&mut ran.0);
     }
     let (outcome, assumptions) = ran;
     let name = |error| if looked { within::named(error, program, &side.ptx) } else { error };
@@ -312,9 +334,9 @@ fn built(
         launch: Launch::default(),
     };
     let options = Options::default();
-    let functions = Some(Arc::new(inner.keeping()));
+    let recognition = Recognition { functions: Some(Arc::new(inner.keeping())), ..Recognition::default() };
     let (outcome, _) =
-        machine::run(Which::Opt, &program, &side, &params, &options, functions, Outputs::Compared);
+        machine::run(Which::Opt, &program, &side, &params, &options, recognition, Outputs::Compared);
     let outcome = outcome.ok()?;
     let [output] = outcome.outputs.as_slice() else { return None };
     let root = match output.value {

@@ -6,6 +6,7 @@ use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::place::place;
+use super::points::Recognition;
 use super::structs::{self, ElementAt, Fields, Rest};
 use super::tensor_map::Map;
 use super::tensor_memory;
@@ -210,6 +211,8 @@ pub(super) struct Launch<'a> {
     /// The library functions to recognise, and the rounding of each instruction by its number; `None` if there are
     /// none.
     pub(super) functions: Option<(Arc<Templates>, Arc<[Rounds]>)>,
+    /// What is to be recognised.
+    pub(super) recognition: Recognition,
     /// Computed at the first branch that depends on the input.
     joins: OnceLock<Joins>,
     /// Computed at its first use.
@@ -269,7 +272,7 @@ impl<'a> Launch<'a> {
         side: &'a Side,
         params: &'a [Param],
         options: &Options,
-        functions: Option<Arc<Templates>>,
+        recognition: Recognition,
     ) -> Result<Launch<'a>, BindError> {
         let fits::Fit { clusters, cluster, together } = fits::check(program, side, &options.budgets)?;
         let tensors: Vec<Tensor> = params
@@ -341,7 +344,11 @@ impl<'a> Launch<'a> {
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(Param::integers).collect(),
             assumptions: assumptions(program, &builder.given, side),
-            functions: functions.map(|templates| (templates, program.insts.iter().map(rounds).collect())),
+            functions: recognition
+                .functions
+                .clone()
+                .map(|templates| (templates, program.insts.iter().map(rounds).collect())),
+            recognition,
             joins: OnceLock::new(),
             loops: OnceLock::new(),
         })

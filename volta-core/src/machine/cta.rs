@@ -17,6 +17,7 @@ use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::packed::PackedValues;
+use super::points::Points;
 use super::race::{Now, VectorClockDetector};
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
@@ -112,6 +113,8 @@ pub(super) struct Counts {
     pub(super) thread_instructions: u64,
     pub(super) barriers: u64,
     pub(super) warp_syncs: u64,
+    /// Whether a step of a function was executed on known numbers only.
+    pub(super) at_known_points: bool,
 }
 
 /// A CTA while it runs, or several that run together.
@@ -138,6 +141,8 @@ pub(super) struct Cta<'l> {
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
     /// Facts about values that depend on no input.
     pub(super) known: Knowns,
+    /// Known floats that are kept as terms.
+    pub(super) points: Points,
     /// What the run relied on.
     pub(super) relied: Relied,
     /// Which terms are equal to the last bit, computed on demand.
@@ -257,6 +262,7 @@ impl<'l> Cta<'l> {
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
+            points: Points::default(),
             relied: Relied::new(launch, &options.rules),
             congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),

@@ -2,7 +2,6 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -18,6 +17,7 @@ use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
+use super::points::{KnownFloats, Recognition};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
@@ -29,7 +29,7 @@ use crate::case::{Element, Options, Param, Rules, Side, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::program::{InstId, Program, WORKSPACE};
-use crate::term::{Nearest, Ranges, Store, Templates, TermId};
+use crate::term::{Nearest, Ranges, Store, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// The contents of an output element after the launch.
@@ -90,6 +90,8 @@ pub struct Execution {
     pub undeclared: BTreeMap<String, String>,
     /// The cost of accesses, if requested.
     pub patterns: AccessPatterns,
+    /// Whether a step of a function was executed on known numbers only.
+    pub at_known_points: bool,
 }
 
 /// The reasons why a run gives no result.
@@ -133,11 +135,11 @@ pub fn run(
     side: &Side,
     params: &[Param],
     options: &Options,
-    functions: Option<Arc<Templates>>,
+    recognition: Recognition,
     outputs: Outputs,
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumptions: guarded } = opaque::guarded(which, program, side, params);
-    let mut launch = match Launch::bind(which, &program, side, params, options, functions) {
+    let mut launch = match Launch::bind(which, &program, side, params, options, recognition) {
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),
     };
@@ -220,6 +222,11 @@ impl RunError {
     /// Whether a value is used as another type, for example an encoding as a number.
     pub fn is_type_mismatch(&self) -> bool {
         matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::TypeMismatch)
+    }
+
+    /// Whether a decision of known floats may depend on rounding.
+    pub fn depends_on_rounding(&self) -> bool {
+        matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::DependsOnRounding)
     }
 
     pub(super) fn from_stop(stop: Stop) -> RunError {
@@ -316,6 +323,7 @@ impl Execution {
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
+        self.at_known_points |= ran.counts.at_known_points;
         self.held.state += size_of_val(ran.unevaluated.as_slice()) as u64;
         self.unevaluated.extend(ran.unevaluated);
         ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
@@ -374,7 +382,8 @@ fn attempt<'l>(
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
     done?;
-    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, .. } = cta;
+    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, points, .. } =
+        cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
@@ -418,6 +427,14 @@ fn attempt<'l>(
         let tensor = &launch.tensors[*number as usize];
         let at = tensor.element_at(*offset).unwrap_or(ElementAt { tensor, element: *offset, byte: 0 });
         return Err(Stop::Fault(Box::new(output_fault(launch, at, wrong, Vec::new()))));
+    }
+    if let KnownFloats::Terms { decided, .. } = launch.recognition.known
+        && !(contributions.is_empty()
+            && points.allow(&store, outputs.iter().map(|(_, _, value)| value), decided))
+    {
+        let what = "depends on what known floats decide".to_string();
+        let fault = Fault::new(launch.which, FaultKind::DependsOnRounding, "V10", what, Vec::new(), None);
+        return Err(Stop::Fault(Box::new(fault)));
     }
     let found = store.explained().map(|claim| Assumption::relied(claim.to_string()));
     run.relied.others.extend(found);

@@ -250,6 +250,8 @@ pub struct Store {
     pub(super) integers: Vec<Option<Integers>>,
     /// Constants that are operands of steps of recognized functions only.
     pub(super) inner_constants: FxHashSet<ConstantId>,
+    /// Whether numbers computed from constants may be what a function of them is only nearly.
+    pub(super) approximates: bool,
     /// Recognizes library functions that were compiled into the kernel.
     pub(super) explainer: Option<Box<Explainer>>,
 }
@@ -263,6 +265,17 @@ impl Store {
     /// An empty store that encodes every operand as a list. Results must not differ from [`Store::new`]'s.
     pub fn without_patterns() -> Store {
         Store { only_lists: true, ..Store::default() }
+    }
+
+    /// Notes that numbers computed from constants may be what a library function of them is only nearly, since the
+    /// function was not recognized.
+    pub fn set_approximates(&mut self) {
+        self.approximates = true;
+    }
+
+    /// Whether numbers computed from constants may be approximations of functions.
+    pub fn approximates(&self) -> bool {
+        self.approximates
     }
 
     /// Sets which inputs hold integers; all others hold reals.

@@ -11,13 +11,17 @@
 //! forms of ln 2 as factors of logarithms. The operands that steps add up move into exponents, where more literals are
 //! read than outside: hence they must contain neither such a literal nor a logarithm that is visible from outside.
 //!
+//! A row may start at −∞. A step of −∞ and `b` is `b`, which is proved. Nothing that may be infinite is added up except
+//! the constant −∞ itself, and steps, which are finite wherever their operands are.
+//!
 //! A step has a value exactly where `a` and `b` have values: it is proved to have one for all numbers `a` and `b`, and
-//! it depends on both, so it has none without them.
+//! it depends on both whatever else is given, so it has none without them.
 
 use super::{Located, POINTS, Part, Sweep};
 use crate::base::index::InstId;
 use crate::decide::evaluate::{Evaluator, walk};
 use crate::decide::point::TestPoint;
+use crate::number::Extended;
 use crate::number::interval::Narrow;
 use crate::number::value::Value;
 use crate::term::{
@@ -39,8 +43,11 @@ const NEAR: f64 = 1e-6;
 struct Base(Option<[TermId; 2]>);
 
 impl Base {
-    /// The logarithm of the sum of the powers of two numbers.
+    /// The logarithm of the sum of the powers of two numbers, one of which may be −∞.
     fn sum(self, [a, b]: [f64; 2]) -> f64 {
+        if a.min(b) == f64::NEG_INFINITY {
+            return a.max(b);
+        }
         let below = -(a - b).abs();
         let two = std::f64::consts::LN_2;
         a.max(b) + if self.0.is_some() { below.exp().ln_1p() } else { below.exp2().ln_1p() / two }
@@ -136,9 +143,7 @@ impl Sweep<'_, '_> {
                 store.view(*term)
             {
                 let compared = operands[..op.arity()].iter().filter_map(|operand| compared(store, *operand));
-                let finite =
-                    |[a, b]: &[TermId; 2]| !analysis.may_be_infinite(*a) && !analysis.may_be_infinite(*b);
-                nominated.extend(compared.filter(finite).map(|pair| (*term, pair)));
+                nominated.extend(compared.map(|pair| (*term, pair)));
             }
         }
         for round in POINTS {
@@ -148,8 +153,8 @@ impl Sweep<'_, '_> {
             let all: Vec<TermId> = nominated.iter().flat_map(|(term, [a, b])| [*term, *a, *b]).collect();
             let values = evaluator.evaluate_all(&all);
             let fits = |values: &[Value<Narrow>]| {
-                let [Value::Finite(own), Value::Finite(a), Value::Finite(b)] = values else { return None };
-                let sum = base.sum([a.middle(NEAR)?, b.middle(NEAR)?]);
+                let [Value::Finite(own), a, b] = values else { return None };
+                let sum = base.sum([middle(a)?, middle(b)?]);
                 Some((own.middle(NEAR)? - sum).abs() <= NEAR * (1.0 + sum.abs()))
             };
             let mut fit = values.chunks(3).map(|values| fits(values) == Some(true));
@@ -159,7 +164,14 @@ impl Sweep<'_, '_> {
         self.spend((nominated.len() + terms.len()) as u64);
         let mut steps = Steps::default();
         for (term, pair) in nominated {
+            let adds_up = |operand: &TermId| {
+                !analysis.may_be_infinite(*operand)
+                    || steps.contains_key(operand)
+                    || is_minus_infinity(store, *operand)
+            };
             if !steps.contains_key(&term)
+                && pair.iter().all(adds_up)
+                && !pair.iter().all(|operand| is_minus_infinity(store, *operand))
                 && self.is_read_alike(side, term, pair, base)
                 && self.is_step(Located { side, term }, pair, base)
             {
@@ -247,7 +259,11 @@ impl Sweep<'_, '_> {
         let names = [0, 1].map(|element| TermId::input(any, element));
         let [mut own, mut meant] = [(); 2].map(|()| self.store_for(at.side));
         let (from, _) = self.sides[at.side];
-        let mut known: Imported = pair.into_iter().zip(names).collect();
+        // A start of −∞ stands as it is: what is meant is the other one.
+        let named: Vec<(TermId, TermId)> =
+            pair.into_iter().zip(names).filter(|(operand, _)| !is_minus_infinity(from, *operand)).collect();
+        let names: Vec<TermId> = named.iter().map(|(_, name)| *name).collect();
+        let mut known: Imported = named.into_iter().collect();
         let root = own.import(from, at.term, &mut known);
         self.spend((own.len() + own.constant_count()) as u64);
         let site = from.site(at.term).unwrap_or(InstId::FIRST);
@@ -279,7 +295,9 @@ impl Sweep<'_, '_> {
                     return None;
                 }
                 match steps.get(&term) {
-                    Some([a, b]) => open.extend([*b, *a]),
+                    Some([a, b]) => {
+                        open.extend([*b, *a].into_iter().filter(|of| !is_minus_infinity(from, *of)));
+                    }
                     None if is_open.contains(&term) || self.analysis[side].is_read(term) => return None,
                     None => powers.push(store.import(from, term, &mut known)),
                 }
@@ -365,6 +383,24 @@ impl Sweep<'_, '_> {
     }
 }
 
+/// The middle of a number, or −∞.
+fn middle(value: &Value<Narrow>) -> Option<f64> {
+    match value {
+        Value::Finite(value) => value.middle(NEAR),
+        Value::NegInf => Some(f64::NEG_INFINITY),
+        Value::PosInf | Value::True | Value::False | Value::Either | Value::Undefined | Value::Unresolved => {
+            None
+        }
+    }
+}
+
+fn is_minus_infinity(store: &Store, term: TermId) -> bool {
+    match store.view(term) {
+        View::Constant(constant) => constant.exact == Extended::NegInf,
+        View::Apply(..) | View::Input { .. } => false,
+    }
+}
+
 /// The two numbers that a term compares: those of a maximum, a condition, or a select by one.
 fn compared(store: &Store, mut term: TermId) -> Option<[TermId; 2]> {
     loop {
@@ -404,6 +440,10 @@ mod tests {
             let Decoded::Finite(exact) = decode(Format::F32, bits) else { panic!("a number") };
             let (literal, rounded) = (Some((Format::F32, bits)), Rounded::exactly(Format::F32, bits));
             self.0.intern(Constant { exact: exact.into(), literal, rounded })
+        }
+
+        fn infinite(&mut self, exact: Extended) -> TermId {
+            self.0.intern(Constant { exact, literal: None, rounded: None })
         }
 
         fn exp(&mut self, of: TermId) -> TermId {
@@ -483,6 +523,33 @@ mod tests {
         // Neither for fewer elements than the row, nor with the smaller operand.
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row()[1..], TermOp::Max)));
         assert!(!joins(|side| side.at_once(&row()), |side| side.in_steps(&row(), TermOp::Min)));
+    }
+
+    #[test]
+    fn a_row_may_start_at_minus_infinity() {
+        let with = |at: usize, infinities: Vec<Extended>| {
+            move |side: &mut Side| {
+                let mut all = row();
+                let infinities: Vec<TermId> = infinities.iter().map(|of| side.infinite(of.clone())).collect();
+                all.splice(at..at, infinities);
+                side.in_steps(&all, TermOp::Max)
+            }
+        };
+        assert!(joins(|side| side.at_once(&row()), with(0, vec![Extended::NegInf])));
+        assert!(joins(|side| side.at_once(&row()), with(2, vec![Extended::NegInf])));
+        assert!(!joins(|side| side.at_once(&row()[1..]), with(0, vec![Extended::NegInf])));
+        // Of plus infinity, and of nothing at all, the step is no number.
+        assert!(!joins(|side| side.at_once(&row()), with(0, vec![Extended::PosInf])));
+        assert!(!joins(|side| side.at_once(&row()), with(0, vec![Extended::NegInf; 2])));
+        // The start is one more element.
+        assert!(!joins(
+            |side| side.at_once(&row()),
+            |side| {
+                let mut all = row();
+                all.insert(0, side.float(0.0));
+                side.in_steps(&all, TermOp::Max)
+            }
+        ));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
+use super::super::points::KnownFloats;
 use super::super::value::{Origin, Sym, Truth, Value};
 use super::super::warp::Warp;
 use super::float::{Terms, holds_unknown_reals, set_reals};
@@ -73,6 +74,18 @@ impl Cta<'_> {
         Ok(())
     }
 
+    /// A known float as it is computed with: a number, or a term where known floats are terms.
+    pub(super) fn at_point(&mut self, value: Value, format: Format, pc: InstId) -> Value {
+        if self.launch.recognition.known == KnownFloats::Numbers {
+            return value;
+        }
+        let Ok(Some(number)) = self.read_real(value, format) else { return value };
+        match self.points.term(&mut self.store, format, number, pc) {
+            Some(term) => Value::Sym(Sym::real(format, term)),
+            None => value,
+        }
+    }
+
     /// An integer, or a choice of integers, as a real.
     fn number_of(
         &mut self,
@@ -85,7 +98,8 @@ impl Cta<'_> {
         if let Value::Bits(bits) = value {
             let exact = number(bits);
             let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
-            return Some(self.known.constant(&mut self.store, to, exact, rounded));
+            let value = self.known.constant(&mut self.store, to, exact, rounded);
+            return Some(self.at_point(value, to, pc));
         }
         let Choice { condition, then, otherwise } = self.packed.as_choice(value)?;
         let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));

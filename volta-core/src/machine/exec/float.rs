@@ -503,11 +503,24 @@ impl Cta<'_> {
         }
     }
 
+    /// Whether an operand is a coefficient of a function.
+    fn is_step_of_function(&self, ids: &[TermId]) -> bool {
+        let coefficients = &self.launch.recognition.coefficients;
+        let is_coefficient = |id: &TermId| match id.kind() {
+            TermKind::Constant(id) => {
+                self.store.constant(id).literal.is_some_and(|(_, bits)| coefficients.contains(&bits))
+            }
+            TermKind::Input { .. } | TermKind::Lane(..) => false,
+        };
+        !coefficients.is_empty() && ids.iter().any(is_coefficient)
+    }
+
     /// Applies an operation to known values.
     pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
             return value;
         }
+        self.counts.at_known_points = self.counts.at_known_points || self.is_step_of_function(ids);
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
             // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.

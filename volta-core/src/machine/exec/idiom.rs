@@ -63,6 +63,9 @@ impl Cta<'_> {
         let (lowest, highest) = (offset.to_i64()?, (&offset + &factor).ceil().to_i64()?);
         let product = self.store.push_shared(TermOp::Mul, mask, &[s, b], pc);
         let floor = self.store.push_shared(TermOp::Floor, mask, &[&product.all()], pc);
+        if let TermKind::Lane(node, _) = TermId::from_raw(floor.lane(first)).kind() {
+            self.points.floors.insert(node);
+        }
         let sum = self.store.push_shared(TermOp::Add, mask, &[&floor.all(), c], pc);
         if let Some(bias) = bias((lowest, highest))
             && let TermKind::Lane(node, _) = TermId::from_raw(sum.lane(first)).kind()

@@ -7,12 +7,14 @@ use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, locate};
 use super::super::packed::{Cell, PackedPart, PackedParts};
+use super::super::points::KnownFloats;
 use super::super::shadow::WHOLE;
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::left_out::doubtful_cell;
 use super::tensor_memory::load_tensor_address;
 use crate::base::lane::{Lane, LaneMask};
+use crate::case::Element;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
@@ -371,6 +373,12 @@ impl<'l> Cta<'l> {
             if tensor.is_read_only()
                 && let Some(value) = tensor.whole(offset, bytes, reader)
             {
+                if let KnownFloats::Terms { given: true, .. } = self.launch.recognition.known
+                    && let (Value::Bits(_), Some(at)) = (value, tensor.element_at(offset))
+                    && let Element::Float(format) = at.tensor.element
+                {
+                    return Ok(self.at_point(value, format, reader));
+                }
                 return Ok(value);
             }
         }

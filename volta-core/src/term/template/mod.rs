@@ -160,6 +160,8 @@ pub(in crate::term) struct Explainer {
     found: BTreeSet<usize>,
     /// Replacements of whole graphs.
     put: FxHashSet<NodeId>,
+    /// All nodes of replacements.
+    meant: FxHashSet<NodeId>,
     /// Constants that are operands: of unexplained operations only, or of others as well.
     used: FxHashMap<ConstantId, Use>,
     /// Integer bounds of replacements.
@@ -421,6 +423,7 @@ impl Explainer {
             marks: FxHashMap::default(),
             found: BTreeSet::new(),
             put: FxHashSet::default(),
+            meant: FxHashSet::default(),
             used: FxHashMap::default(),
             between: FxHashMap::default(),
         }
@@ -639,6 +642,11 @@ impl Store {
         self.explainer.as_ref().is_some_and(|explainer| explainer.put.contains(&node))
     }
 
+    /// Whether a node is part of a function that replaced its graph.
+    pub fn is_meant(&self, node: NodeId) -> bool {
+        self.explainer.as_ref().is_some_and(|explainer| explainer.meant.contains(&node))
+    }
+
     /// Whether an unexplained term is a fault: not where templates are made.
     pub fn is_refused(&self, term: TermId) -> bool {
         self.is_unexplained(term) && self.explainer.as_ref().is_some_and(|explainer| !explainer.keeps())
@@ -698,6 +706,7 @@ impl Store {
         let results_of = |node| Lane::each(|lane| TermId::lane(node, lane).raw());
         let mut results: Vec<[u64; 32]> = Vec::new();
         let mut last = None;
+        let first = NodeId::from_index(self.nodes.len());
         for piece in &template.meaning {
             results.push(match piece {
                 Piece::Operand(which) => found.operands[*which],
@@ -722,6 +731,7 @@ impl Store {
         }
         let explainer = self.explainer.as_mut()?;
         explainer.found.insert(found.template);
+        explainer.meant.extend((first.index()..self.nodes.len()).map(NodeId::from_index));
         if found.outer.is_empty() {
             explainer.put.extend(last);
         }
