@@ -169,22 +169,23 @@ impl<C> Flags<C> {
         })
     }
 
-    /// Notes a change of a flag.
+    /// Notes a change of a flag. Gives the agent that counts its changes, and their number.
     pub(super) fn note(
         &mut self,
         key: (u32, u64),
         (change, pc): (Change, InstId),
         (now, told): (Snapshot, Option<Snapshot>),
-    ) {
-        let Some(flag) = self.places.get_mut(&key) else { return };
+    ) -> Option<(usize, usize)> {
+        let flag = self.places.get_mut(&key)?;
         flag.is_lost |= flag.events.len() >= MOST_CHANGES;
         if flag.is_lost {
-            return;
+            return None;
         }
         self.count += 1;
         let known = (0..flag.events.len()).take_while(|event| flag.is_known(*event, &now));
         let known_first = known.count();
         flag.events.push(Event { pc, change, now, told, known_first });
+        Some((flag.agent, flag.events.len()))
     }
 
     pub(super) fn note_wait(&mut self, key: (u32, u64), waited: Waited<C>) {
@@ -379,7 +380,7 @@ impl<C> Flag<C> {
             }
         }
         let Some(changes) = awaited else { return Ok(Judged::Stays) };
-        if let Some(beside) = self.not_handed_on(among, changes) {
+        if let Some(beside) = self.not_handed_on(among, changes, before) {
             return Ok(Judged::Ambiguous { beside: Some(beside) });
         }
         let found = if found.len() == 1 { found.first().copied() } else { None };
@@ -392,17 +393,19 @@ impl<C> Flag<C> {
         among.iter().rposition(is_store).unwrap_or(0)
     }
 
-    /// A store that may come behind the first `changes` ones and does not tell all that these told.
-    fn not_handed_on(&self, among: &[usize], changes: usize) -> Option<usize> {
+    /// A store that may come behind the first `changes` ones and does not tell all that these told, of what was not known
+    /// before.
+    fn not_handed_on(&self, among: &[usize], changes: usize, before: &Snapshot) -> Option<usize> {
         let changes = among.partition_point(|at| *at < changes);
         let awaited = &among[self.seen(&among[..changes])..changes];
-        let told = || awaited.iter().filter_map(|at| self.events[*at].told.as_ref());
+        let told = awaited.iter().filter_map(|at| self.events[*at].told.as_ref());
+        let told: Vec<&Snapshot> = told.filter(|told| before.knows(told.thread) < told.stamp).collect();
         among[changes..].iter().copied().find(|at| {
             let event = &self.events[*at];
             let tells = |other: &Snapshot| {
                 event.told.as_ref().is_some_and(|own| own.knows(other.thread) >= other.stamp)
             };
-            !matches!(event.change, Change::Add(_)) && !told().all(tells)
+            !matches!(event.change, Change::Add(_)) && !told.iter().all(|told| tells(told))
         })
     }
 
@@ -509,7 +512,7 @@ mod tests {
                 let by = 1 + random.below(numbers as usize) as u32;
                 let now = clocks.snapshot(thread);
                 clocks.release(thread);
-                flags.note(KEY, (Change::Add(by), InstId::from_index(0)), (now.clone(), Some(now)));
+                let _ = flags.note(KEY, (Change::Add(by), InstId::from_index(0)), (now.clone(), Some(now)));
                 before.push(known[thread]);
                 known[thread] |= 1 << added.len();
                 added.push(by);

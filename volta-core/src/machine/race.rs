@@ -365,6 +365,8 @@ pub(super) struct VectorClockDetector {
     copies: Vec<Copied>,
     /// Of parts of products of warpgroups: when another warp had waited for the same product.
     parts: FxHashMap<u32, CopyEnds>,
+    /// Of changes of flags, by thread and stamp: who knows that agent up to that stamp has found them, or something later.
+    changes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether that ordered accesses which nothing else orders.
     pub(super) relied_on_parts: Cell<bool>,
     operations: u32,
@@ -389,6 +391,7 @@ impl VectorClockDetector {
             entries: 0,
             copies: Vec::new(),
             parts: FxHashMap::default(),
+            changes: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
             operations: 0,
             recorded: 0,
@@ -440,6 +443,22 @@ impl VectorClockDetector {
         is_over
     }
 
+    /// A thread has changed a flag, and whoever knows an agent up to a stamp has found that.
+    pub(super) fn note_change(&mut self, (thread, stamp): (u32, u32), found_by: (u32, u32)) {
+        self.changes.insert((thread, stamp), found_by);
+    }
+
+    /// Whether the thread of a change of a flag has found an earlier one, so that its own comes later (rule Y15).
+    fn is_found(&self, earlier: &Access, later: &Access) -> bool {
+        let is_change = |access: &Access| matches!(access.agent, Agent::Setter { .. } | Agent::Atomic { .. });
+        is_change(earlier)
+            && is_change(later)
+            && self.are_strong(earlier, later)
+            && self.changes.get(&(earlier.thread, earlier.stamp)).is_some_and(|(agent, stamp)| {
+                self.clocks.knows(later.thread as usize, *agent as usize) >= *stamp
+            })
+    }
+
     /// Whether one of some threads has waited for a copy.
     pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
         let ends = &self.copies[copy as usize].ends;
@@ -460,6 +479,7 @@ impl VectorClockDetector {
             + self.copies.len() as u64 * size_of::<Copied>() as u64
             // Lanes of three warps.
             + self.parts.len() as u64 * 1024
+            + self.changes.len() as u64 * 20
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -574,6 +594,7 @@ impl VectorClockDetector {
         }
         let is_ordered = is_before(&self.clocks, &self.copies, earlier, later)
             || self.is_made_before(earlier, later)
+            || self.is_found(earlier, later)
             || self.is_over_as_a_whole(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
@@ -599,13 +620,18 @@ impl VectorClockDetector {
 
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
+        later.agent.goes_with(earlier.agent) && self.are_strong(earlier, later)
+    }
+
+    /// Whether the scopes of both, if they have any, contain the thread of the other one.
+    fn are_strong(&self, earlier: &Access, later: &Access) -> bool {
         let is_of_cta = |access: &Access| match access.agent.scope() {
             Some(Scope::Cta) => true,
             Some(Scope::Cluster) => self.is_of_grid,
             Some(Scope::Launch) | None => false,
         };
         let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
-        later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
+        !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
 
     /// Whether what was written before an access is there for its proxy.
@@ -723,7 +749,8 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
 }
 
 /// Whether all bytes that an earlier write and a later access have in common have been read in between. The end of an
-/// asynchronous operation orders that operation alone, but what it has read was written before that.
+/// asynchronous operation orders that operation alone, but what it has read was written before that. A wait for a flag may
+/// come before the write, or order nothing although it has found it.
 fn is_read_between<'r>(
     clocks: &Clocks,
     copies: &[Copied],
@@ -733,7 +760,7 @@ fn is_read_between<'r>(
 ) -> bool {
     let mut rest = earlier.bytes & later.bytes;
     for read in reads {
-        let reads_some = rest & read.bytes != 0;
+        let reads_some = rest & read.bytes != 0 && !matches!(read.agent, Agent::Waiter { .. });
         if reads_some && earlier.sequence < read.sequence && is_before(clocks, copies, read, later) {
             rest &= !read.bytes;
             if rest == 0 {

@@ -289,7 +289,10 @@ impl Cta<'_> {
             None => None,
         };
         clocks.release(number);
-        self.flags.note(key, (change, at.pc), (now, told));
+        let stamp = now.stamp;
+        if let Some((agent, changes)) = self.flags.note(key, (change, at.pc), (now, told)) {
+            exact.note_change((number_of(number), stamp), (number_of(agent), number_of(changes)));
+        }
     }
 
     /// An atomic operation of a lane puts what it found into a register.
