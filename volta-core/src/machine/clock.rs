@@ -190,6 +190,8 @@ pub(super) struct Clocks {
     agents: usize,
     /// What a thread knew and had done at its last fence.
     at_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
+    /// The same of fences that reach its own CTA, and perhaps no other.
+    at_near_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
 }
 
 impl Clocks {
@@ -197,7 +199,13 @@ impl Clocks {
         let nothing =
             Rc::new(Knowledge { known: vec![0; threads], past: vec![0; threads], ..Knowledge::default() });
         let rows = vec![nothing; threads];
-        Clocks { own: vec![1; threads], rows, agents: threads, at_fence: FxHashMap::default() }
+        Clocks {
+            own: vec![1; threads],
+            rows,
+            agents: threads,
+            at_fence: FxHashMap::default(),
+            at_near_fence: FxHashMap::default(),
+        }
     }
 
     /// An agent that is no thread; nobody knows anything of it.
@@ -261,6 +269,12 @@ impl Clocks {
     /// `thread` executes a fence: what it has done and knows is told by an arrival behind it that is relaxed.
     pub(super) fn fence(&mut self, thread: usize) {
         self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
+        self.fence_near(thread);
+    }
+
+    /// The same for threads of its CTA.
+    pub(super) fn fence_near(&mut self, thread: usize) {
+        self.at_near_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
         self.release(thread);
     }
 
@@ -269,9 +283,10 @@ impl Clocks {
         Snapshot { row: Rc::clone(&self.rows[thread]), thread, stamp: self.own[thread] }
     }
 
-    /// What it knew and had done at its last fence.
-    pub(super) fn fenced(&self, thread: usize) -> Option<Snapshot> {
-        let (row, stamp) = self.at_fence.get(&thread)?;
+    /// What it knew and had done at its last fence, which is one for threads of its CTA at least, or for all.
+    pub(super) fn fenced(&self, thread: usize, is_near: bool) -> Option<Snapshot> {
+        let fences = if is_near { &self.at_near_fence } else { &self.at_fence };
+        let (row, stamp) = fences.get(&thread)?;
         Some(Snapshot { row: Rc::clone(row), thread, stamp: *stamp })
     }
 

@@ -50,6 +50,14 @@ impl Change {
     }
 }
 
+/// What a change tells.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) all: Option<Snapshot>,
+    /// A fence before it may be one for its own CTA alone.
+    pub(super) near: Option<Snapshot>,
+}
+
 /// A change of a flag.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -57,8 +65,8 @@ pub(super) struct Event {
     change: Change,
     /// What its thread knew and had done, this change included.
     pub(super) now: Snapshot,
-    /// What of that it tells those who wait.
-    told: Option<Snapshot>,
+    /// What of that it tells those who wait, and those of them in its own CTA.
+    told: Told,
     /// So many of the changes before it, without a gap, are known to its thread.
     known_first: usize,
 }
@@ -111,6 +119,8 @@ pub(super) struct Flag<C> {
     base: Option<u32>,
     /// The agent that counts its changes, in the order of the run. Who knows of one must not find what was before it.
     pub(super) agent: usize,
+    /// Threads of a CTA.
+    of_cta: usize,
     /// There are more changes than are followed.
     is_lost: bool,
     pub(super) events: Vec<Event>,
@@ -124,30 +134,35 @@ pub(super) struct Flags<C> {
     pub(super) places: BTreeMap<(u32, u64), Flag<C>>,
     /// What threads have waited for by relaxed loads: a fence lets them know it.
     pub(super) pending: FxHashMap<usize, Joined>,
-    /// Fences that reach less than all that run together, by thread.
-    pub(super) narrow: BTreeMap<usize, InstId>,
+    /// The same of what threads of their own CTAs have told them.
+    pub(super) pending_near: FxHashMap<usize, Joined>,
+    /// Threads of a CTA.
+    of_cta: usize,
     /// The change that an atomic operation of a thread made last, by the register that got what was there before.
     pub(super) found: FxHashMap<(u32, u32), ((u32, u64), usize)>,
+    /// Threads that have waited in rounds of a barrier, and are about to end them there.
+    pub(super) rounds: BTreeMap<usize, InstId>,
     /// Changes and waits.
     count: u64,
 }
 
-impl<C> Default for Flags<C> {
-    fn default() -> Flags<C> {
+impl<C> Flags<C> {
+    /// None yet, for so many threads in a CTA.
+    pub(super) fn new(of_cta: usize) -> Flags<C> {
         Flags {
             places: BTreeMap::new(),
             pending: FxHashMap::default(),
-            narrow: BTreeMap::new(),
+            pending_near: FxHashMap::default(),
+            of_cta,
             found: FxHashMap::default(),
+            rounds: BTreeMap::new(),
             count: 0,
         }
     }
-}
 
-impl<C> Flags<C> {
     /// Bytes of what is known of them.
     pub(super) fn bytes(&self) -> u64 {
-        let rows: u64 = self.pending.values().map(Joined::bytes).sum();
+        let rows: u64 = self.pending.values().chain(self.pending_near.values()).map(Joined::bytes).sum();
         self.count * (size_of::<Event>() + size_of::<Waited<C>>()) as u64
             + rows
             + (self.places.len() * size_of::<Flag<C>>() + self.found.len() * 32) as u64
@@ -160,9 +175,11 @@ impl<C> Flags<C> {
         clocks: &mut Clocks,
         base: impl FnOnce() -> Option<u32>,
     ) -> &mut Flag<C> {
+        let of_cta = self.of_cta;
         self.places.entry(key).or_insert_with(|| Flag {
             base: base(),
             agent: clocks.new_agent(),
+            of_cta,
             is_lost: false,
             events: Vec::new(),
             waits: Vec::new(),
@@ -174,7 +191,7 @@ impl<C> Flags<C> {
         &mut self,
         key: (u32, u64),
         (change, pc): (Change, InstId),
-        (now, told): (Snapshot, Option<Snapshot>),
+        (now, told): (Snapshot, Told),
     ) -> Option<(usize, usize)> {
         let flag = self.places.get_mut(&key)?;
         flag.is_lost |= flag.events.len() >= MOST_CHANGES;
@@ -248,6 +265,12 @@ struct Layer {
 }
 
 impl<C> Flag<C> {
+    /// What a change tells a thread.
+    fn told(&self, event: usize, to: usize) -> Option<&Snapshot> {
+        let Event { told, now, .. } = &self.events[event];
+        if now.thread / self.of_cta == to / self.of_cta { told.near.as_ref() } else { told.all.as_ref() }
+    }
+
     /// Whether a thread that knew this must not find what was before a change.
     fn is_known(&self, event: usize, to: &Snapshot) -> bool {
         let Event { now, .. } = &self.events[event];
@@ -387,40 +410,49 @@ impl<C> Flag<C> {
         Ok(Judged::Leaves(Outcome { changes, found }))
     }
 
-    /// The first of some changes whose effects a wait for them sees: from the last store on.
-    fn seen(&self, among: &[usize]) -> usize {
+    /// Where in a list of changes the last store is: what was before it, a wait does not see.
+    fn last_store(&self, among: &[usize]) -> usize {
         let is_store = |at: &usize| !matches!(self.events[*at].change, Change::Add(_));
         among.iter().rposition(is_store).unwrap_or(0)
     }
 
-    /// A store that may come behind the first `changes` ones and does not tell all that these told, of what was not known
-    /// before.
+    /// Those changes that a wait has seen that a thread with this knowledge has made for the first `changes` ones, and the
+    /// others.
+    fn seen_among(&self, among: &[usize], changes: usize, before: &Snapshot) -> (Vec<usize>, Vec<usize>) {
+        let (known, _) = self.known_among(among, before);
+        among.iter().partition(|at| **at < changes || known.binary_search(at).is_ok())
+    }
+
+    /// A store that may come on top of those changes, and does not tell all that these told, of what was not known before.
     fn not_handed_on(&self, among: &[usize], changes: usize, before: &Snapshot) -> Option<usize> {
-        let changes = among.partition_point(|at| *at < changes);
-        let awaited = &among[self.seen(&among[..changes])..changes];
-        let told = awaited.iter().filter_map(|at| self.events[*at].told.as_ref());
+        let (seen, others) = self.seen_among(among, changes, before);
+        let told = seen[self.last_store(&seen)..].iter().filter_map(|at| self.told(*at, before.thread));
         let told: Vec<&Snapshot> = told.filter(|told| before.knows(told.thread) < told.stamp).collect();
-        among[changes..].iter().copied().find(|at| {
-            let event = &self.events[*at];
+        others.into_iter().find(|at| {
             let tells = |other: &Snapshot| {
-                event.told.as_ref().is_some_and(|own| own.knows(other.thread) >= other.stamp)
+                self.told(*at, before.thread).is_some_and(|own| own.knows(other.thread) >= other.stamp)
             };
-            !matches!(event.change, Change::Add(_)) && !told.iter().all(|told| tells(told))
+            !matches!(self.events[*at].change, Change::Add(_)) && !told.iter().all(|told| tells(told))
         })
     }
 
-    /// What a wait for the first `changes` changes learns, and what of it has only happened.
-    pub(super) fn learned(&self, changes: usize) -> Joined {
-        let mut joined = Joined::default();
-        let among: Vec<usize> = (0..changes).collect();
-        let seen = self.seen(&among);
+    /// What a wait for the first `changes` changes learns of these and of those that were known before, and what of it has only
+    /// happened; and what of it threads of its own CTA tell.
+    pub(super) fn learned(&self, changes: usize, before: &Snapshot) -> [Joined; 2] {
+        let [mut joined, mut near] = [Joined::default(), Joined::default()];
+        let all: Vec<usize> = (0..self.events.len()).collect();
+        let (seen, _) = self.seen_among(&all, changes, before);
         for event in &self.events[..changes] {
             joined.add_past(&event.now);
         }
-        for told in self.events[seen..changes].iter().filter_map(|event| event.told.as_ref()) {
+        for at in &seen[self.last_store(&seen)..] {
+            let Some(told) = self.told(*at, before.thread) else { continue };
             joined.add(told);
+            if self.events[*at].now.thread / self.of_cta == before.thread / self.of_cta {
+                near.add(told);
+            }
         }
-        joined
+        [joined, near]
     }
 
     /// How a wait ends now, and how it ended once all has come.
@@ -497,7 +529,7 @@ mod tests {
 
     fn history(random: &mut Random, numbers: u32) -> History {
         let mut clocks = Clocks::new(THREADS);
-        let mut flags = Flags::default();
+        let mut flags = Flags::new(1);
         flags.at(KEY, &mut clocks, || Some(0));
         let (mut added, mut before, mut known) = (Vec::new(), Vec::new(), [0; THREADS]);
         for _ in 0..random.below(14) {
@@ -512,7 +544,11 @@ mod tests {
                 let by = 1 + random.below(numbers as usize) as u32;
                 let now = clocks.snapshot(thread);
                 clocks.release(thread);
-                let _ = flags.note(KEY, (Change::Add(by), InstId::from_index(0)), (now.clone(), Some(now)));
+                let _ = flags.note(
+                    KEY,
+                    (Change::Add(by), InstId::from_index(0)),
+                    (now.clone(), Told { near: Some(now.clone()), all: Some(now) }),
+                );
                 before.push(known[thread]);
                 known[thread] |= 1 << added.len();
                 added.push(by);
