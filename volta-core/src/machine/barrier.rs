@@ -193,6 +193,7 @@ impl Cta<'_> {
             self.check_convergence(&warps[arrival.warp], id)?;
         }
         if state.arrivals.iter().any(|arrival| arrival.reduces) {
+            self.end_rounds(warps, &state.arrivals)?;
             self.reduce_at_barrier(warps, &state)?;
         }
         if state.expected == Some(Count::All) {

@@ -191,6 +191,8 @@ pub(super) struct Clocks {
     agents: usize,
     /// The row and the stamp of a thread at its last fence.
     at_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
+    /// The same at its last fence that counts at least for its own CTA.
+    at_near_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
 }
 
 impl Clocks {
@@ -198,7 +200,13 @@ impl Clocks {
         let nothing =
             Rc::new(Knowledge { known: vec![0; threads], past: vec![0; threads], ..Knowledge::default() });
         let rows = vec![nothing; threads];
-        Clocks { own: vec![1; threads], rows, agents: threads, at_fence: FxHashMap::default() }
+        Clocks {
+            own: vec![1; threads],
+            rows,
+            agents: threads,
+            at_fence: FxHashMap::default(),
+            at_near_fence: FxHashMap::default(),
+        }
     }
 
     /// Returns a new agent that is no thread; no thread knows anything of it.
@@ -262,6 +270,12 @@ impl Clocks {
     /// `thread` executes a fence: a later relaxed arrival releases what it has done and knows up to here.
     pub(super) fn fence(&mut self, thread: usize) {
         self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
+        self.fence_near(thread);
+    }
+
+    /// The same for threads of its CTA.
+    pub(super) fn fence_near(&mut self, thread: usize) {
+        self.at_near_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
         self.release(thread);
     }
 
@@ -270,9 +284,10 @@ impl Clocks {
         Snapshot { row: Rc::clone(&self.rows[thread]), thread, stamp: self.own[thread] }
     }
 
-    /// The knowledge and stamp of `thread` at its last fence.
-    pub(super) fn fenced(&self, thread: usize) -> Option<Snapshot> {
-        let (row, stamp) = self.at_fence.get(&thread)?;
+    /// The knowledge and stamp of `thread` at its last fence: one that counts at least for its CTA, or for all.
+    pub(super) fn fenced(&self, thread: usize, is_near: bool) -> Option<Snapshot> {
+        let fences = if is_near { &self.at_near_fence } else { &self.at_fence };
+        let (row, stamp) = fences.get(&thread)?;
         Some(Snapshot { row: Rc::clone(row), thread, stamp: *stamp })
     }
 

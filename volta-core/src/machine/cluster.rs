@@ -261,7 +261,7 @@ impl<'l> Cta<'l> {
     }
 
     /// A fence by the lanes of `mask`.
-    pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, pc: InstId, of: Fenced) {
+    pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, of: Fenced) {
         let Detector::VectorClock(exact) = &mut self.order else { return };
         // Fences matter only for the cluster's barrier and for flags.
         if self.cluster.threads.is_empty() && !self.launch.has_flags {
@@ -275,17 +275,16 @@ impl<'l> Cta<'l> {
         for lane in mask {
             let number = warp.thread(lane) as usize;
             match of {
-                // It orders nothing for all CTAs that run together.
-                Fenced::Memory { scope, .. } if !reaches(scope) => {
-                    if self.launch.has_flags {
-                        self.flags.narrow.insert(number, pc);
-                    }
-                }
-                Fenced::Memory { scope: _, releases, acquires } => {
-                    if acquires && let Some(mut waited_for) = self.flags.pending.remove(&number) {
+                Fenced::Memory { scope, releases, acquires } => {
+                    let is_near = !reaches(scope);
+                    let pending =
+                        if is_near { &mut self.flags.pending_near } else { &mut self.flags.pending };
+                    if acquires && let Some(mut waited_for) = pending.remove(&number) {
                         exact.clocks.learn(number, &mut waited_for);
                     }
-                    if releases {
+                    if releases && is_near {
+                        exact.clocks.fence_near(number);
+                    } else if releases {
                         exact.clocks.fence(number);
                     }
                 }

@@ -252,7 +252,7 @@ impl<'l> Cta<'l> {
             },
             barriers: Barriers::new(ranks),
             mbarriers: Mbarriers::default(),
-            flags: Flags::default(),
+            flags: Flags::new(32 * launch.warps()),
             cluster: match mode {
                 Mode::VectorClocks => {
                     Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
@@ -310,6 +310,7 @@ impl<'l> Cta<'l> {
             }
             if !progress {
                 self.waits_for_parts(&warps)?;
+                self.rounds_are_over(&warps)?;
                 self.waits_for_another_cta(&warps)?;
                 return Err(self.deadlock(&warps));
             }

@@ -51,6 +51,14 @@ impl Change {
     }
 }
 
+/// What a change tells.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) all: Option<Snapshot>,
+    /// A fence before it may be one for its own CTA alone.
+    pub(super) near: Option<Snapshot>,
+}
+
 /// A change of a flag.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -58,8 +66,8 @@ pub(super) struct Event {
     change: Change,
     /// The knowledge and the time of its thread, this change included.
     pub(super) now: Snapshot,
-    /// The part of that knowledge which the change releases to waiting threads.
-    told: Option<Snapshot>,
+    /// The part of that knowledge which the change releases to waiting threads, of any CTA and of its own.
+    told: Told,
     /// The thread knows this many of the first changes, without a gap.
     known_first: usize,
 }
@@ -115,6 +123,8 @@ pub(super) struct Flag<C> {
     /// The agent that counts the changes, in the order of the run. A thread that knows one of them must not find older
     /// contents.
     pub(super) agent: usize,
+    /// The number of threads of a CTA.
+    of_cta: usize,
     /// There were more changes than are recorded.
     is_lost: bool,
     pub(super) events: Vec<Event>,
@@ -129,31 +139,36 @@ pub(super) struct Flags<C> {
     /// By thread, the knowledge released by the changes it has waited for with relaxed loads; it learns this at a fence
     /// that acquires.
     pub(super) pending: FxHashMap<usize, Joined>,
-    /// By thread, a fence with a scope that does not cover all CTAs that run together.
-    pub(super) narrow: BTreeMap<usize, InstId>,
+    /// The same for what threads of their own CTA release.
+    pub(super) pending_near: FxHashMap<usize, Joined>,
+    /// The number of threads of a CTA.
+    of_cta: usize,
     /// By thread and register with the result of an atomic operation: the flag and the index of the change that it
     /// made.
     pub(super) found: FxHashMap<(u32, u32), ((u32, u64), usize)>,
+    /// Threads that have waited in rounds of a barrier, and are about to leave that loop.
+    pub(super) rounds: BTreeMap<usize, InstId>,
     /// The number of changes and waits.
     count: u64,
 }
 
-impl<C> Default for Flags<C> {
-    fn default() -> Flags<C> {
+impl<C> Flags<C> {
+    /// None yet, for so many threads in a CTA.
+    pub(super) fn new(of_cta: usize) -> Flags<C> {
         Flags {
             places: BTreeMap::new(),
             pending: FxHashMap::default(),
-            narrow: BTreeMap::new(),
+            pending_near: FxHashMap::default(),
+            of_cta,
             found: FxHashMap::default(),
+            rounds: BTreeMap::new(),
             count: 0,
         }
     }
-}
 
-impl<C> Flags<C> {
     /// Bytes of the recorded changes and waits.
     pub(super) fn bytes(&self) -> u64 {
-        let rows: u64 = self.pending.values().map(Joined::bytes).sum();
+        let rows: u64 = self.pending.values().chain(self.pending_near.values()).map(Joined::bytes).sum();
         self.count * (size_of::<Event>() + size_of::<Waited<C>>()) as u64
             + rows
             + (self.places.len() * size_of::<Flag<C>>() + self.found.len() * 32) as u64
@@ -166,31 +181,34 @@ impl<C> Flags<C> {
         clocks: &mut Clocks,
         base: impl FnOnce() -> Option<u32>,
     ) -> &mut Flag<C> {
+        let of_cta = self.of_cta;
         self.places.entry(key).or_insert_with(|| Flag {
             base: base(),
             agent: clocks.new_agent(),
+            of_cta,
             is_lost: false,
             events: Vec::new(),
             waits: Vec::new(),
         })
     }
 
-    /// Records a change of a flag.
+    /// Records a change of a flag. Returns the agent that counts the flag's changes, and their number.
     pub(super) fn note(
         &mut self,
         key: (u32, u64),
         (change, pc): (Change, InstId),
-        (now, told): (Snapshot, Option<Snapshot>),
-    ) {
-        let Some(flag) = self.places.get_mut(&key) else { return };
+        (now, told): (Snapshot, Told),
+    ) -> Option<(usize, usize)> {
+        let flag = self.places.get_mut(&key)?;
         flag.is_lost |= flag.events.len() >= MOST_CHANGES;
         if flag.is_lost {
-            return;
+            return None;
         }
         self.count += 1;
         let known = (0..flag.events.len()).take_while(|event| flag.is_known(*event, &now));
         let known_first = known.count();
         flag.events.push(Event { pc, change, now, told, known_first });
+        Some((flag.agent, flag.events.len()))
     }
 
     pub(super) fn note_wait(&mut self, key: (u32, u64), waited: Waited<C>) {
@@ -254,6 +272,12 @@ struct Layer {
 }
 
 impl<C> Flag<C> {
+    /// The knowledge that a change releases to a thread.
+    fn told(&self, event: usize, to: usize) -> Option<&Snapshot> {
+        let Event { told, now, .. } = &self.events[event];
+        if now.thread / self.of_cta == to / self.of_cta { told.near.as_ref() } else { told.all.as_ref() }
+    }
+
     /// Whether a thread with this knowledge must not find contents older than a change.
     fn is_known(&self, event: usize, to: &Snapshot) -> bool {
         let Event { now, .. } = &self.events[event];
@@ -386,46 +410,57 @@ impl<C> Flag<C> {
             }
         }
         let Some(changes) = awaited else { return Ok(Judged::Stays) };
-        if let Some(beside) = self.not_handed_on(among, changes) {
+        if let Some(beside) = self.not_handed_on(among, changes, before) {
             return Ok(Judged::Ambiguous { beside: Some(beside) });
         }
         let found = if found.len() == 1 { found.first().copied() } else { None };
         Ok(Judged::Leaves(Outcome { changes, found }))
     }
 
-    /// The index of the first of some changes that a load after them observes: the last store, if there is one.
-    fn seen(&self, among: &[usize]) -> usize {
+    /// The index of the last store among some changes, or 0: a load after them does not observe those before it.
+    fn last_store(&self, among: &[usize]) -> usize {
         let is_store = |at: &usize| !matches!(self.events[*at].change, Change::Add(_));
         among.iter().rposition(is_store).unwrap_or(0)
     }
 
-    /// A store that may come after the first `changes` changes and does not release everything that these release.
-    fn not_handed_on(&self, among: &[usize], changes: usize) -> Option<usize> {
-        let changes = among.partition_point(|at| *at < changes);
-        let awaited = &among[self.seen(&among[..changes])..changes];
-        let told = || awaited.iter().filter_map(|at| self.events[*at].told.as_ref());
-        among[changes..].iter().copied().find(|at| {
-            let event = &self.events[*at];
+    /// Of some changes, those that a thread has observed which had this knowledge before and has waited for the first
+    /// `changes` changes; and the others.
+    fn seen_among(&self, among: &[usize], changes: usize, before: &Snapshot) -> (Vec<usize>, Vec<usize>) {
+        let (known, _) = self.known_among(among, before);
+        among.iter().partition(|at| **at < changes || known.binary_search(at).is_ok())
+    }
+
+    /// A store that may come after the observed changes and does not release everything that these release, apart from
+    /// what the thread knew before.
+    fn not_handed_on(&self, among: &[usize], changes: usize, before: &Snapshot) -> Option<usize> {
+        let (seen, others) = self.seen_among(among, changes, before);
+        let told = seen[self.last_store(&seen)..].iter().filter_map(|at| self.told(*at, before.thread));
+        let told: Vec<&Snapshot> = told.filter(|told| before.knows(told.thread) < told.stamp).collect();
+        others.into_iter().find(|at| {
             let tells = |other: &Snapshot| {
-                event.told.as_ref().is_some_and(|own| own.knows(other.thread) >= other.stamp)
+                self.told(*at, before.thread).is_some_and(|own| own.knows(other.thread) >= other.stamp)
             };
-            !matches!(event.change, Change::Add(_)) && !told().all(tells)
+            !matches!(self.events[*at].change, Change::Add(_)) && !told.iter().all(|told| tells(told))
         })
     }
 
-    /// The knowledge from a wait for the first `changes` changes: what they release, and as mere past, all that
-    /// happened before them.
-    pub(super) fn learned(&self, changes: usize) -> Joined {
-        let mut joined = Joined::default();
-        let among: Vec<usize> = (0..changes).collect();
-        let seen = self.seen(&among);
+    /// The knowledge from a wait for the first `changes` changes and those known before: what they release, and as mere
+    /// past, all that happened before them. The second part is what only threads of the own CTA release.
+    pub(super) fn learned(&self, changes: usize, before: &Snapshot) -> [Joined; 2] {
+        let [mut joined, mut near] = [Joined::default(), Joined::default()];
+        let all: Vec<usize> = (0..self.events.len()).collect();
+        let (seen, _) = self.seen_among(&all, changes, before);
         for event in &self.events[..changes] {
             joined.add_past(&event.now);
         }
-        for told in self.events[seen..changes].iter().filter_map(|event| event.told.as_ref()) {
+        for at in &seen[self.last_store(&seen)..] {
+            let Some(told) = self.told(*at, before.thread) else { continue };
             joined.add(told);
+            if self.events[*at].now.thread / self.of_cta == before.thread / self.of_cta {
+                near.add(told);
+            }
         }
-        joined
+        [joined, near]
     }
 
     /// The outcome of a wait, given the changes so far. [`Flag::judge_again`] repeats this at the end, given all
@@ -504,7 +539,7 @@ mod tests {
 
     fn history(random: &mut Random, numbers: u32) -> History {
         let mut clocks = Clocks::new(THREADS);
-        let mut flags = Flags::default();
+        let mut flags = Flags::new(1);
         flags.at(KEY, &mut clocks, || Some(0));
         let (mut added, mut before, mut known) = (Vec::new(), Vec::new(), [0; THREADS]);
         for _ in 0..random.below(14) {
@@ -519,7 +554,11 @@ mod tests {
                 let by = 1 + random.below(numbers as usize) as u32;
                 let now = clocks.snapshot(thread);
                 clocks.release(thread);
-                flags.note(KEY, (Change::Add(by), InstId::from_index(0)), (now.clone(), Some(now)));
+                let _ = flags.note(
+                    KEY,
+                    (Change::Add(by), InstId::from_index(0)),
+                    (now.clone(), Told { near: Some(now.clone()), all: Some(now) }),
+                );
                 before.push(known[thread]);
                 known[thread] |= 1 << added.len();
                 added.push(by);

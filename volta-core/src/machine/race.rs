@@ -368,6 +368,9 @@ pub(super) struct VectorClockDetector {
     copies: Vec<Copied>,
     /// By the number of a warp's part of a warpgroup product: the ends of other warps' waits for the same product.
     parts: FxHashMap<u32, CopyEnds>,
+    /// For changes of flags, by thread and stamp: a thread that knows this agent up to this stamp has found that change,
+    /// or a later one.
+    changes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether accesses are ordered by these alone.
     pub(super) relied_on_parts: Cell<bool>,
     operations: u32,
@@ -392,6 +395,7 @@ impl VectorClockDetector {
             entries: 0,
             copies: Vec::new(),
             parts: FxHashMap::default(),
+            changes: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
             operations: 0,
             recorded: 0,
@@ -443,6 +447,22 @@ impl VectorClockDetector {
         is_over
     }
 
+    /// Records that a thread has changed a flag: a thread that knows the agent up to the stamp has found that change.
+    pub(super) fn note_change(&mut self, (thread, stamp): (u32, u32), found_by: (u32, u32)) {
+        self.changes.insert((thread, stamp), found_by);
+    }
+
+    /// Whether the thread of a change of a flag has found an earlier one, so that its own comes later (rule Y15).
+    fn is_found(&self, earlier: &Access, later: &Access) -> bool {
+        let is_change = |access: &Access| matches!(access.agent, Agent::Setter { .. } | Agent::Atomic { .. });
+        is_change(earlier)
+            && is_change(later)
+            && self.are_strong(earlier, later)
+            && self.changes.get(&(earlier.thread, earlier.stamp)).is_some_and(|(agent, stamp)| {
+                self.clocks.knows(later.thread as usize, *agent as usize) >= *stamp
+            })
+    }
+
     /// Whether one of these threads has waited for a copy.
     pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
         let ends = &self.copies[copy as usize].ends;
@@ -463,6 +483,7 @@ impl VectorClockDetector {
             + self.copies.len() as u64 * size_of::<Copied>() as u64
             // An estimate for the waits by the lanes of three warps.
             + self.parts.len() as u64 * 1024
+            + self.changes.len() as u64 * 20
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -577,6 +598,7 @@ impl VectorClockDetector {
         }
         let is_ordered = is_before(&self.clocks, &self.copies, earlier, later)
             || self.is_made_before(earlier, later)
+            || self.is_found(earlier, later)
             || self.is_over_as_a_whole(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
@@ -602,13 +624,18 @@ impl VectorClockDetector {
 
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
+        later.agent.goes_with(earlier.agent) && self.are_strong(earlier, later)
+    }
+
+    /// Whether the scopes of both, if they have any, contain the thread of the other one.
+    fn are_strong(&self, earlier: &Access, later: &Access) -> bool {
         let is_of_cta = |access: &Access| match access.agent.scope() {
             Some(Scope::Cta) => true,
             Some(Scope::Cluster) => self.is_of_grid,
             Some(Scope::Launch) | None => false,
         };
         let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
-        later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
+        !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
 
     /// Whether the earlier access is visible to the proxy of the later one.
@@ -726,7 +753,8 @@ fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Acces
 }
 
 /// Whether all bytes that an earlier write and a later access have in common have been read in between. The end of an
-/// asynchronous operation orders that operation alone, but the writes that it has read come before it.
+/// asynchronous operation orders that operation alone, but the writes that it has read come before it. A wait for a flag
+/// may come before the write, or order nothing although it has found the flag.
 fn is_read_between<'r>(
     clocks: &Clocks,
     copies: &[Copied],
@@ -736,7 +764,7 @@ fn is_read_between<'r>(
 ) -> bool {
     let mut rest = earlier.bytes & later.bytes;
     for read in reads {
-        let reads_some = rest & read.bytes != 0;
+        let reads_some = rest & read.bytes != 0 && !matches!(read.agent, Agent::Waiter { .. });
         if reads_some && earlier.sequence < read.sequence && is_before(clocks, copies, read, later) {
             rest &= !read.bytes;
             if rest == 0 {

@@ -4,6 +4,7 @@
 use super::code::{Inst, Program};
 use super::control::Written;
 use super::effect::Effect;
+use super::flag_rounds::FlagRounds;
 use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use super::visit::Named;
 use rustc_hash::FxHashSet;
@@ -28,13 +29,15 @@ pub struct FlagLoop {
     pub leaves: PredSrc,
     /// The operation after the loop.
     pub exit: InstId,
+    /// Its rounds, if all threads of the CTA meet in each of them: where threads go on is the barrier.
+    pub rounds: Option<FlagRounds>,
 }
 
 /// Operations that a thread executes one after the other, whatever registers hold.
-struct Straight {
-    computing: Vec<InstId>,
+pub(super) struct Straight {
+    pub(super) computing: Vec<InstId>,
     /// The first operation that does not belong to them.
-    end: usize,
+    pub(super) end: usize,
 }
 
 impl Program {
@@ -91,15 +94,14 @@ fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
         return None;
     };
     let Straight { computing: condition, end } = straight(insts, load + 1, load);
-    let Inst { op: Op::Branch { target }, guard: Some(guard), .. } = insts.get(end)? else { return None };
-    let taken = straight(insts, target.index(), load);
-    let passed = straight(insts, end + 1, load);
-    let (back, leaves, exit) = match (taken.end == load, passed.end == load) {
-        (true, false) => (taken, PredSrc { negated: !guard.negated, ..*guard }, InstId::from_index(end + 1)),
-        (false, true) => (passed, *guard, *target),
-        (true, true) | (false, false) => return None,
+    let rounds = FlagRounds::of(insts, load, end, &condition);
+    let (back, leaves, exit) = match &rounds {
+        Some(FlagRounds { asks, .. }) => {
+            (Vec::new(), PredSrc { negated: !asks.negated, ..*asks }, InstId::from_index(end))
+        }
+        None => branch_back(insts, load, end)?,
     };
-    let round: Vec<InstId> = condition.iter().copied().chain(back.computing).collect();
+    let round: Vec<InstId> = condition.iter().copied().chain(back).collect();
     let written: FxHashSet<RegId> =
         round.iter().flat_map(|at| insts[at.index()].op.written().registers).collect();
     let is_of_loop = |source: Src| matches!(source, Src::Reg(r) if r == *d || written.contains(&r));
@@ -121,12 +123,27 @@ fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
     if !decided.contains(&leaves.pred) {
         predicates.push(leaves.pred);
     }
-    is_one_place.then_some(FlagLoop { d: *d, condition, registers, predicates, round, leaves, exit })
+    is_one_place.then_some(FlagLoop { d: *d, condition, registers, predicates, round, leaves, exit, rounds })
+}
+
+/// The branch back to the load: what is computed on the way, where the loop is left, and where threads go on then.
+fn branch_back(insts: &[Inst], load: usize, end: usize) -> Option<(Vec<InstId>, PredSrc, InstId)> {
+    let Inst { op: Op::Branch { target }, guard: Some(guard), .. } = insts.get(end)? else { return None };
+    let taken = straight(insts, target.index(), load);
+    let passed = straight(insts, end + 1, load);
+    match (taken.end == load, passed.end == load) {
+        (true, false) => {
+            let leaves = PredSrc { negated: !guard.negated, ..*guard };
+            Some((taken.computing, leaves, InstId::from_index(end + 1)))
+        }
+        (false, true) => Some((passed.computing, *guard, *target)),
+        (true, true) | (false, false) => None,
+    }
 }
 
 /// Follows a thread from an operation on, up to the load or to the first operation that decides control flow or does
 /// more than compute.
-fn straight(insts: &[Inst], from: usize, load: usize) -> Straight {
+pub(super) fn straight(insts: &[Inst], from: usize, load: usize) -> Straight {
     let mut way = Straight { computing: Vec::new(), end: from };
     for _ in 0..MAX_OPERATIONS {
         let Some(Inst { op, guard: None, .. }) = insts.get(way.end).filter(|_| way.end != load) else {

@@ -41,9 +41,6 @@ impl Cta<'_> {
     fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
         let [one, other] = [conflict.earlier, conflict.later]
             .map(|access| access.thread as usize / (32 * self.launch.warps()));
-        if let Some(stop) = self.narrow_fence(Some(one)).filter(|_| one == other) {
-            return stop;
-        }
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
         let widths = [conflict.earlier, conflict.later].map(|access| self.element_bytes(access.inst));

@@ -48,7 +48,7 @@ impl Cta<'_> {
                 self.store_far(warp, mask, pc, (*to, *width, a), (*barrier, *update))
             }
             Async::Fence { of } => {
-                self.fence(warp, mask, pc, *of);
+                self.fence(warp, mask, *of);
                 Ok(())
             }
             Async::ArriveAtCluster { .. } | Async::WaitForCluster => {

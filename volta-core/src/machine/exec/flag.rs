@@ -3,7 +3,7 @@
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::endless::{Endless, Repeats};
-use super::super::flag::{Change, Event, Judged, Outcome, Unclear};
+use super::super::flag::{Change, Event, Judged, Outcome, Told, Unclear};
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
 use super::super::value::{Origin, Truth, Value};
@@ -91,7 +91,7 @@ impl Cta<'_> {
             }
             Err(unclear) => return Err(self.unclear_flag(warp, lane, (key, pc), unclear)),
         };
-        let mut learned = flag.learned(outcome.changes);
+        let [mut learned, near] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
         // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
@@ -103,6 +103,7 @@ impl Cta<'_> {
             clocks.learn(number, &mut learned);
         } else {
             self.flags.pending.entry(number).or_default().add_all(&learned);
+            self.flags.pending_near.entry(number).or_default().add_all(&near);
         }
         if outcome.changes != 0 {
             let mut seen = super::super::clock::Joined::default();
@@ -118,6 +119,9 @@ impl Cta<'_> {
             self.flags.note_wait(key, waited);
         }
         self.leave_flag_loop(warp, lane, pc, looped, outcome)?;
+        if looped.rounds.is_some() {
+            self.flags.rounds.insert(number, pc);
+        }
         Ok(true)
     }
 
@@ -218,7 +222,7 @@ impl Cta<'_> {
     }
 
     /// The flag that a lane waits for, and whether it lies in global memory.
-    fn flag_waited_for(&self, warp: &Warp, lane: Lane) -> Option<((u32, u64), bool)> {
+    pub(super) fn flag_waited_for(&self, warp: &Warp, lane: Lane) -> Option<((u32, u64), bool)> {
         let pc = warp.pc[lane];
         let inst = &self.launch.program.insts[pc.index()];
         let Op::Load { space, address, .. } = &inst.op else { return None };
@@ -287,13 +291,17 @@ impl Cta<'_> {
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
         self.flags.at(key, clocks, || held);
         let now = clocks.snapshot(number);
-        let told = match at.access.strong {
+        let told = |is_near| match at.access.strong {
             Some(Strong { orders: true, .. }) => Some(now.clone()),
-            Some(Strong { orders: false, .. }) => clocks.fenced(number),
+            Some(Strong { orders: false, .. }) => clocks.fenced(number, is_near),
             None => None,
         };
+        let told = Told { all: told(false), near: told(true) };
         clocks.release(number);
-        self.flags.note(key, (change, at.pc), (now, told));
+        let stamp = now.stamp;
+        if let Some((agent, changes)) = self.flags.note(key, (change, at.pc), (now, told)) {
+            exact.note_change((number_of(number), stamp), (number_of(agent), number_of(changes)));
+        }
     }
 
     /// Records that an atomic operation of a lane stores the previous contents of a flag in a register.
@@ -305,9 +313,6 @@ impl Cta<'_> {
 
     #[cold]
     fn ambiguous(&self, key: (u32, u64), thread: u32, pc: InstId, beside: Option<&Event>) -> Stop {
-        if let Some(stop) = self.narrow_fence(None) {
-            return stop;
-        }
         let name = self.spell_flag(key);
         let message = format!(
             "for which changes of the flag {name} a loop waits depends on the schedule, or it may miss the one it waits for"
@@ -322,26 +327,6 @@ impl Cta<'_> {
         self.fault_at(FaultKind::AmbiguousBarrier, "Y15", message, sites, Some(help.into()))
     }
 
-    /// If a CTA (any CTA, for `None`) has executed a fence of scope `.cta`, returns the fault that such fences are not
-    /// supported: it might order what was found unordered, since only fences that cover all CTAs running together are
-    /// modelled.
-    #[cold]
-    pub(super) fn narrow_fence(&self, cta: Option<usize>) -> Option<Stop> {
-        let of_cta = 32 * self.launch.warps();
-        let (thread, pc) = self
-            .flags
-            .narrow
-            .iter()
-            .map(|(thread, pc)| (*thread, *pc))
-            .find(|(thread, _)| cta.is_none_or(|cta| thread / of_cta == cta))?;
-        let message =
-            "what a fence of the scope `.cta` orders is not followed where several CTAs run together"
-                .to_string();
-        let sites = vec![self.site_of_thread("fence".into(), number_of(thread), pc)];
-        let help = "a fence of the scope `.gpu` (`__threadfence()`) is followed";
-        Some(self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into())))
-    }
-
     #[cold]
     fn unclear_flag(
         &self,
@@ -354,7 +339,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn unclear_wait(&self, key: (u32, u64), thread: u32, pc: InstId, unclear: Unclear) -> Stop {
+    pub(super) fn unclear_wait(&self, key: (u32, u64), thread: u32, pc: InstId, unclear: Unclear) -> Stop {
         let message = format!("a loop waits for the flag {}: {unclear}", self.spell_flag(key));
         let sites = vec![self.site_of_thread("waits".into(), thread, pc)];
         self.fault_at(FaultKind::Unsupported, "Y15", message, sites, None)

@@ -4,7 +4,7 @@ use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
 use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, sign_extend};
 use crate::base::lane::Lane;
-use crate::program::{Bool2, FlagLoop, Op, PredId, PredSrc, Program, RegId, Src};
+use crate::program::{Bool2, FlagLoop, FlagRounds, InstId, Op, PredId, PredSrc, Program, RegId, Src};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -102,6 +102,41 @@ fn both(op: Bool2, a: bool, b: bool) -> bool {
         Bool2::Or => a | b,
         Bool2::Xor => a ^ b,
     }
+}
+
+/// Whether the rounds of a loop go on exactly as long as all threads ask for another one, and a lane goes to the load in each
+/// of them or in none; `None` if that is not known.
+pub(super) fn polls_in_rounds(
+    program: &Program,
+    rounds: &FlagRounds,
+    (warp, lane): (&Warp, Lane),
+) -> Option<bool> {
+    let op = |at: &InstId| &program.insts[at.index()].op;
+    let registers = rounds.registers.iter().filter_map(|r| match warp.register(*r).get(lane) {
+        Value::Bits(bits) => Some((*r, bits)),
+        Value::Sym(_) | Value::Undefined(_) => None,
+    });
+    let registers: FxHashMap<RegId, u64> = registers.collect();
+    let predicates = rounds.predicates.iter().filter_map(|p| match warp.predicates[p.index()].get(lane) {
+        Truth::Known(holds) => Some((*p, holds)),
+        Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
+    });
+    let predicates: FxHashMap<PredId, bool> = predicates.collect();
+    let mut polls = None;
+    for result in [false, true] {
+        let mut known = Known { registers: registers.clone(), predicates: predicates.clone() };
+        known.predicates.insert(rounds.result, result);
+        rounds.behind.iter().for_each(|at| known.step(op(at)));
+        if known.truth(rounds.again)? != result {
+            return None;
+        }
+        rounds.before.iter().for_each(|at| known.step(op(at)));
+        polls = match rounds.polls {
+            Some(guard) => Some(known.truth(guard)?),
+            None => Some(true),
+        };
+    }
+    polls
 }
 
 impl Condition {

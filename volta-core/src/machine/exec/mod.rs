@@ -14,6 +14,7 @@ mod copy;
 mod errors;
 mod flag;
 mod flag_condition;
+mod flag_rounds;
 pub(super) mod float;
 mod fragments;
 pub(super) mod group;

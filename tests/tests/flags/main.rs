@@ -1,0 +1,7 @@
+//! The verifier against every run of small programs that wait for flags (rule Y15).
+
+mod check;
+mod emit;
+mod explore;
+mod generate;
+mod model;

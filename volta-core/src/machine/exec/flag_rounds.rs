@@ -1,0 +1,92 @@
+//! Loops that wait for a flag in rounds of a barrier (rule Y15). Here there is one round: the thread that loads the flag waits
+//! until it need not ask for another one, and the others wait for it at the barrier. That this is what all rounds come to is
+//! looked at when they meet.
+
+use super::super::barriers::Arrival;
+use super::super::cta::{Cta, Stop};
+use super::super::value::Truth;
+use super::super::warp::Warp;
+use super::flag_condition::polls_in_rounds;
+use crate::base::lane::Lane;
+use crate::program::{FlagRounds, InstId};
+use crate::verdict::FaultKind;
+
+impl Cta<'_> {
+    /// Threads meet at a reduction. If one of them has waited for a flag in rounds of it, all others must have asked for
+    /// another round in each of them, and have done nothing else.
+    pub(in super::super) fn end_rounds(&mut self, warps: &[Warp], arrivals: &[Arrival]) -> Result<(), Stop> {
+        if self.flags.rounds.is_empty() {
+            return Ok(());
+        }
+        let lanes = || {
+            arrivals.iter().flat_map(|arrival| {
+                let warp = &warps[arrival.warp];
+                warp.at_barrier.iter().map(move |lane| (warp, lane))
+            })
+        };
+        let thread = |(warp, lane): (&Warp, Lane)| warp.thread(lane) as usize;
+        let waited = lanes().find_map(|(warp, lane)| {
+            let load = self.flags.rounds.get(&thread((warp, lane)))?;
+            Some((warp, lane, *load))
+        });
+        let Some((waiter, first, load)) = waited else { return Ok(()) };
+        self.flags.rounds.remove(&thread((waiter, first)));
+        let looped = self.launch.program.flag_loop(load);
+        let rounds = looped.and_then(|looped| looped.rounds);
+        let rounds = rounds.ok_or(Stop::Defect("a thread has waited in rounds of a loop that has none"))?;
+        if polls_in_rounds(self.launch.program, &rounds, (waiter, first)) != Some(true) {
+            return Err(self.other_rounds(waiter, first, load));
+        }
+        for (warp, lane) in lanes().filter(|other| thread(*other) != thread((waiter, first))) {
+            let is_there = warp.pc[lane] == waiter.pc[first];
+            let waits = polls_in_rounds(self.launch.program, &rounds, (warp, lane)) == Some(false);
+            if !(is_there && waits && asks(&rounds, warp, lane)) {
+                return Err(self.other_rounds(warp, lane, load));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody can go on: where a thread waits for a flag in rounds, and another one has asked for none, these are over.
+    pub(in super::super) fn rounds_are_over(&self, warps: &[Warp]) -> Result<(), Stop> {
+        for warp in warps {
+            for lane in warp.at_phase.iter().filter(|lane| self.flag_waited_for(warp, *lane).is_some()) {
+                let load = warp.pc[lane];
+                let Some(looped) = self.launch.program.flag_loop(load) else { continue };
+                let Some(rounds) = looped.rounds else { continue };
+                for other in warps.iter().filter(|other| other.rank == warp.rank) {
+                    let there = other
+                        .at_barrier
+                        .iter()
+                        .find(|at| other.pc[*at] != looped.exit || !asks(&rounds, other, *at));
+                    if let Some(at) = there {
+                        return Err(self.other_rounds(other, at, load));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn other_rounds(&self, warp: &Warp, lane: Lane, load: InstId) -> Stop {
+        let message = "threads that meet in each round of a loop that waits for a flag do not all ask for another round, \
+                       but for one of them that loads the flag"
+            .to_string();
+        let sites = vec![
+            self.site("meets the others".into(), warp, lane, warp.pc[lane]),
+            self.site("loads the flag".into(), warp, lane, load),
+        ];
+        let help = "let one thread load the flag: `while (__syncthreads_and(state != status))`, where all others have \
+                    another `state`";
+        self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into()))
+    }
+}
+
+/// Whether a lane at the barrier of rounds asks for another one.
+fn asks(rounds: &FlagRounds, warp: &Warp, lane: Lane) -> bool {
+    match warp.predicates[rounds.asks.pred.index()].get(lane) {
+        Truth::Known(holds) => holds != rounds.asks.negated,
+        Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_) => false,
+    }
+}
