@@ -4,7 +4,7 @@ use super::code::{Inst, Program};
 use super::effect::Control;
 use super::op::{InstId, Op, PredId, RegId, Src};
 use super::repeat::Loops;
-use super::visit::Named;
+use super::visit::{Named, Written};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Branches with more operations than this on their two sides are not turned into selects.
@@ -40,31 +40,6 @@ pub enum NoHammock {
     Loop,
     /// They have too many operations.
     Long,
-}
-
-/// What an operation writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Registers.
-    pub registers: Vec<RegId>,
-    /// Predicate registers.
-    pub predicates: Vec<PredId>,
-    /// Whether it writes local memory.
-    pub local: bool,
-}
-
-impl Op {
-    /// What the operation writes that is private to its thread.
-    pub fn written(&self) -> Written {
-        let forgets = matches!(self, Op::Enter { declared } if !declared.variables.is_empty());
-        let mut written = Written { local: self.stores_locally() || forgets, ..Written::default() };
-        self.visit(&mut |named| match named {
-            Named::Write(d) => written.registers.push(d),
-            Named::WritePredicate(p) => written.predicates.push(p),
-            Named::Read(_) | Named::ReadPredicate(_) | Named::Target(_) => {}
-        });
-        written
-    }
 }
 
 impl Inst {

@@ -2,11 +2,10 @@
 //! compute in registers.
 
 use super::code::{Inst, Program};
-use super::control::Written;
 use super::effect::Effect;
 use super::flag_rounds::FlagRounds;
 use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
-use super::visit::Named;
+use super::visit::{Named, Written};
 use rustc_hash::FxHashSet;
 
 /// A path from a load back to it with more operations than this is not recognised as such a loop.

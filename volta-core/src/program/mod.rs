@@ -50,7 +50,7 @@ pub use asynchronous::{
 };
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
-pub use control::{Hammock, Joins, NoHammock, Written};
+pub use control::{Hammock, Joins, NoHammock};
 pub use effect::{Control, Divides, Effect, Members, Wait, Writes};
 pub use error::{DeclarationProblem, LowerError};
 pub use flag::FlagLoop;
@@ -61,13 +61,13 @@ pub use loop_code::LoopCode;
 pub use op::*;
 pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
-pub use swap::{Swap, Turn};
 pub use tensor_memory::{
     CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TENSOR_COLUMNS, TENSOR_LANES,
     TensorMemoryOp, TensorProduct,
 };
-pub use update::{Scope, Update};
+pub use update::{Scope, Swap, Turn, Update};
 pub use variables::{WORKSPACE, is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};
+pub use visit::Written;
 
 use crate::base::budget::Budgets;
 use crate::ptx::tree::Module;

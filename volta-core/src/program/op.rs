@@ -8,7 +8,7 @@ use super::access::Access;
 use super::asynchronous::Async;
 pub use super::collective::{Reduction, Shuffle, Vote};
 use super::matrix::{Fragment, MatrixProduct};
-use super::update::{Scope, Update};
+use super::update::{Scope, Swap, Update};
 pub use crate::base::index::InstId;
 use crate::index_type;
 use crate::number::format::{Format, Rounding};
@@ -597,7 +597,7 @@ pub enum Op {
         a: Src,
     },
     /// `atom.cas` that ends one turn of a loop of compare-and-swap
-    Swap(Box<super::swap::Swap>),
+    Swap(Box<Swap>),
     /// Converts generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
     Cvta {
         d: RegId,

@@ -1,10 +1,9 @@
 //! Polling loops: loops that only test again whether a phase of an mbarrier is over (rule Y9).
 
 use super::code::{Inst, Program};
-use super::control::Written;
 use super::effect::{Control, Effect};
 use super::op::{Bool2, Compare, InstId, Int, Op, PredId, PredSrc, RegId, Src};
-use super::visit::Named;
+use super::visit::{Named, Written};
 use rustc_hash::FxHashMap;
 
 /// The largest number of operations between a test and its repetition in a polling loop.

@@ -20,10 +20,10 @@ use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Reduction,
     Space, Src, ToIntegral, Width,
 };
-use super::swap::Swap;
 use super::tensor_memory::{
     CopiedShape, LeftFactor, Moved, MovedShape, Scales, TensorMemoryOp, TensorProduct,
 };
+use super::update::Swap;
 use crate::number::format::{Format, Rounding};
 
 impl Display for Program {

@@ -8,11 +8,10 @@
 //! access: whatever races with it races with the exchange.
 
 use super::code::Program;
-use super::control::Written;
 use super::effect::{Control, Effect};
 use super::op::{Address, Compare, InstId, Op, RegId, Space, Special, Src, Width};
-use super::update::Scope;
-use super::visit::Named;
+use super::update::{Swap, Turn};
+use super::visit::{Named, Written};
 use crate::number::format::Format;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,77 +19,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const MAX_OPERATIONS: usize = 256;
 /// The load of a guess must be among this many operations before the loop.
 const MAX_BEFORE: usize = 64;
-
-/// `atom.cas`: replaces the contents of a location if they are as expected.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Swap {
-    /// The scope in which it is atomic.
-    pub scope: Scope,
-    /// The state space of the location.
-    pub space: Space,
-    /// The address of the location.
-    pub address: Address,
-    /// The width of the location.
-    pub width: Width,
-    /// The register for the previous contents.
-    pub d: RegId,
-    /// The expected contents.
-    pub expected: Src,
-    /// The new contents.
-    pub new: Src,
-    /// One turn of the loop around it.
-    pub turn: Turn,
-    /// The reason given if it is not an update.
-    pub reason: String,
-}
-
-/// One turn of a loop of compare-and-swap.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
-    /// Its operations in order, from finding the contents to the exchange.
-    pub operations: Vec<InstId>,
-    /// The register that holds the contents that it found.
-    pub found: RegId,
-    /// What its operations read.
-    reads: Written,
-    /// What they write.
-    writes: Written,
-    /// What may differ in a turn that finds other contents: the register of the contents, and everything in the loop
-    /// that depends on it.
-    pub varying: Written,
-    /// The formats of the reals that it computes with.
-    pub formats: Vec<Format>,
-}
-
-impl Turn {
-    /// A turn without operations, with its contents in this register.
-    pub(super) fn without_operations(found: RegId) -> Turn {
-        let none = Written::default;
-        Turn {
-            operations: Vec::new(),
-            found,
-            reads: none(),
-            writes: none(),
-            varying: none(),
-            formats: Vec::new(),
-        }
-    }
-}
-
-impl Swap {
-    /// Calls `visit` with everything that it names, the address first.
-    pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
-        let Swap { scope: _, space: _, address, width: _, d, expected, new, turn, reason: _ } = self;
-        [Named::Read(address.base), Named::Read(*expected), Named::Read(*new)]
-            .into_iter()
-            .for_each(&mut *visit);
-        let source = |pred: &_| Named::ReadPredicate(super::op::PredSrc { pred: *pred, negated: false });
-        turn.reads.registers.iter().for_each(|a| visit(Named::Read(Src::Reg(*a))));
-        turn.reads.predicates.iter().for_each(|p| visit(source(p)));
-        turn.writes.registers.iter().chain([d]).for_each(|d| visit(Named::Write(*d)));
-        turn.writes.predicates.iter().for_each(|p| visit(Named::WritePredicate(*p)));
-    }
-}
 
 /// The abstract contents of a register during a turn, as far as exchanges are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

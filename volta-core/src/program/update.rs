@@ -1,6 +1,8 @@
-//! The updates of memory by atomic operations, and the threads for which they are atomic (rule Y7).
+//! The updates of memory by atomic operations and by loops of compare-and-swap, and the threads for which they are atomic
+//! (rule Y7).
 
-use super::op::{Int, Int2, Width};
+use super::op::{Address, InstId, Int, Int2, PredSrc, RegId, Space, Src, Width};
+use super::visit::{Named, Written};
 use crate::number::format::Format;
 
 /// The update of a location by an atomic operation. Every update commutes with updates of its own kind.
@@ -87,4 +89,75 @@ pub enum Scope {
     Cluster,
     /// All threads of the launch: `.gpu`, `.sys`.
     Launch,
+}
+
+/// `atom.cas`: replaces the contents of a location if they are as expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Swap {
+    /// The scope in which it is atomic.
+    pub scope: Scope,
+    /// The state space of the location.
+    pub space: Space,
+    /// The address of the location.
+    pub address: Address,
+    /// The width of the location.
+    pub width: Width,
+    /// The register for the previous contents.
+    pub d: RegId,
+    /// The expected contents.
+    pub expected: Src,
+    /// The new contents.
+    pub new: Src,
+    /// One turn of the loop around it.
+    pub turn: Turn,
+    /// The reason given if it is not an update.
+    pub reason: String,
+}
+
+/// One turn of a loop of compare-and-swap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// Its operations in order, from finding the contents to the exchange.
+    pub operations: Vec<InstId>,
+    /// The register that holds the contents that it found.
+    pub found: RegId,
+    /// What its operations read.
+    pub(super) reads: Written,
+    /// What they write.
+    pub(super) writes: Written,
+    /// What may differ in a turn that finds other contents: the register of the contents, and everything in the loop
+    /// that depends on it.
+    pub varying: Written,
+    /// The formats of the reals that it computes with.
+    pub formats: Vec<Format>,
+}
+
+impl Turn {
+    /// A turn without operations, with its contents in this register.
+    pub(super) fn without_operations(found: RegId) -> Turn {
+        let none = Written::default;
+        Turn {
+            operations: Vec::new(),
+            found,
+            reads: none(),
+            writes: none(),
+            varying: none(),
+            formats: Vec::new(),
+        }
+    }
+}
+
+impl Swap {
+    /// Calls `visit` with everything that it names, the address first.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
+        let Swap { scope: _, space: _, address, width: _, d, expected, new, turn, reason: _ } = self;
+        [Named::Read(address.base), Named::Read(*expected), Named::Read(*new)]
+            .into_iter()
+            .for_each(&mut *visit);
+        let source = |pred: &_| Named::ReadPredicate(PredSrc { pred: *pred, negated: false });
+        turn.reads.registers.iter().for_each(|a| visit(Named::Read(Src::Reg(*a))));
+        turn.reads.predicates.iter().for_each(|p| visit(source(p)));
+        turn.writes.registers.iter().chain([d]).for_each(|d| visit(Named::Write(*d)));
+        turn.writes.predicates.iter().for_each(|p| visit(Named::WritePredicate(*p)));
+    }
 }

@@ -12,7 +12,30 @@ pub(super) enum Named {
     Target(InstId),
 }
 
+/// What an operation writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Registers.
+    pub registers: Vec<RegId>,
+    /// Predicate registers.
+    pub predicates: Vec<PredId>,
+    /// Whether it writes local memory.
+    pub local: bool,
+}
+
 impl Op {
+    /// What the operation writes that is private to its thread.
+    pub fn written(&self) -> Written {
+        let forgets = matches!(self, Op::Enter { declared } if !declared.variables.is_empty());
+        let mut written = Written { local: self.stores_locally() || forgets, ..Written::default() };
+        self.visit(&mut |named| match named {
+            Named::Write(d) => written.registers.push(d),
+            Named::WritePredicate(p) => written.predicates.push(p),
+            Named::Read(_) | Named::ReadPredicate(_) | Named::Target(_) => {}
+        });
+        written
+    }
+
     /// Whether it writes a predicate register.
     pub(super) fn writes_predicate(&self, predicate: PredId) -> bool {
         let mut writes = false;

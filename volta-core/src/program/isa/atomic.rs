@@ -10,9 +10,8 @@ use crate::number::format::Format;
 use crate::program::asynchronous::Async;
 use crate::program::op::{Address, Int, Int2, Op, RegId, Space, Src, Width};
 use crate::program::operand::{Fail, Lowered, Operation};
-use crate::program::swap::{Swap, Turn};
 use crate::program::types::{Type, double, float_width};
-use crate::program::update::{Scope, Update};
+use crate::program::update::{Scope, Swap, Turn, Update};
 use crate::ptx::tree::Operand;
 
 const SYNC: &str = "Parallel Synchronization and Communication Instructions";
