@@ -2,7 +2,7 @@
 
 use super::code::{Inst, Program};
 use super::effect::Control;
-use super::op::{InstId, Op, PredId, RegId, Src};
+use super::op::{InstId, Src};
 use super::repeat::Loops;
 use super::visit::{Named, Written};
 use rustc_hash::{FxHashMap, FxHashSet};

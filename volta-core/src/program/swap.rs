@@ -9,7 +9,7 @@
 
 use super::code::Program;
 use super::effect::{Control, Effect};
-use super::op::{Address, Compare, InstId, Op, RegId, Space, Special, Src, Width};
+use super::op::{Compare, InstId, Op, RegId, Special, Src};
 use super::update::{Swap, Turn};
 use super::visit::{Named, Written};
 use crate::number::format::Format;
