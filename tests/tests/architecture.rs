@@ -8,7 +8,7 @@ use volta_core::case::{
 };
 use volta_core::decide::InputInfo;
 use volta_core::decide::forms::Forms;
-use volta_core::machine::{self, OutputValue, Outputs};
+use volta_core::machine::{self, OutputValue, Outputs, Recognition};
 use volta_core::term::{InputId, expression, spell_element};
 use volta_core::{program, ptx};
 
@@ -50,8 +50,15 @@ fn the_architecture_page_shows_what_the_stages_give() {
 
     let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
     let opt = side(text, "halves");
-    let (outcome, _) =
-        machine::run(Which::Opt, &lowered, &opt, &params, &Options::default(), None, Outputs::Compared);
+    let (outcome, _) = machine::run(
+        Which::Opt,
+        &lowered,
+        &opt,
+        &params,
+        &Options::default(),
+        Recognition::default(),
+        Outputs::Compared,
+    );
     let outcome = outcome.expect("no fault");
     let output = outcome.outputs[3];
     let store = &outcome.stores[output.store];

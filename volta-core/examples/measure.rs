@@ -59,7 +59,7 @@ fn measure(kernel: &str, runs: u32) -> Result<(), Box<dyn Error>> {
             &side,
             &alone.params,
             &Options::default(),
-            None,
+            machine::Recognition::default(),
             machine::Outputs::Written,
         );
         let outcome = outcome.map_err(|error| format!("{kernel}: {error:?}"))?;

@@ -4,7 +4,7 @@ use super::unknown;
 use volta_core::case::{
     Argument, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
-use volta_core::machine::{self, Execution, OutputValue, Outputs};
+use volta_core::machine::{self, Execution, OutputValue, Outputs, Recognition};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, TermKind};
@@ -205,8 +205,15 @@ pub(crate) fn launch(
         arguments: Some(arguments),
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
-    let (outcome, _) =
-        machine::run(Which::Opt, &program, &side, &params, &Options::default(), None, Outputs::Compared);
+    let (outcome, _) = machine::run(
+        Which::Opt,
+        &program,
+        &side,
+        &params,
+        &Options::default(),
+        Recognition::default(),
+        Outputs::Compared,
+    );
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)

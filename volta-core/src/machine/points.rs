@@ -111,7 +111,7 @@ impl Points {
                     own.depends[at].insert(lane);
                     // The sign is the first operand.
                     let known_sign = is_sign && !own.depends_on_inputs(operands[0]);
-                    if known_sign && !(decided && !own.is_of_function(store, operands[0])) {
+                    if known_sign && (!decided || own.is_of_function(store, operands[0])) {
                         return false;
                     }
                     continue;

@@ -1,7 +1,7 @@
 //! Terms as text, for messages: short, with an ellipsis where an expression is cut.
 
 use super::id::TermId;
-use super::info::fill;
+use super::info::{TermOp, fill};
 use super::node::{Store, View};
 use crate::number::{Extended, Rational};
 
@@ -21,6 +21,10 @@ pub fn expression(
             Extended::PosInf => "inf".to_string(),
             Extended::NegInf => "-inf".to_string(),
         },
+        // A known number that is kept as a term.
+        View::Apply(TermOp::Mul, [known, one, _]) if known.is_constant() && is_power_of_zero(store, one) => {
+            expression(store, known, depth, input, number)
+        }
         View::Apply(..) if depth == 0 => "…".to_string(),
         View::Apply(op, operands) => {
             let shown = |operand: &TermId| expression(store, *operand, depth - 1, input, number);
@@ -28,6 +32,12 @@ pub fn expression(
             fill(op.info().text, &operands)
         }
     }
+}
+
+/// Whether a term is `2^0`.
+fn is_power_of_zero(store: &Store, term: TermId) -> bool {
+    let View::Apply(TermOp::Exp2, [exponent, ..]) = store.view(term) else { return false };
+    matches!(store.view(exponent), View::Constant(constant) if constant.exact.signum() == 0)
 }
 
 /// The name of an input's element: `x[3]`, `A[0][7]`; a scalar (no extents) has the name alone.
