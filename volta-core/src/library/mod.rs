@@ -18,7 +18,7 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, Execution, KnownFloats, OutputValue, Outputs, Recognition, RunError};
+use crate::machine::{self, Execution, KnownFloats, Outputs, Recognition, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -339,10 +339,7 @@ fn built(
         machine::run(Which::Opt, &program, &side, &params, &options, recognition, Outputs::Compared);
     let outcome = outcome.ok()?;
     let [output] = outcome.outputs.as_slice() else { return None };
-    let root = match output.value {
-        OutputValue::Real(root) | OutputValue::Integer(root) => root,
-        OutputValue::Bits(_) => return None,
-    };
+    let root = output.value.term()?;
     let store = &outcome.stores[output.store];
     // With a known operand, the rest may be plain arithmetic, which needs no template.
     if known.is_some() && !store.is_unexplained(root) {

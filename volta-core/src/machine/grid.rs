@@ -43,6 +43,16 @@ pub enum OutputValue {
     Integer(TermId),
 }
 
+impl OutputValue {
+    /// Its term, if it has one.
+    pub fn term(self) -> Option<TermId> {
+        match self {
+            OutputValue::Real(term) | OutputValue::Integer(term) => Some(term),
+            OutputValue::Bits(_) => None,
+        }
+    }
+}
+
 /// A written element of an output tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
@@ -430,7 +440,7 @@ fn attempt<'l>(
     }
     if let KnownFloats::Terms { decided, .. } = launch.recognition.known
         && !(contributions.is_empty()
-            && points.allow(&store, outputs.iter().map(|(_, _, value)| value), decided))
+            && points.allow(&store, outputs.iter().filter_map(|(_, _, value)| value.term()), decided))
     {
         let what = "depends on what known floats decide".to_string();
         let fault = Fault::new(launch.which, FaultKind::DependsOnRounding, "V10", what, Vec::new(), None);

@@ -1,16 +1,14 @@
-//! Functions of the mathematical library at known points: what a run looks for, and what it may then not decide (rules
-//! V5, V10).
+//! Functions of the mathematical library at known points: which functions a run recognises, and which decisions it must
+//! then not make (rules V5, V10).
 //!
-//! A call whose operands are all known numbers leaves no graph: the machine folds its steps, and the result is the
-//! number that the polynomial gives, not that of the function. So a kernel in which such steps were met is executed
-//! once more, with the integers that it converts to floats, and the floats that the case gives, kept as terms, as if
-//! they were inputs. Then functions of
-//! them are recognised as functions of inputs are, and the terms of the outputs are the functions, at known points.
+//! A call with known numbers for all operands leaves no graph: the machine folds its steps, and the result is the value
+//! of the polynomial, not of the function. So a kernel in which such steps were met is executed once more. Integers
+//! that it converts to floats, and floats that the case gives, are then kept as terms, as if they were inputs.
+//! Functions of them are recognised like functions of inputs, and outputs are terms of these functions at known points.
 //!
-//! In that run known floats decide nothing: what they decided in the first run, they decided alike with and without
-//! rounding. Of its outputs, those are refused that depend on another decision of known floats.
+//! In that run, known floats decide nothing. A decision of the first run was the same with and without rounding. An
+//! output that depends on any other decision of known floats is refused.
 
-use super::grid::OutputValue;
 use crate::base::lane::LaneMask;
 use crate::number::format::Format;
 use crate::number::interval::{Function, Wide};
@@ -27,32 +25,32 @@ use std::sync::Arc;
 /// Precision of enclosures of known terms, in bits.
 const PRECISION: u32 = 192;
 
-/// At most this many known terms are looked at.
+/// The largest number of known terms that are examined.
 const MAX_KNOWN: usize = 1 << 20;
 
-/// What a run looks for.
+/// The functions that a run recognises.
 #[derive(Clone, Debug, Default)]
 pub struct Recognition {
-    /// The templates of functions; none where a kernel contains no mark of one.
+    /// The templates of functions; `None` if the kernel contains no mark of one.
     pub functions: Option<Arc<Templates>>,
-    /// The bits of literals that are coefficients: an operation of one with other known numbers is a step of a
+    /// The bits of literals that are coefficients: an operation on one and on other known numbers is a step of a
     /// function at a known point.
     pub coefficients: Arc<FxHashSet<u64>>,
-    /// What becomes of floats that depend on no input.
+    /// The representation of floats that depend on no input.
     pub known: KnownFloats,
 }
 
-/// What becomes of floats that depend on no input.
+/// The representation of floats that depend on no input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KnownFloats {
     /// They are numbers.
     #[default]
     Numbers,
-    /// Those that are converted from integers are terms, and so is what is computed from them.
+    /// Those converted from integers are terms, and so is everything computed from them.
     Terms {
-        /// So are those that the case gives.
+        /// Whether those that the case gives are terms as well.
         given: bool,
-        /// Whether a run before decided alike, with and without rounding, whatever depends on no function.
+        /// Whether an earlier run made each decision that depends on no function alike, with and without rounding.
         decided: bool,
     },
 }
@@ -62,12 +60,12 @@ pub enum KnownFloats {
 pub(super) struct Points {
     /// The term of each number.
     terms: FxHashMap<(Format, TermId), TermId>,
-    /// The floors of a compiler's idiom, which cancel whatever they are.
+    /// The floors of a compiler's idiom, which cancel whatever their value is.
     pub(super) floors: FxHashSet<NodeId>,
 }
 
 impl Points {
-    /// The term of a number in a format: no constant, so that nothing is folded. `None` of an infinity.
+    /// The term of a number in a format, which is no constant, so that nothing is folded. `None` for an infinity.
     pub(super) fn term(
         &mut self,
         store: &mut Store,
@@ -83,21 +81,16 @@ impl Points {
         };
         let zero = Constant { exact: Extended::Finite(Rational::ZERO), literal: None, rounded: None };
         let zero = store.intern(zero);
-        // Times one, as a power that is not folded: as of an input, nothing is known of its range.
+        // The number times 2⁰, which is not folded: nothing is known of its range, as for an input.
         let one = store.apply(TermOp::Exp2, &[zero], site);
         let term = store.apply(TermOp::Mul, &[number, one], site);
         self.terms.insert((format, number), term);
         Some(term)
     }
 
-    /// Whether outputs may be compared: none of them depends on what known floats decide, unless it is what they
-    /// decided in the run before, and every function of known floats has a value where it is taken.
-    pub(super) fn allow<'o>(
-        &self,
-        store: &Store,
-        outputs: impl Iterator<Item = &'o OutputValue>,
-        decided: bool,
-    ) -> bool {
+    /// Whether these terms of outputs may be compared: none depends on a decision of known floats that the earlier run
+    /// did not make, and every function of known floats has a value at its point.
+    pub(super) fn allow(&self, store: &Store, outputs: impl Iterator<Item = TermId>, decided: bool) -> bool {
         let needed = needed(store, outputs);
         let mut own = KnownTerms { depends: vec![LaneMask::NONE; store.len()], values: FxHashMap::default() };
         for (at, mask) in needed.into_iter().enumerate() {
@@ -116,7 +109,7 @@ impl Points {
                     }
                     continue;
                 }
-                // Literals below exponentials and beside logarithms may be read as constants, as in functions.
+                // Literals in exponents and beside logarithms may be read as constants, as in functions.
                 let is_of_function = store.is_meant(node)
                     || op.reads() != Reads::Nothing
                     || operands.iter().any(|operand| own.is_of_function(store, *operand));
@@ -138,11 +131,11 @@ impl Points {
     }
 }
 
-/// The known terms that were looked at.
+/// The known terms that were examined.
 struct KnownTerms {
-    /// By node, the lanes that depend on an input.
+    /// For each node, the lanes that depend on an input.
     depends: Vec<LaneMask>,
-    /// The values of the others, and whether they depend on a function that was recognised.
+    /// The values of the others, and whether they depend on a recognised function.
     values: FxHashMap<TermId, (Value<Wide>, bool)>,
 }
 
@@ -188,20 +181,15 @@ fn decides(op: TermOp) -> bool {
     }
 }
 
-/// By node, the lanes that outputs are computed from.
-fn needed<'o>(store: &Store, outputs: impl Iterator<Item = &'o OutputValue>) -> Vec<LaneMask> {
+/// For each node, the lanes from which outputs are computed.
+fn needed(store: &Store, outputs: impl Iterator<Item = TermId>) -> Vec<LaneMask> {
     let mut needed = vec![LaneMask::NONE; store.len()];
     let note = |needed: &mut Vec<LaneMask>, term: TermId| {
         if let TermKind::Lane(node, lane) = term.kind() {
             needed[node.index()].insert(lane);
         }
     };
-    for output in outputs {
-        match output {
-            OutputValue::Real(term) | OutputValue::Integer(term) => note(&mut needed, *term),
-            OutputValue::Bits(_) => {}
-        }
-    }
+    outputs.for_each(|term| note(&mut needed, term));
     for at in (0..store.len()).rev() {
         for lane in needed[at] {
             let term = TermId::lane(NodeId::from_index(at), lane);

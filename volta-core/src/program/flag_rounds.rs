@@ -1,5 +1,5 @@
-//! Loops that wait for a flag in rounds of a barrier (rule Y15): a thread loads the flag, all threads of the CTA meet at a
-//! reduction, and there is another round as long as all of them ask for one.
+//! Loops that wait for a flag in rounds of a barrier (rule Y15): in each round, one thread loads the flag and all
+//! threads of the CTA meet at a reduction. There is another round as long as all of them ask for one.
 
 use super::code::Inst;
 use super::flag::{Straight, straight};
@@ -7,28 +7,29 @@ use super::op::{Barrier, Bool2, InstId, Op, PredId, PredSrc, RegId, Src};
 use super::visit::Named;
 use rustc_hash::FxHashSet;
 
-/// The barrier of such a loop, and what follows it. But for the load, a round only computes, from what no round changes.
+/// The barrier of such a loop, and what follows it. Except for the load, a round only computes, from values that no
+/// round changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlagRounds {
-    /// Whether a thread asks for another round.
+    /// The predicate with which a thread asks for another round.
     pub asks: PredSrc,
-    /// Whether all do.
+    /// The predicate that receives whether all do.
     pub result: PredId,
-    /// What is computed behind the barrier.
+    /// The operations after the barrier.
     pub behind: Vec<InstId>,
-    /// There is another round where this holds then.
+    /// The condition, after these, for another round.
     pub again: PredSrc,
-    /// What is computed before some threads go to the load.
+    /// The operations before some threads branch to the load.
     pub before: Vec<InstId>,
-    /// Those where this holds; all, if there is none.
+    /// The condition for branching to the load; `None` if all threads do.
     pub polls: Option<PredSrc>,
-    /// What of that is read.
+    /// The registers that these operations read.
     pub registers: Vec<RegId>,
-    /// Likewise.
+    /// The predicates that they read.
     pub predicates: Vec<PredId>,
 }
 
-/// What a thread reads and writes on its way.
+/// The registers and predicates that operations write.
 #[derive(Default)]
 struct Names {
     registers: FxHashSet<RegId>,
@@ -42,7 +43,7 @@ impl Names {
         self.predicates.extend(written.predicates);
     }
 
-    /// Whether what an operation reads is among the `fresh` ones, if it is among these.
+    /// Whether everything an operation reads is `fresh`, if it is among these.
     fn allow(&self, op: &Op, fresh: &Names) -> bool {
         let mut allowed = true;
         op.visit(&mut |named| match named {
@@ -63,7 +64,7 @@ impl Names {
     }
 }
 
-/// The way from behind the barrier back to it.
+/// The path from the barrier back to it.
 struct Way {
     before: Vec<InstId>,
     polls: Option<PredSrc>,
@@ -72,7 +73,7 @@ struct Way {
 }
 
 impl FlagRounds {
-    /// Those of a load from which threads come straight to a barrier, computing a condition.
+    /// The rounds of a load that is followed by the operations of a condition and then the barrier.
     pub(super) fn of(
         insts: &[Inst],
         load: usize,
@@ -113,7 +114,7 @@ impl FlagRounds {
         rounds.is_idle(insts, load, (&to_load, without.as_deref(), condition)).then_some(rounds)
     }
 
-    /// Whether each round computes the same but for what the load gives.
+    /// Whether each round computes the same, except for the result of the load.
     fn is_idle(
         &self,
         insts: &[Inst],
@@ -129,7 +130,7 @@ impl FlagRounds {
             return false;
         }
         names.predicates.insert(self.result);
-        // Those that do not load keep what they have there.
+        // Threads that do not load keep the contents of its register.
         let walk = |names: &Names, fresh: &mut Names, path: &[InstId]| {
             path.iter().all(|at| {
                 let allowed = names.allow(op(at), fresh);

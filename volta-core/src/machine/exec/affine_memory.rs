@@ -12,7 +12,6 @@ use super::super::value::Value;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
-use smallvec::SmallVec;
 
 /// Where the lanes of a warp, or the threads of several warps, access one object.
 pub(in super::super) struct Places<'l, const B: usize = 5> {
@@ -108,22 +107,19 @@ impl<'l> Cta<'l> {
         Ok(true)
     }
 
-    /// Words of a thread's local memory, if they are whole and defined.
+    /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined.
     #[inline]
-    pub(in super::super) fn own_words<const B: usize>(
+    pub(in super::super) fn own_word<const B: usize>(
         &self,
         warp: &Warp,
         lane: Lane,
         places: &Places<'_, B>,
         width: Width,
-        count: usize,
-    ) -> Option<SmallVec<[Value; 4]>> {
+        step: usize,
+    ) -> Option<Value> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
-        let first = first as usize + (places.offsets.first >> 2) as usize;
-        let word = |cell: &[Cell; 32]| {
-            self.packed.part(cell[lane], 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
-        };
-        warp.local[first..first + count].iter().map(word).collect()
+        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
+        self.packed.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
     }
 
     /// The words of the elements at some places, if they belong to a read-only input.

@@ -1,6 +1,6 @@
-//! Loops that wait for a flag in rounds of a barrier (rule Y15). Here there is one round: the thread that loads the flag waits
-//! until it need not ask for another one, and the others wait for it at the barrier. That this is what all rounds come to is
-//! looked at when they meet.
+//! Loops that wait for a flag in rounds of a barrier (rule Y15). One round is executed: the thread that loads the flag
+//! waits until it asks for no further round, and the others wait for it at the barrier. That this is equivalent to all
+//! rounds is checked when they meet.
 
 use super::super::barriers::Arrival;
 use super::super::cta::{Cta, Stop};
@@ -12,8 +12,8 @@ use crate::program::{FlagRounds, InstId};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
-    /// Threads meet at a reduction. If one of them has waited for a flag in rounds of it, all others must have asked for
-    /// another round in each of them, and have done nothing else.
+    /// Threads meet at a reduction. If one of them has waited for a flag in rounds of it, all others must have asked
+    /// for another round each time, and have done nothing else.
     pub(in super::super) fn end_rounds(&mut self, warps: &[Warp], arrivals: &[Arrival]) -> Result<(), Stop> {
         if self.flags.rounds.is_empty() {
             return Ok(());
@@ -47,7 +47,8 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Nobody can go on: where a thread waits for a flag in rounds, and another one has asked for none, these are over.
+    /// No thread can proceed. If a thread waits for a flag in rounds and another one has asked for no further round,
+    /// the rounds are over, and the wait is unsupported.
     pub(in super::super) fn rounds_are_over(&self, warps: &[Warp]) -> Result<(), Stop> {
         for warp in warps {
             for lane in warp.at_phase.iter().filter(|lane| self.flag_waited_for(warp, *lane).is_some()) {

@@ -18,7 +18,7 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Decoded, Format, decode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, Compare, FloatCompare, InstId, RegId, Src};
-use crate::term::{Constant, Kind, Results, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, Kind, Reads, Results, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
@@ -503,8 +503,16 @@ impl Cta<'_> {
         }
     }
 
-    /// Whether an operand is a coefficient of a function.
-    fn is_step_of_function(&self, ids: &[TermId]) -> bool {
+    /// Whether an operation on known numbers is a step of a function: with a coefficient as operand, or an exponential
+    /// or a logarithm whose value is not known exactly.
+    fn is_step_of_function(&self, op: TermOp, ids: &[TermId]) -> bool {
+        let is_exact = |id: &TermId| match id.kind() {
+            TermKind::Constant(id) => self.store.constant(id).exact.finite().is_none_or(Rational::is_integer),
+            TermKind::Input { .. } | TermKind::Lane(..) => false,
+        };
+        if op.reads() != Reads::Nothing && !ids.iter().all(is_exact) {
+            return true;
+        }
         let coefficients = &self.launch.recognition.coefficients;
         let is_coefficient = |id: &TermId| match id.kind() {
             TermKind::Constant(id) => {
@@ -520,7 +528,7 @@ impl Cta<'_> {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
             return value;
         }
-        self.counts.at_known_points = self.counts.at_known_points || self.is_step_of_function(ids);
+        self.counts.at_known_points = self.counts.at_known_points || self.is_step_of_function(shape.op, ids);
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
             // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.

@@ -95,12 +95,13 @@ impl Group<0> for OneThread<'_> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let Some(words) = cta.own_words(self.warp, self.lane, places, width, d.len()) else {
-            return Ok(false);
-        };
-        for (target, word) in d.iter().zip(words) {
-            let Some(target) = target else { continue };
-            self.warp.register_mut(*target).set(self.lane, word);
+        for (step, target) in d.iter().enumerate() {
+            let Some(word) = cta.own_word(self.warp, self.lane, places, width, step) else {
+                return Ok(false);
+            };
+            if let Some(target) = target {
+                self.warp.register_mut(*target).set(self.lane, word);
+            }
         }
         Ok(true)
     }

@@ -17,6 +17,7 @@ use super::exec::affine_memory::{Places, sharing_lanes};
 use super::exec::group::Group;
 use super::race::Now;
 use super::register::{Affine, Held};
+use super::value::Value;
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::{Options, Schedule};
@@ -499,13 +500,12 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
     ) -> Result<bool, Stop> {
         let AllThreads { lockstep, warps, holds: _ } = self;
         if B == ALONE {
-            let Some(words) = cta.own_words(&warps[0], Lane::FIRST, places, width, d.len()) else {
-                return Ok(false);
-            };
-            let words = words.into_iter().map(|word| word.as_word().map(Held::uniform));
-            for (target, word) in d.iter().zip(words) {
-                let (Some(target), Some(word)) = (target, word) else { continue };
-                lockstep.hold(*target, word);
+            for (step, target) in d.iter().enumerate() {
+                let word = cta.own_word(&warps[0], Lane::FIRST, places, width, step);
+                let Some(word) = word.and_then(Value::as_word) else { return Ok(false) };
+                if let Some(target) = target {
+                    lockstep.hold(*target, Held::uniform(word));
+                }
             }
             return Ok(true);
         }
