@@ -4,6 +4,7 @@ pub mod case_schema;
 pub mod corpus;
 pub mod differential;
 pub mod expander;
+pub mod explored;
 pub mod explorer;
 pub mod expression;
 pub mod filetest;

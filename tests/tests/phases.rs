@@ -2,46 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Schedule, Side, Sign,
-};
-use volta_core::number::{Extended, Rational};
+use volta_core::case::{Case, Contents, Launch, Options, Role, Schedule};
+use volta_suite::explored::{list, side, tensor};
 use volta_suite::interpreter::random::Random;
 use volta_suite::phases::{Act, BARRIERS, Program, ROWS, SOURCES, explore, kernel, outcome, sources};
 
 /// States that the explorer may visit; larger programs are left out.
 const STATES: usize = 60_000;
 
-fn tensor(name: &str, elements: u64, role: Role, contents: Contents) -> Param {
-    let element = Element::Int { bytes: 4, signed: false };
-    let (reference, opt, shape, sign) = (element, element, vec![elements], Sign::Any);
-    Param {
-        name: name.into(),
-        kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign },
-        binding: Binding::Argument,
-    }
-}
-
-fn side(ptx: String, block: u32) -> Side {
-    Side {
-        ptx,
-        path: "explored.ptx".into(),
-        kernel: None,
-        arguments: Some(["x", "y"].map(|name| Argument::Named(name.into())).into()),
-        launch: Launch::of_threads(block),
-    }
-}
-
 fn case(program: &Program, schedule: Schedule) -> Case {
-    let given = sources().into_iter().map(|value| Extended::Finite(Rational::from_integer(value.into())));
-    let words = sources().len() as u64;
+    let threads = program.threads.len();
     Case {
         params: vec![
-            tensor("x", words, Role::In, Contents::List(given.collect())),
-            tensor("y", program.threads.len() as u64, Role::Out, Contents::Symbolic),
+            tensor("x", 4, sources().len() as u64, Role::In, list(sources())),
+            tensor("y", 4, threads as u64, Role::Out, Contents::Symbolic),
         ],
         reference: None,
-        opt: side(kernel(program), 32 * program.threads.len() as u32),
+        opt: side(kernel(program), &["x", "y"], Launch::of_threads(32 * threads as u32)),
         options: Options { threads: 1, schedule, ..Options::default() },
     }
 }
@@ -135,7 +112,8 @@ fn check(program: &Program) -> Result<Option<String>, String> {
         }
         if verdict == "clean" && schedule == Schedule::InOrder {
             let Some(sums) = found.ends.first() else { return Err("it has no end".into()) };
-            let compared = Case { reference: Some(side(outcome(sums), 1)), ..case };
+            let compared =
+                Case { reference: Some(side(outcome(sums), &["x", "y"], Launch::of_threads(1))), ..case };
             let report = volta_core::verify(&compared);
             if report.verdict.name() != "equivalent" {
                 return Err(format!("the ends are {sums:?}\n{program:?}\n{report:#?}"));

@@ -7,11 +7,9 @@ use crate::emit::{Kernel, kernel, outcome};
 use crate::explore::{Findings, Site, explore};
 use crate::generate;
 use crate::model::{Act, FLAGS, Layout, Order, Program, ROWS, initial};
-use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Schedule, Side, Sign,
-};
-use volta_core::number::{Extended, Rational};
+use volta_core::case::{Case, Contents, Launch, Options, Role, Schedule};
 use volta_core::verdict::{Fault, FaultKind, Report, Verdict};
+use volta_suite::explored::{list, side, tensor};
 
 /// States that the explorer may visit; larger programs are left out.
 const STATES: usize = 40_000;
@@ -21,29 +19,6 @@ const PROGRAMS: u64 = 2_000;
 
 /// So many disagreements are described.
 const DESCRIBED: usize = 4;
-
-fn tensor(name: &str, values: Vec<u32>, role: Role) -> Param {
-    let element = Element::Int { bytes: 4, signed: false };
-    let shape = vec![values.len() as u64];
-    let values = values.into_iter().map(|value| Extended::Finite(Rational::from_integer(value.into())));
-    let contents = if role == Role::Out { Contents::Symbolic } else { Contents::List(values.collect()) };
-    let (reference, opt, sign) = (element, element, Sign::Any);
-    Param {
-        name: name.into(),
-        kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign },
-        binding: Binding::Argument,
-    }
-}
-
-fn side(ptx: String, launch: Launch) -> Side {
-    Side {
-        ptx,
-        path: "explored.ptx".into(),
-        kernel: None,
-        arguments: Some(["rows", "y", "flags"].map(|name| Argument::Named(name.into())).into()),
-        launch,
-    }
-}
 
 fn launch(program: &Program) -> Launch {
     let threads = program.threads.len() as u32;
@@ -60,12 +35,12 @@ fn launch(program: &Program) -> Launch {
 fn case(program: &Program, ptx: String, schedule: Schedule) -> Case {
     Case {
         params: vec![
-            tensor("rows", (0..ROWS).map(initial).collect(), Role::InOut),
-            tensor("y", vec![0; program.threads.len()], Role::Out),
-            tensor("flags", vec![0; FLAGS], Role::InOut),
+            tensor("rows", 4, ROWS as u64, Role::InOut, list((0..ROWS).map(initial))),
+            tensor("y", 4, program.threads.len() as u64, Role::Out, Contents::Symbolic),
+            tensor("flags", 4, FLAGS as u64, Role::InOut, list([0; FLAGS])),
         ],
         reference: None,
-        opt: side(ptx, launch(program)),
+        opt: side(ptx, &["rows", "y", "flags"], launch(program)),
         options: Options { threads: 1, schedule, ..Options::default() },
     }
 }
@@ -166,8 +141,9 @@ fn check(program: &Program, seed: u64) -> Result<Option<Checked>, String> {
             && let Some(end) = found.ends.first()
         {
             let end = outcome(end, program.layout);
-            let flags = tensor("flags", vec![0; FLAGS], Role::InOut);
-            let mut compared = Case { reference: Some(side(end, Launch::of_threads(1))), ..case };
+            let flags = tensor("flags", 4, FLAGS as u64, Role::InOut, list([0; FLAGS]));
+            let mut compared =
+                Case { reference: Some(side(end, &["rows", "y", "flags"], Launch::of_threads(1))), ..case };
             compared.params[2] = flags;
             let report = volta_core::verify(&compared);
             if report.verdict.name() != "equivalent" {

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules,
-    Schedule, Side, Sign,
-};
+use volta_core::case::{Case, Contents, Launch, Layout, Options, Role, Rules, Schedule};
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::{Fault, FaultKind, Report, SideStats, Verdict};
+use volta_suite::explored::{list, side, tensor};
 use volta_suite::explorer::emit::{self, Home, Kernel, Style};
 use volta_suite::explorer::{
     Broken, Findings, HALVES, INITIAL, Pace, Pair, Program, Relaxed, Search, Space, explore, threads,
@@ -51,44 +49,18 @@ pub(crate) const VARIANTS: [Variant; 2] = [
     ("plain terms", |options| options.plain_terms = true),
 ];
 
-fn whole(value: i64) -> Extended {
-    Extended::Finite(Rational::from_integer(value))
-}
-
-fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Contents) -> Param {
-    let element = Element::Int { bytes, signed: false };
-    let (reference, opt, shape, sign) = (element, element, vec![elements], Sign::Any);
-    Param {
-        name: name.into(),
-        kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign },
-        binding: Binding::Argument,
-    }
-}
-
-fn side(ptx: String, block: u32) -> Side {
-    Side {
-        ptx,
-        path: "explored.ptx".into(),
-        kernel: None,
-        arguments: Some(["g", "s", "y"].map(|name| Argument::Named(name.into())).into()),
-        launch: Launch::of_threads(block),
-    }
-}
-
 pub(crate) fn case(program: &Program, ptx: String, relaxed: Relaxed) -> Case {
-    let halves = |range: std::ops::Range<usize>| {
-        Contents::List(INITIAL[range].iter().map(|half| whole(i64::from(*half))).collect())
-    };
+    let halves = |range: std::ops::Range<usize>| list(INITIAL[range].iter().copied());
     // Of what is only read, no accesses are recorded; both ways are to be tested.
     let source = if emit::writes_source(program) { Role::InOut } else { Role::In };
     Case {
         params: vec![
             tensor("g", 2, HALVES as u64, Role::InOut, halves(0..HALVES)),
             tensor("s", 2, (INITIAL.len() - HALVES) as u64, source, halves(HALVES..INITIAL.len())),
-            tensor("y", 4, 128, Role::InOut, Contents::Fill(whole(0))),
+            tensor("y", 4, 128, Role::InOut, Contents::Fill(Extended::Finite(Rational::ZERO))),
         ],
         reference: None,
-        opt: side(ptx, emit::block(program)),
+        opt: side(ptx, &["g", "s", "y"], Launch::of_threads(emit::block(program))),
         options: Options {
             rules: Rules {
                 exit_orders_memory: relaxed.exits,
@@ -206,7 +178,7 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
         && program.space != Space::Shared
     {
         let mut compared = case;
-        compared.reference = Some(side(emit::outcome(program, end), 1));
+        compared.reference = Some(side(emit::outcome(program, end), &["g", "s", "y"], Launch::of_threads(1)));
         let report = volta_core::verify(&compared);
         if report.verdict.name() != "equivalent" {
             return Err(format!("the explorer ends in {end:?}, but the verifier says {:#?}", report.verdict));

@@ -352,23 +352,24 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         learned.prover.set_budget(if thorough { all } else { all.min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
+        let screens = &mut self.screens;
+        let mut refuted = |points| {
+            let differs = differs(screens, element, points, inputs, options);
+            if differs { refute().map(Failure::Different) } else { None }
+        };
         let mut unproved = learned.climb(reference, opt, Stage::Lists);
         if unproved.is_open() {
             let points = if thorough { 0..SCREENS.len() } else { 0..1 };
-            if differs(&mut self.screens, element, points, inputs, options)
-                && let Some(witness) = refute()
-            {
-                return Err(Failure::Different(witness));
+            if let Some(different) = refuted(points) {
+                return Err(different);
             }
             if let Attempt::Open(_) = unproved {
                 unproved = learned.climb(reference, opt, Stage::Expansions);
             }
         }
         if !thorough && unproved.is_open() {
-            if differs(&mut self.screens, element, 1..SCREENS.len(), inputs, options)
-                && let Some(witness) = refute()
-            {
-                return Err(Failure::Different(witness));
+            if let Some(different) = refuted(1..SCREENS.len()) {
+                return Err(different);
             }
             learned.prover.settle_account();
             if let Some(read) = Sweep::proves(element, analysis, inputs, options, ration) {

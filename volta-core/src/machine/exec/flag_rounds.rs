@@ -71,9 +71,10 @@ impl Cta<'_> {
 
     #[cold]
     fn other_rounds(&self, warp: &Warp, lane: Lane, load: InstId) -> Stop {
-        let message = "threads that meet in each round of a loop that waits for a flag do not all ask for another round, \
-                       but for one of them that loads the flag"
-            .to_string();
+        let message =
+            "a loop waits for a flag in rounds of a barrier, and a thread other than the one that loads the \
+                       flag may end the rounds"
+                .to_string();
         let sites = vec![
             self.site("meets the others".into(), warp, lane, warp.pc[lane]),
             self.site("loads the flag".into(), warp, lane, load),

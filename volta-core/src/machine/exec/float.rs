@@ -507,7 +507,14 @@ impl Cta<'_> {
     /// or a logarithm whose value is not known exactly.
     fn is_step_of_function(&self, op: TermOp, ids: &[TermId]) -> bool {
         let is_exact = |id: &TermId| match id.kind() {
-            TermKind::Constant(id) => self.store.constant(id).exact.finite().is_none_or(Rational::is_integer),
+            TermKind::Constant(id) => {
+                let known = self.store.constant(id).exact.finite();
+                match op.reads() {
+                    Reads::Nothing => true,
+                    Reads::Exponent => known.is_none_or(Rational::is_integer),
+                    Reads::Logarithm => known.is_some_and(|known| *known == Rational::ONE),
+                }
+            }
             TermKind::Input { .. } | TermKind::Lane(..) => false,
         };
         if op.reads() != Reads::Nothing && !ids.iter().all(is_exact) {

@@ -162,17 +162,11 @@ impl<const B: usize> Lockstep<B> {
     /// What a register holds in all threads, if it is affine.
     #[inline(always)]
     fn held(&mut self, warps: &[Warp], register: RegId) -> Option<Held<B>> {
-        if self.registers[register.index()].is_none() {
-            self.collect(warps, register);
+        let value = &mut self.registers[register.index()];
+        if value.is_none() {
+            *value = collect(warps, register).map(|held| GroupValue { held, written_back: true });
         }
-        self.registers[register.index()].as_ref().map(|value| value.held)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn collect(&mut self, warps: &[Warp], register: RegId) {
-        self.registers[register.index()] =
-            collect(warps, register).map(|held| GroupValue { held, written_back: true });
+        value.as_ref().map(|value| value.held)
     }
 
     /// Whether a predicate holds in all threads, or in none.
@@ -237,6 +231,8 @@ impl<const B: usize> Lockstep<B> {
 }
 
 /// What a register of all warps holds, if that is affine from thread to thread.
+#[cold]
+#[inline(never)]
 fn collect<const B: usize>(warps: &[Warp], register: RegId) -> Option<Held<B>> {
     if B == ALONE {
         return warps[0].register(register).get(Lane::FIRST).as_word().map(Held::uniform);
@@ -335,7 +331,7 @@ struct AllThreads<'s, const B: usize> {
 
 impl<const B: usize> AllThreads<'_, B> {
     /// An operation that must be executed warp by warp: the warps' own registers then hold its operands.
-    fn part(&mut self, inst: &Inst) {
+    fn leave_lockstep(&mut self, inst: &Inst) {
         let lockstep = &mut *self.lockstep;
         lockstep.apart += 1;
         lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
@@ -345,7 +341,7 @@ impl<const B: usize> AllThreads<'_, B> {
     /// Executes an operation warp by warp.
     #[inline(never)]
     fn execute_by_warps(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<(), Stop> {
-        self.part(inst);
+        self.leave_lockstep(inst);
         let agreed = self.holds.is_some();
         for warp in self.warps.iter_mut() {
             let mut lanes = Lanes::new(warp, warp.exists);
@@ -428,7 +424,7 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
             self.lockstep.together += 1;
             return Ok(Some(pc.next()));
         }
-        self.part(inst);
+        self.leave_lockstep(inst);
         let mut all = true;
         for warp in self.warps.iter_mut() {
             match Lanes::new(warp, warp.exists).collective(cta, inst, members, pc)? {
