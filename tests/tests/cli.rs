@@ -208,7 +208,7 @@ fn cases_are_listed_and_chosen_by_name() {
     assert!(said.out.contains("did you mean `copy::clean`?"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--filter", "absent"]);
     assert_eq!(said.code, 2);
-    assert!(said.out.contains("none of 2 cases has such a name"), "{}", said.out);
+    assert!(said.out.contains("none of 2 cases matches"), "{}", said.out);
 }
 
 #[test]
@@ -408,14 +408,14 @@ fn a_snapshot_that_does_not_match_fails_and_waits() {
     let (before, after) = accepted.split_once("forms: ").expect("there is a digest");
     let other = format!("{before}forms: 0000{}", &after[4..]);
     scratch.write(SNAPSHOT, &other);
-    let headline = "the snapshot does not match: forms changed, but none that is shown";
+    let headline = "the snapshot does not match: forms changed, but none of those shown";
     for (ci, waits) in [("true", false), ("", true)] {
         let said = Said::by(command(&scratch, &["check", "cases"]).env("CI", ci));
         assert_eq!(said.code, 1, "{}", said.out);
         assert!(said.out.contains(&format!("failed: {headline}")), "{}", said.out);
         assert!(said.out.contains("    - digest of all forms: 0000"), "{}", said.out);
         assert!(
-            said.out.contains("help: if that is meant, `cargo volta check cases/copy/case --accept`"),
+            said.out.contains("help: if that is intended, `cargo volta check cases/copy/case --accept`"),
             "{}",
             said.out
         );
@@ -714,7 +714,7 @@ fn the_first_failure_may_end_a_run() {
     let said = volta(&scratch, &["check", "cases", "--fail-fast"]);
     assert_eq!(said.code, 1, "{}", said.out);
     assert!(said.out.contains("FAIL  copy::a_wrong") && !said.out.contains("copy::clean"), "{}", said.out);
-    let end = "\n0 as expected, 1 not as expected, 2 behind the first failure, not run\n";
+    let end = "\n0 as expected, 1 not as expected, 2 not run after the first failure\n";
     assert!(said.out.ends_with(end), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--fail-fast", "--format", "json"]);
     assert_eq!((said.code, said.out.lines().count()), (1, 1), "{}", said.out);
@@ -787,7 +787,7 @@ fn without_compiler_and_ptx_a_case_cannot_run() {
     assert!(said.out.contains("`cargo volta refresh cases/copy/case`"), "{}", said.out);
     let said = with_nvcc(&scratch, Path::new("/absent/nvcc"), &["check", "cases"]);
     assert_eq!(said.code, 2);
-    assert!(said.out.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.out);
+    assert!(said.out.contains("VOLTA_NVCC is /absent/nvcc, which is not a file"), "{}", said.out);
 }
 
 #[cfg(unix)]
@@ -870,7 +870,7 @@ fn compilers_that_disagree_are_both_named() {
     let new = fake_nvcc(&scratch, "new", "2.0.1", &racy);
     let said = with_nvcc(&scratch, &new, &["check", "cases"]);
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
-    let message = "race as compiled here (nvcc 2.0.1), but clean as checked in (nvcc 1.0.7)";
+    let message = "race for the PTX compiled here (nvcc 2.0.1), but clean for the PTX";
     assert!(said.out.contains(message), "{}", said.out);
     let said = with_nvcc(&scratch, &new, &["check", "cases", "--no-nvcc"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);

@@ -44,8 +44,8 @@ fn elements_are_named_numbered_or_all() {
     assert_eq!(of("31").out, of("y[31]").out);
     assert_eq!(of("all").out.matches("(check-sat)").count(), 32);
     for (wrong, message) in [
-        ("32", "there is no element 32: they are numbered from 0 to 31"),
-        ("y[32]", "no element that is compared is called `y[32]`\nhelp: did you mean"),
+        ("32", "there is no element 32: elements are numbered from 0 to 31"),
+        ("y[32]", "there is no compared element `y[32]`\nhelp: did you mean"),
     ] {
         let said = of(wrong);
         assert_eq!((said.code, said.out.as_str()), (2, ""));
@@ -68,8 +68,8 @@ fn a_file_is_written_instead() {
 fn what_has_no_condition_says_why() {
     let scratch = scratch("none");
     for (path, message) in [
-        ("cases/copy/racy", "nothing is left to prove of copy::racy: race\nhelp: `cargo volta check"),
-        ("cases", "2 cases are named\nhelp: --exact NAME takes one of them"),
+        ("cases/copy/racy", "nothing remains to be proved of copy::racy: race\nhelp: `cargo volta check"),
+        ("cases", "2 cases are selected\nhelp: --exact NAME selects one of them"),
         ("absent", "there is no folder absent"),
     ] {
         let said = export(&scratch, &[path]);

@@ -90,7 +90,7 @@ fn a_missing_compiler_is_named() {
     let scratch = scratch("missing");
     let said = Said::by(command(&scratch, "", &["check", "cases"]).env("VOLTA_NVCC", "/absent/nvcc"));
     assert!(
-        said.code == 2 && said.all().contains("VOLTA_NVCC is /absent/nvcc, which is no file"),
+        said.code == 2 && said.all().contains("VOLTA_NVCC is /absent/nvcc, which is not a file"),
         "{}",
         said.err
     );
@@ -114,10 +114,10 @@ fn a_broken_compiler_is_no_verdict_and_leaves_nothing() {
         ("echo garbage > \"$out\"", "expected a directive"),
         ("head -c 300 \"$dir/out.ptx\" > \"$out\"", "expected"),
         ("printf '\\377\\376\\000' > \"$out\"", "not text"),
-        ("true", "nvcc made no PTX"),
+        ("true", "nvcc reported success, but wrote no PTX"),
         ("kill -SEGV $$", "nvcc refuses"),
         ("cp \"$dir/out.ptx\" \"$out\"; exit 3", "nvcc refuses"),
-        ("mkdir \"$out\"", "no regular file"),
+        ("mkdir \"$out\"", "not a regular file"),
     ] {
         compiler(&scratch, script);
         for arguments in [["check", "cases"], ["refresh", "cases"]] {

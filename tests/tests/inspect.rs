@@ -67,7 +67,7 @@ fn a_new_case_runs_at_once() {
         assert!(said.out.contains(verdict), "{}\n{text}", said.all());
         let said = volta(&scratch, &["new", &kernel(reference), &kernel(opt), "--output", folder]);
         assert_eq!(said.code, 2);
-        assert!(said.err.contains("is there already"), "{}", said.err);
+        assert!(said.err.contains("already exists"), "{}", said.err);
     }
 }
 

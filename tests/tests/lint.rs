@@ -30,7 +30,7 @@ fn a_barrier_between_accesses_that_are_ordered_anyway_is_named() {
 fn a_kernel_that_races_is_not_looked_at() {
     let said = lint("softmax/no_barrier");
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("is not clean, and not looked at"), "{}", said.err);
+    assert!(said.err.contains("is not clean, and was not examined"), "{}", said.err);
 }
 
 /// 32 lanes that store 128 bytes apart touch 32 sectors, where 128 bytes fill 4; those of a column of 32 words want 32 words
@@ -44,15 +44,15 @@ fn what_accesses_cost_is_counted() {
     assert!(sectors.contains("k.cu:7: `y[threadIdx.x * 32 + r] = x[r * 32 + threadIdx.x];`"), "{sectors}");
     assert!(
         sectors.ends_with(
-            "direct: uncoalesced, 32 sectors of 32 bytes where 4 would do, in 32 of 32 accesses by warps: 1024 sectors, \
-             where 128 are possible"
+            "direct: uncoalesced, 32 sectors of 32 bytes where 4 would be enough, in 32 of 32 accesses by warps: 1024 \
+             sectors instead of 128"
         ),
         "{sectors}"
     );
     assert!(banks.contains("k.cu:17: `y[r * 32 + threadIdx.x] = tile[threadIdx.x][r];`"), "{banks}");
     assert!(
         banks.ends_with(
-            "square: 32-way bank conflict, in 32 of 32 accesses by warps: 1024 passes, where 32 are possible"
+            "square: 32-way bank conflict, in 32 of 32 accesses by warps: 1024 passes instead of 32"
         ),
         "{banks}"
     );

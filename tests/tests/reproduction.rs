@@ -31,7 +31,7 @@ fn both_results_are_told_and_where_they_part() {
     );
     let said = replay(&scratch, "mistakes/missing_barrier", &[]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("is race: only a difference has inputs at which it shows"), "{}", said.err);
+    assert!(said.err.contains("is race: only a difference has inputs to replay"), "{}", said.err);
 }
 
 #[test]

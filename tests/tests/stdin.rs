@@ -108,12 +108,12 @@ fn what_is_wrong_with_a_document_has_its_place_there() {
             "there is no source `cpy.ptx`",
         ),
         ("\"role\": \"in\"", "\"role\": \"into\"", "wrong-value", "\"into\"", "`role` is not `into`"),
-        ("\"block\": 32", "\"block\": 32 5", "case-syntax", "5,", "`,` or `}` is wanted here"),
-        ("\"f32\"", "null", "case-syntax", "null", "`null` is no value"),
-        ("\"role\": \"in\"", "\"type\": \"f32\"", "case-syntax", "\"type\"", "the key `type` is there twice"),
-        ("\"f32\"", "\"f32", "case-syntax", "\"f32", "this text has no end"),
-        ("\"block\": 32", "\"block\": 032", "case-syntax", "032", "`032` is no number"),
-        ("\"copy.ptx\":", "\"../copy.ptx\":", "wrong-value", "\"../copy.ptx\"", "is no name for a source"),
+        ("\"block\": 32", "\"block\": 32 5", "case-syntax", "5,", "expected `,` or `}` here"),
+        ("\"f32\"", "null", "case-syntax", "null", "`null` is not a value"),
+        ("\"role\": \"in\"", "\"type\": \"f32\"", "case-syntax", "\"type\"", "the key `type` occurs twice"),
+        ("\"f32\"", "\"f32", "case-syntax", "\"f32", "this string is not closed"),
+        ("\"block\": 32", "\"block\": 032", "case-syntax", "032", "`032` is not a number"),
+        ("\"copy.ptx\":", "\"../copy.ptx\":", "wrong-value", "\"../copy.ptx\"", "is not a name for a source"),
         (
             "copy.ptx::copy\"",
             "copy.ptx::coppy\"",
@@ -150,6 +150,6 @@ fn what_a_document_lacks_is_said() {
     assert!(help.starts_with("give the PTX itself among the sources"), "{help}");
     let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
     let said = Said::by_input(command.args(["check", "--stdin"]), "{");
-    assert!(said.code == 2 && said.out.contains("a key in quotes is wanted here"), "{}", said.out);
+    assert!(said.code == 2 && said.out.contains("expected a key in quotes here"), "{}", said.out);
     assert!(said.out.contains("--> stdin:1:2"), "{}", said.out);
 }

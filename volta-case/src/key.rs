@@ -183,7 +183,8 @@ impl Field for [u32; 3] {
             Some(&[x, y]) => Ok([x, y, 1]),
             Some(&[x, y, z]) => Ok([x, y, z]),
             _ => {
-                let message = format!("`{key}` is a whole number from 1, or a list of one to three of them");
+                let message =
+                    format!("`{key}` must be a whole number from 1, or a list of one to three of them");
                 Err(message.into())
             }
         }
@@ -321,7 +322,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     match number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)) {
         Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
-        Some(_) | None => Err(format!("`{text}` is no time: a number and `ms`, `s` or `m`, such as \"10s\"")),
+        Some(_) | None => {
+            Err(format!("`{text}` is not a time: give a number and `ms`, `s` or `m`, such as \"10s\""))
+        }
     }
 }
 

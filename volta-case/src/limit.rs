@@ -43,9 +43,9 @@ macro_rules! limits {
 limits! {
     /// warp instructions of all CTAs on one side; default {default}
     Instructions = "max_instructions", "warp instructions", 200_000_000;
-    /// bytes that are kept for the case: terms, memory, registers, accesses, facts, tables of the algebra; default half
-    /// of what the machine has, or what `ulimit -v` or a cgroup leaves of it, divided by the cases that run at once.
-    /// While both kernels run, each has half
+    /// bytes that are kept for the case: terms, memory, registers, accesses, facts, tables of the algebra; default: half
+    /// of the machine's memory, or of what `ulimit -v` or a cgroup allows, divided by the number of cases that run at
+    /// the same time. While both kernels run, each gets half
     MemoryBytes = "max_memory_bytes", "bytes of memory", 8 << 30;
     /// threads of a block; {default}
     BlockThreads = "max_block_threads", "threads in one CTA", 1024;
@@ -53,7 +53,7 @@ limits! {
     Ctas = "max_ctas", "CTAs", 65_536;
     /// steps of algebra for all output elements together; {default}
     AlgebraSteps = "max_algebra_steps", "steps of algebra", 50_000_000;
-    /// operations of a kernel, its calls inlined; {default}
+    /// operations of a kernel, with its calls inlined; {default}
     ProgramSize = "max_program_size", "operations in one kernel", 1 << 20;
 }
 

@@ -9,9 +9,9 @@ use crate::word::words;
 words! {
     /// How two kernels differ.
     pub enum DifferenceKind {
-        /// Both kernels write an element, and at the inputs of the witness the values are apart.
+        /// Both kernels write an element, and its values differ at the inputs of the witness.
         Values = "values-differ",
-        /// One kernel writes an element that the other leaves alone.
+        /// One kernel writes an element that the other does not write.
         OneSided = "written-by-one",
         /// Neither kernel writes an element of an output.
         Unwritten = "written-by-none",
@@ -33,7 +33,7 @@ words! {
         AlgebraSteps = "algebra-steps-limit",
         /// `max_program_size` was reached: operations of a kernel with its calls inlined.
         ProgramSize = "program-size-limit",
-        /// A loop waits for what nothing in it changes.
+        /// A loop waits for a value that nothing in it changes.
         EndlessWait = "endless-wait",
         /// The case's timeout has passed.
         Timeout = "timeout",
@@ -47,19 +47,19 @@ words! {
 words! {
     /// What is wrong with a case, its files or its PTX.
     pub enum InputProblem {
-        /// The document of the case is no TOML, or no JSON.
+        /// The document of the case is not valid TOML, or not valid JSON.
         Syntax = "case-syntax",
         /// A key that cases do not have.
         UnknownKey = "unknown-key",
-        /// A key or table that the case needs is not there.
+        /// A key or table that the case needs is missing.
         MissingKey = "missing-key",
-        /// The value of a key is not one that it takes.
+        /// The value of a key is not allowed.
         WrongValue = "wrong-value",
-        /// There is no case in the folder, or none of the name.
+        /// There is no case in the folder, or no case of that name.
         NoCase = "no-case",
         /// A source that the case names does not exist.
         FileNotFound = "file-not-found",
-        /// A source lies outside of the folder from which the case may read.
+        /// A source is outside of the folder from which the case may read.
         FileOutside = "file-outside",
         /// A file cannot be read.
         FileUnreadable = "file-unreadable",
@@ -71,15 +71,15 @@ words! {
         DoesNotCompile = "does-not-compile",
         /// The checked-in PTX was made from another source, or with other flags.
         StalePtx = "stale-ptx",
-        /// The text is no valid PTX.
+        /// The text is not valid PTX.
         InvalidPtx = "invalid-ptx",
-        /// The PTX has no kernel of the name, or several that could be meant.
+        /// The PTX has no kernel of that name, or several.
         KernelNotFound = "kernel-not-found",
         /// Arguments, sizes or blocks of the case do not fit the kernel.
         DoesNotFit = "does-not-fit",
         /// No kernel's module has the variable that the case gives, or the case does not say what a variable is.
         Variable = "module-variable",
-        /// No output element is written, or there is one kernel only: nothing can be compared.
+        /// No output element is written, or there is only one kernel: nothing can be compared.
         NothingToCompare = "nothing-to-compare",
     }
 }
@@ -87,29 +87,29 @@ words! {
 words! {
     /// What to do.
     pub enum Hint {
-        /// Read what the verdict assumes: it is part of the claim.
+        /// Read the assumptions of the verdict: they are part of the claim.
         ReadAssumptions = "read-assumptions",
         /// Make the kernel safe where the conditions do not hold, or expect `equivalent-where` if they always do.
         CheckConditions = "check-conditions",
-        /// Put the inputs of the witness through both kernels, as `cargo volta replay` does.
+        /// Run both kernels on the inputs of the witness, as `cargo volta replay` does.
         Replay = "replay-witness",
-        /// Look at guards and grid of the kernel that does not write the element.
+        /// Check the guards and the grid of the kernel that does not write the element.
         CheckGuards = "check-guards",
-        /// Say `partial = true` if outputs need not be written as a whole; if only some CTAs ran, see `ctas`.
+        /// Give `partial = true` if outputs need not be written completely; if only some CTAs ran, see `ctas`.
         AllowPartial = "allow-partial",
-        /// Put the barrier that the text names where it says: the kernel was verified with it, and is clean.
+        /// Insert the barrier that the text names at the place that it names: with it, the kernel was verified to be clean.
         TriedBarrier = "insert-tried-barrier",
-        /// Put a barrier between the two accesses that both threads pass.
+        /// Insert a barrier between the two accesses that both threads execute.
         OrderAccesses = "order-accesses",
         /// Move the barrier out of the branch, or correct its thread count.
         MoveBarrier = "move-barrier",
         /// Add the fence, the `mbarrier.init` or the wait that the message names.
         CompleteAsync = "complete-async",
-        /// Correct the index or its guard, or shape and role of the tensor in the case.
+        /// Correct the index or its guard, or the shape and the role of the tensor in the case.
         CorrectAccess = "correct-access",
         /// Write the value before it is read; check masks, or give the tensor `contents`.
         WriteFirst = "write-first",
-        /// Check the element types in the case; bit tricks on floats are outside.
+        /// Check the element types in the case; bit manipulation of floats is not supported in general.
         CheckTypes = "check-types",
         /// Compute the value in integers.
         UseIntegers = "use-integers",
@@ -117,9 +117,9 @@ words! {
         UseSelect = "use-select",
         /// Make the result the same in every order of the threads.
         FixOrder = "fix-order",
-        /// Look at why a thread gets to the trap or the assertion.
+        /// Find out why a thread reaches the trap or the assertion.
         CheckAssertion = "check-assertion",
-        /// See which instructions there are in docs/instructions.md, and write it otherwise.
+        /// Use other instructions; docs/instructions.md lists those that are supported.
         AvoidInstruction = "avoid-instruction",
         /// Raise the limit that the message names, or use a smaller size.
         RaiseLimit = "raise-limit",
@@ -127,17 +127,17 @@ words! {
         EndWait = "end-wait",
         /// Allow more time, or use a smaller size.
         AllowTime = "allow-time",
-        /// Verify a kernel between the two, each half by a case of its own; or bring them closer in steps.
+        /// Verify a third kernel between the two, with one case for each half; or change one kernel step by step.
         AddMiddle = "add-kernel-between",
-        /// Report it: Volta is wrong, and nothing is known of the kernels.
+        /// Report it: this is an error in Volta, and nothing is claimed about the kernels.
         Report = "report-defect",
-        /// Correct the case at the place that is named.
+        /// Correct the case at the named place.
         CorrectCase = "correct-case",
-        /// Correct the source, CUDA or PTX, at the place that is named.
+        /// Correct the source, CUDA or PTX, at the named place.
         CorrectSource = "correct-source",
         /// Name a file or folder that exists, below the folder from which the case may read.
         CorrectPath = "correct-path",
-        /// Compile the PTX anew where there is an `nvcc`: `cargo volta refresh`, or name one with `VOLTA_NVCC`.
+        /// Compile the PTX again on a machine with an `nvcc`: `cargo volta refresh`; or name a compiler with `VOLTA_NVCC`.
         Recompile = "recompile",
     }
 }

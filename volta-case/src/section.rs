@@ -15,8 +15,8 @@ pub const FORMAT_VERSION: u64 = 1;
 
 /// The top level.
 pub const CASE: &[Key] = &[
-    Key::own("version", "the version of the format of this file: 1, as where it is not given"),
-    Key::own("description", "a text for people: what the case is about"),
+    Key::own("version", "the version of this file's format: 1, which is also the default"),
+    Key::own("description", "what the case is about, in words"),
     Key::own("params", "tensors and scalars, below"),
     Key::own("globals", "variables of the module, below"),
     Key::own("tensor_maps", "how tensors are cut into boxes (`CUtensorMap`), below"),
@@ -27,18 +27,15 @@ pub const CASE: &[Key] = &[
     Key::own("options", "relaxations and limits, below"),
     Key::own(
         "contains",
-        "`[[contains]]`, as often as wanted: a text that a side's PTX must contain, below. The case fails once a \
-         compiler removes what it was written for",
+        "`[[contains]]`, any number of times: a text that a side's PTX must contain, below. So the case fails when a \
+         compiler removes the code that it tests",
     ),
 ];
 
 /// What a document has besides, that brings its sources along.
 pub const DOCUMENT: &[Key] = &[
-    Key::own("name", "what the case is called; default `stdin`"),
-    Key::own(
-        "sources",
-        "the texts of all sources and what they include, by the names that `source` calls them",
-    ),
+    Key::own("name", "the name of the case; default `stdin`"),
+    Key::own("sources", "the texts of all sources and of what they include, by the names used in `source`"),
 ];
 
 /// A parameter, or a variable of the module.
@@ -46,8 +43,8 @@ pub const PARAM: &[Key] = &[
     Key::own("role", "of a tensor: {roles}"),
     Key::own(
         "type",
-        "element type: {elements} (a byte that is 0 or 1), or by side `{ ref = \"f32\", opt = \"f16\" }`: then both \
-         sides are given the same numbers; or the fields of a [struct](#tensors-of-structs)",
+        "element type: {elements} (a byte that is 0 or 1); or one for each side, `{ ref = \"f32\", opt = \"f16\" }`, \
+         where both sides get the same numbers; or the fields of a [struct](#tensors-of-structs)",
     ),
     Key::own(
         "shape",
@@ -60,7 +57,7 @@ pub const PARAM: &[Key] = &[
          the last two dimensions, {regions}), `\"iota\"` (element *i* is *i*), \
          `\"lower_triangular\"` (1 on and below the diagonal, else 0), or a list of all elements",
     ),
-    Key::own("value", "of a scalar: what it is launched with"),
+    Key::own("value", "of a scalar: its value at the launch"),
     Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
     Key::own("assume", "sign of every symbolic element: {signs}"),
 ];
@@ -72,9 +69,9 @@ pub const TYPE: &[Key] = &[Key::own("ref", ""), Key::own("reference", ""), Key::
 pub const FIELD: &[Key] = &[
     Key::own(
         "type",
-        "of its elements, and how many a struct has of them: `\"f16\"`, `\"u8[16]\"`, `\"f16[4x8]\"`",
+        "the type of its elements, and how many of them a struct has: `\"f16\"`, `\"u8[16]\"`, `\"f16[4x8]\"`",
     ),
-    Key::own("contents", "what its elements hold before the launch, as of a tensor"),
+    Key::own("contents", "the contents of its elements before the launch, as for a tensor"),
     Key::own("assume", "sign of every symbolic element: {signs}"),
 ];
 
@@ -85,14 +82,15 @@ pub const FILL: &[Key] = &[Key::own("fill", ""), Key::own("symbolic", "")];
 pub const KERNEL: &[Key] = &[
     Key::own(
         "source",
-        "`\"file.cu\"` or `\"file.ptx\"`, relative to the case; `\"file.cu::name\"` where the file has several kernels. \
-         `name` may be mangled or as in the source or as `cu++filt` prints it, with all template arguments or, where \
-         that says which, without the last: `\"scale.cu::scale<float, 128u, true>\"`",
+        "`\"file.cu\"` or `\"file.ptx\"`, relative to the case; `\"file.cu::name\"` where the file has several \
+         kernels. `name` is the mangled name, the name in the source, or the name as `cu++filt` prints it, with all \
+         template arguments, or without the last ones where the name is unambiguous: `\"scale.cu::scale<float, 128u, \
+         true>\"`",
     ),
     Key::own(
         "args",
-        "the kernel's arguments, by parameter name or as numbers, where they are not the declaration order: \
-         `[\"y\", \"x\", 0.5]`; a list of members is a [struct](#structs)",
+        "the kernel's arguments, as names of parameters or numbers, if they are not the parameters in the order of \
+         their declaration: `[\"y\", \"x\", 0.5]`; a list of members is a [struct](#structs)",
     ),
 ];
 
@@ -102,14 +100,14 @@ pub const MEMBER: &[Key] = &[
     Key::own("value", "the number"),
     Key::own(
         "offset",
-        "in place of both: the byte of the struct where the next member lies, or where it ends",
+        "in place of both: the byte at which the next member begins, or at which the struct ends",
     ),
 ];
 
 section! {
     /// Texts about a case.
     pub struct About {
-        /// a text for people: why the expected verdict is right
+        /// why the expected verdict is right, in words
         why: Option<String> = None;
     }
 }
@@ -121,13 +119,13 @@ section! {
         block: [u32; 3] = [1; 3];
         /// CTAs, likewise; default {default}
         grid: [u32; 3] = [1; 3];
-        /// CTAs of a cluster, likewise; default: what the kernel is compiled for, else 1
+        /// CTAs of a cluster, likewise; default: as the kernel is compiled, else 1
         cluster: Option<[u32; 3]> = None;
-        /// all CTAs of the grid run together, so that they may wait for one another (Y15), as a cooperative launch has it
+        /// all CTAs of the grid run at the same time, so that they may wait for one another (Y15), as in a cooperative launch
         cooperative: bool = false;
         /// bytes of dynamic shared memory
         shared: u32 = 0;
-        /// run these CTAs only, by linear number: `[0]`
+        /// run only these CTAs, by linear number: `[0]`
         ctas: Option<Vec<u64>> = None;
     }
 }
@@ -148,9 +146,9 @@ section! {
         r#box: Vec<u64> = Vec::new();
         /// how pieces of 16 bytes are mixed in shared memory: `none`, `32B`, `64B` or `128B`; default `{default}`
         swizzle: Swizzle = Swizzle::None;
-        /// extents of the tensor as the map has them, outermost first; default: those of the parameter
+        /// extents of the tensor in the map, outermost first; default: those of the parameter
         shape: Vec<u64> = Vec::new();
-        /// elements from one to the next in each dimension but the innermost one; default: row-major
+        /// the distance of neighbours, in elements, in each dimension except the innermost one; default: row-major
         strides: Vec<u64> = Vec::new();
     }
 }
@@ -160,7 +158,7 @@ section! {
     pub struct Target {
         /// architecture to compile for, `sm_…` or `compute_…`; default `{default}`
         arch: String = "sm_80".to_owned();
-        /// flags for the compiler: `["--use_fast_math"]`; which, see [below](#what-a-case-may-touch)
+        /// flags for the compiler: `["--use_fast_math"]`; which are allowed, see [below](#what-a-case-may-touch)
         flags: Vec<String> = Vec::new();
     }
 }
@@ -174,9 +172,9 @@ section! {
         side: Option<Which> = None;
         /// the rule that is broken, such as Y1
         rule: Option<String> = None;
-        /// the source lines of all sites of a fault, of a function from another file that of its call: `[6, 11]`
+        /// the source lines of all sites of a fault (in a function from another file, the line of its call): `[6, 11]`
         lines: Option<BTreeSet<u32>> = None;
-        /// in place of `lines`, texts of source lines: each site's line, or that of a call that led there, contains one of them, and each is in one of these lines: `["row[tid] = x[tid];", "// second barrier"]`. They stay right when lines are added above
+        /// in place of `lines`, texts of source lines: each site's line, or that of a call that led there, contains one of the texts, and each text is in one of these lines: `["row[tid] = x[tid];", "// second barrier"]`. They remain correct when lines are added above
         sites: Option<Vec<String>> = None;
     }
 }
@@ -184,9 +182,9 @@ section! {
 section! {
     /// A text that a side's PTX must contain.
     pub struct Contains {
-        /// what to look for
+        /// the text to search for
         text: String = String::new();
-        /// how often at least; default {default}
+        /// how often it must occur at least; default {default}
         count: u64 = 1;
         /// whose PTX; default `{default}`
         side: Which = Which::Opt;
@@ -196,31 +194,38 @@ section! {
 section! {
     /// Rules that a case relaxes or tightens.
     pub struct Rules {
-        /// output elements that nobody writes are fine (S3)
-        partial: bool = false, Relaxes("output elements that nobody writes are not spoken of (`partial`, S3)");
-        /// returning orders memory as arriving at a barrier does (Y2)
+        /// output elements may remain unwritten (S3)
+        partial: bool = false, Relaxes("nothing is claimed about output elements that are never written (`partial`, \
+                                        S3)");
+        /// returning orders memory like arriving at a barrier (Y2)
         exit_orders_memory: bool = false, Relaxes("a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)");
-        /// a thread that has returned is missing at a barrier that waits for it, and does not count as arrived (Y3, Y4)
+        /// a thread that has returned does not count as arrived at a barrier that waits for it (Y3, Y4)
         strict_barriers: bool = false, Tightens;
-        /// objects in shared memory lie no better than they are declared, and rows of `wmma` matrices start where PTX
-        /// wants them (M1)
+        /// objects in shared memory are aligned only as they are declared, and rows of `wmma` matrices must be aligned as
+        /// PTX requires (M1)
         strict_alignment: bool = false, Tightens;
         /// lanes of one instruction that store the same value to one place race (Y1)
         strict_stores: bool = false, Tightens;
-        /// what the async proxy writes over what threads have read needs a proxy fence as well (Y10)
+        /// a write by the async proxy after a read by a thread needs a proxy fence as well (Y10)
         strict_proxies: bool = false, Tightens;
-        /// a number below zero, `-1e4` say: known floats that are not above it are read as `-inf` (V3)
-        mask_below: Option<i128> = None, Relaxes("known floats that are not above a bound are read as -inf (`mask_below`, V3)");
+        /// a number below zero, such as `-1e4`: known floats up to it are read as `-inf` (V3)
+        mask_below: Option<i128> = None, Relaxes("known floats up to a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
-        /// a thread that waits for a phase of a barrier in shared memory looks before the phase behind it is over (Y9)
-        prompt_waits: bool = false, Relaxes("a thread that waits for a phase of a barrier in memory looks before the phase behind it is over (`prompt_waits`, Y9)");
-        /// barriers in shared memory are there for CTAs of the cluster that meet whoever made them, fenced or not (Y13)
-        unfenced_barriers: bool = false, Relaxes("barriers in memory are there for CTAs that meet their makers at the cluster's barrier, fenced or not (`unfenced_barriers`, Y13)");
-        /// bulk copies to global memory may go on reading the shared memory of a block that has returned (Y11)
-        copies_outlive_blocks: bool = false, Relaxes("shared memory of a block that has returned is there until bulk copies to global memory have read it (`copies_outlive_blocks`, Y11)");
-        /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of
-        /// `m16n16k16` (V5)
+        /// a thread that waits for a phase of a barrier in shared memory tests it before the next phase is complete (Y9)
+        prompt_waits: bool = false, Relaxes("a thread that waits for a phase of a barrier in shared memory tests it \
+                                             before the next phase is complete (`prompt_waits`, Y9)");
+        /// barriers in shared memory are visible to CTAs of the cluster that have passed the cluster's barrier after their
+        /// initialisation, also without a fence (Y13)
+        unfenced_barriers: bool = false, Relaxes("barriers in shared memory are visible to CTAs that have passed the \
+                                                  cluster's barrier after their initialisation, also without a fence \
+                                                  (`unfenced_barriers`, Y13)");
+        /// bulk copies to global memory may continue to read the shared memory of a CTA that has returned (Y11)
+        copies_outlive_blocks: bool = false, Relaxes("shared memory of a CTA that has returned exists until bulk \
+                                                      copies to global memory have read it (`copies_outlive_blocks`, \
+                                                      Y11)");
+        /// `"sm_80"`: elements of `wmma` fragments have the positions that they have on sm_80, where these are known: in
+        /// f32 accumulators of `m16n16k16` (V5)
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
     }
 }
@@ -232,8 +237,8 @@ section! {
         slow: bool = false;
         /// `false`: do not compare normal forms and messages with a snapshot
         snapshot: bool = true;
-        /// `"10s"`, `"500ms"`, `"2m"`: how long verifying may take; past it the verdict is *unknown(timeout)*. There is
-        /// none unless it is set, here, by `--timeout` or by `VOLTA_TIMEOUT`; of several, the shortest counts
+        /// `"10s"`, `"500ms"`, `"2m"`: how long verifying may take; after that the verdict is *unknown(timeout)*. There is
+        /// no timeout unless it is set here, by `--timeout` or by `VOLTA_TIMEOUT`; the shortest of these applies
         timeout: Option<Duration> = None;
     }
 }

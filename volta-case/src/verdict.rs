@@ -124,13 +124,13 @@ impl VerdictName {
             ),
             VerdictName::EquivalentWhere => (
                 "a proof that holds under the printed conditions, which the reference does not need",
-                "The optimized kernel divides by something, takes a root, or uses a constant that the reference does not. \
-         Where the conditions hold, both are equal. It is not `equivalent`.",
+                "The optimized kernel divides, takes a root, or uses a constant where the reference does not. Where \
+                 the conditions hold, both are equal. It is not `equivalent`.",
             ),
             VerdictName::Different => (
                 "the kernels write different values, and the message says for which input and element",
-                "Both values were computed at that input with exact error bounds, so it is no artefact of rounding. An element \
-         that only one kernel writes is a difference as well.",
+                "Both values were computed at that input with exact error bounds, so the difference is not due to \
+                 rounding. An element that only one kernel writes is a difference as well.",
             ),
             VerdictName::Clean => (
                 "one kernel alone ran without any fault",
@@ -152,7 +152,7 @@ impl VerdictName {
             ),
             VerdictName::Unknown(UnknownCause::Internal) => (
                 "an error in Volta",
-                "It contradicts itself, or it panicked: nothing is claimed about the kernels.",
+                "Volta contradicts itself, or panicked: nothing is claimed about the kernels.",
             ),
             VerdictName::InputError => (
                 "the case or the PTX is wrong",
@@ -163,31 +163,33 @@ impl VerdictName {
                 "Rules Y1 and Y2. Writing the same value twice is a race too; `volatile` changes nothing.",
             ),
             VerdictName::Fault(FaultKind::Deadlock) => {
-                ("no thread can go on, and not all have returned", "Rule Y5.")
+                ("no thread can proceed, and not all have returned", "Rule Y5.")
             }
             VerdictName::Fault(FaultKind::BarrierDivergence) => (
-                "threads of one warp stand at different instructions when a barrier releases them",
+                "threads of one warp are at different instructions when a barrier releases them",
                 "Rule Y3: the aligned barriers (all of `bar.*`, so `__syncthreads()`) must be the same instruction for a warp.",
             ),
             VerdictName::Fault(FaultKind::AmbiguousBarrier) => (
                 "which threads meet at a barrier depends on the schedule",
-                "Rule Y3: every arrival of the next generation must come after somebody's release from the one before.",
+                "Rule Y3: every arrival of the next generation must come after some thread's release from the one \
+                 before.",
             ),
             VerdictName::Fault(FaultKind::BarrierMisuse) => (
-                "a barrier in memory is used as nobody may: before `mbarrier.init`, more often than it counts, by plain accesses",
+                "a barrier in shared memory is misused: before `mbarrier.init`, by more arrivals than it counts, by \
+                 plain accesses",
                 "Rule Y9.",
             ),
             VerdictName::Fault(FaultKind::ProxyRace) => (
-                "an asynchronous operation accesses what a thread wrote before it, and no proxy fence lies between",
-                "Rule Y10: `fence.proxy.async` by the thread that writes, before the barrier that orders the two, or by the one \
-         that starts the operation, behind it.",
+                "an asynchronous operation accesses what a thread wrote before it, without a proxy fence in between",
+                "Rule Y10: `fence.proxy.async` in the thread that writes, before the barrier that orders the two, or \
+                 in the thread that starts the operation, after it.",
             ),
             VerdictName::Fault(FaultKind::InFlight) => (
-                "an asynchronous operation is under way when it must be over",
+                "an asynchronous operation is in flight when it must be complete",
                 "Rule Y11: a CTA must not return while its shared memory is read or written.",
             ),
             VerdictName::Fault(FaultKind::Allocation) => (
-                "tensor memory is allocated or freed as it must not be, or still allocated when the block ends",
+                "tensor memory is wrongly allocated or freed, or is still allocated when the CTA ends",
                 "Rule Y14.",
             ),
             VerdictName::Fault(FaultKind::OutOfBounds) => {
@@ -196,16 +198,16 @@ impl VerdictName {
             VerdictName::Fault(FaultKind::Misaligned) => {
                 ("an address that is not a multiple of the access's width", "Rule M1.")
             }
-            VerdictName::Fault(FaultKind::Uninitialised) => ("a value that nobody wrote is used", "Rule V6."),
+            VerdictName::Fault(FaultKind::Uninitialised) => ("an uninitialised value is used", "Rule V6."),
             VerdictName::Fault(FaultKind::Undefined) => (
-                "a value that has no meaning reaches an output, a branch, an address or a barrier",
+                "an undefined value reaches an output, a branch, an address or a barrier",
                 "Rules V3 and V6: `inf - inf`, `0 * inf`, `x / 0`, and what is computed from them.",
             ),
             VerdictName::Fault(FaultKind::TypeMismatch) => {
                 ("a value of one kind is used as another without a conversion", "Rules V1 and V5.")
             }
             VerdictName::Fault(FaultKind::DependsOnRounding) => (
-                "a float decides a branch, an index or an integer, and rounding decides the float",
+                "a float decides a branch, an index or an integer, and rounding can change the decision",
                 "Rule V10.",
             ),
             VerdictName::Fault(FaultKind::InputDependentControl) => {

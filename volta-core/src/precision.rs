@@ -118,7 +118,7 @@ impl Precisions {
             && other.computes.is_some()
             && mantissa_bits(format) < bits(other.rounds).min(bits(other.computes))
         {
-            list.push((format!("rounds to {} on the way, which {name} does not", format.name()), at));
+            list.push((format!("rounds to {} in between, which {name} does not", format.name()), at));
         }
         for (function, at) in &self.approximates {
             if other.computes.is_some() && other.approximates.iter().all(|(known, _)| known != function) {
@@ -126,7 +126,7 @@ impl Precisions {
             }
         }
         if let (Some(at), None, Some(_)) = (self.flushes, other.flushes, other.computes) {
-            list.push((format!("takes subnormal numbers as zeros, which {name} does not"), at));
+            list.push((format!("reads subnormal numbers as zeros, which {name} does not"), at));
         }
         list
     }

@@ -38,8 +38,9 @@ pub(crate) fn undecided(
 pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
     let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
     let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| {
-        "try a smaller size first: steps mostly grow faster than sizes, and more of them may not be enough. Where the \
-         kernels are far apart, verify one between the two, each half by a case of its own"
+        "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may not \
+         be enough. If the kernels are very different, verify a third kernel between the two, with one case for each \
+         half"
             .into()
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
@@ -86,12 +87,12 @@ fn progress(
 fn undecided_help(progress: Option<&Progress>) -> &'static str {
     match progress {
         Some(progress) if !progress.is_output => {
-            "write the open pair the same way in both kernels, or verify a kernel between the two, each half by a case of \
-             its own; `cargo volta show` prints both formulas"
+            "write the open pair in the same way in both kernels, or verify a third kernel between the two, with one \
+             case for each half; `cargo volta show` prints both formulas"
         }
         Some(_) | None => {
-            "what both kernels compute on the way agrees: verify a kernel between the two, each half by a case of its \
-             own, or a smaller size; `cargo volta show` prints both formulas"
+            "the intermediate values of both kernels agree: verify a third kernel between the two, with one case for \
+             each half, or a smaller size; `cargo volta show` prints both formulas"
         }
     }
 }

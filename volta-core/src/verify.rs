@@ -349,7 +349,7 @@ impl<'c> Verification<'c> {
         let (ctas, threads) = (all(launch.grid), all(launch.block));
         let ctas = if ctas == 1 { "1 block".into() } else { format!("{ctas} blocks") };
         let message =
-            format!("{count} elements of the output `{}` are written by nobody, {name} first", param.name);
+            format!("{count} elements of the output `{}` are never written, the first is {name}", param.name);
         let help = format!(
             "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
              `partial = true` if the case is not about all of the output"
@@ -570,7 +570,7 @@ impl<'c> Verification<'c> {
         let param = &self.case.params[pair.param];
         let name = spell_element(&param.name, shape(param), pair.element);
         self.report.verdict = Verdict::Unknown(Unknown::internal(format!(
-            "{name} was proved equal, and evaluates to different values {place}"
+            "{name} was proved equal, but evaluates to different values {place}"
         )));
     }
 
@@ -714,7 +714,7 @@ pub(crate) fn read(which: Which, side: &Side) -> Result<Program, InputError> {
         InputError {
             kind: InputProblem::InvalidPtx,
             side: Some(which),
-            message: format!("{} is no valid PTX: {}", side.path, error.message),
+            message: format!("{} is not valid PTX: {}", side.path, error.message),
             place: Some(place),
             part: None,
             help: error.help.clone(),

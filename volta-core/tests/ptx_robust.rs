@@ -32,9 +32,9 @@ fn statement(body: &str) -> Statement {
 #[test]
 fn errors_say_what_was_expected_and_where() {
     for (text, line, column, message) in [
-        ("add r1 r2;", 6, 8, "expected `,` or `;` behind the operand, found `r2`"),
+        ("add r1 r2;", 6, 8, "expected `,` or `;` after the operand, found `r2`"),
         ("add r1, ;", 6, 9, "expected an operand, found `;`"),
-        ("add r1, r2", 7, 1, "expected `,` or `;` behind the operand, found `}`"),
+        ("add r1, r2", 7, 1, "expected `,` or `;` after the operand, found `}`"),
         ("ld.global.u32 r1, [r2", 7, 1, "expected `+`, `,` or `]`, found `}`"),
         ("mov.f32 f1, 0f3F8;", 6, 13, "`0f3F8` is not a number"),
         ("mov.u64 r, 99999999999999999999;", 6, 12, "`99999999999999999999` does not fit in 64 bits"),
@@ -68,11 +68,11 @@ fn errors_say_what_was_expected_and_where() {
     assert_eq!(error(".reg .b32 r;").message, "registers cannot be declared outside functions");
     assert_eq!(
         error(".global .u32 a<5000>;").message,
-        "5000 names in one declaration; at most 4096 are read"
+        "5000 names in one declaration; at most 4096 are allowed"
     );
     assert_eq!(
         error(".global .u32 a<5> = 1;").message,
-        "names with a count can be neither arrays nor initialised"
+        "names with a count can neither be arrays nor be initialised"
     );
     let counted = ".global .u32 a<4096>;".repeat(1000);
     assert_eq!(error(&counted).message, "too many names are declared by counts");
@@ -80,7 +80,7 @@ fn errors_say_what_was_expected_and_where() {
     assert_eq!(error(".section .s { {").message, "this brace is never closed");
     assert_eq!(
         error("\u{7f}ELF\u{2}").help.as_deref(),
-        Some("PTX is plain text; compiled binaries are not read")
+        Some("PTX is plain text; compiled binaries cannot be read")
     );
 }
 

@@ -302,7 +302,7 @@ impl Reader<'_> {
                     && !matches!(literal.lit, Lit::Int(_))
                 {
                     let message = if let Takes::Count = takes {
-                        "a limit is a whole number"
+                        "a limit must be a whole number"
                     } else {
                         "a size is a whole number, or a list of up to three"
                     };
@@ -370,7 +370,7 @@ impl Reader<'_> {
         let mut integers = Vec::new();
         for item in self.items(list, name)? {
             let Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) = &item else {
-                self.complain(Error::new_spanned(&item, format!("`{name}` holds whole numbers")));
+                self.complain(Error::new_spanned(&item, format!("`{name}` must be a list of whole numbers")));
                 continue;
             };
             match integer.base10_parse() {
@@ -423,7 +423,7 @@ impl Reader<'_> {
             let names: Vec<String> = params.map(|param| param.name.to_string()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             if !names.contains(&name.to_string().as_str()) {
-                let message = format!("no parameter is called `{name}`");
+                let message = format!("there is no parameter `{name}`");
                 let wrong = Wrong::unknown(message, &name.to_string(), &names);
                 self.complain(Error::new(name.span(), wrong));
             }
@@ -458,7 +458,7 @@ impl Reader<'_> {
             };
             return match byte {
                 Some(byte) => Some(Member::Offset(byte)),
-                None => complain(self, "`offset = 24` says at which byte the next member lies".into()),
+                None => complain(self, "`offset = 24` gives the byte at which the next member begins".into()),
             };
         }
         match self.arg(expression)? {

@@ -93,7 +93,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function> {
             signature.generics.lt_token.map(|token| token.span()),
             "a case has no generics; kernels chosen by type are named in the source, as in \"k.cu::kernel<float>\"",
         ),
-        (signature.variadic.as_ref().map(Spanned::span), "a kernel's parameters are all declared"),
+        (signature.variadic.as_ref().map(Spanned::span), "all parameters of a kernel must be declared"),
         (
             match &signature.output {
                 syn::ReturnType::Default => None,
@@ -101,7 +101,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function> {
                     Some(arrow.span().join(ty.span()).unwrap_or(arrow.span()))
                 }
             },
-            "kernels return nothing; outputs are `&mut` tensors",
+            "kernels return no value; outputs are `&mut` tensors",
         ),
     ];
     for (span, message) in unwanted {
@@ -159,7 +159,7 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
         return Err(Error::new_spanned(argument, "a kernel has no `self`"));
     };
     let Pat::Ident(name) = &*typed.pat else {
-        return Err(Error::new_spanned(&typed.pat, "a parameter is a plain name"));
+        return Err(Error::new_spanned(&typed.pat, "a parameter must be a plain name"));
     };
     let name = name.ident.clone();
     let mut marks = Marks::read(&typed.attrs)?;
@@ -351,7 +351,7 @@ impl Marks {
         if let Some((mark, span)) = of_tensor.other() {
             return Err(Error::new(
                 span,
-                format!("`{mark}` is said of a field: `#[fields(#[{mark}(…)] x: f32)]`"),
+                format!("`{mark}` is given for a field: `#[fields(#[{mark}(…)] x: f32)]`"),
             ));
         }
         let mut outer = Vec::new();
@@ -373,7 +373,7 @@ impl Marks {
         };
         let fields: Vec<(Ident, Kind)> = fields.0.into_iter().map(field).collect::<Result<_>>()?;
         if fields.is_empty() {
-            return Err(Error::new(span, "a struct has a field at least: `#[fields(scale: f16)]`"));
+            return Err(Error::new(span, "a struct needs at least one field: `#[fields(scale: f16)]`"));
         }
         Ok(Kind::Structs { fields, rank: outer.len() })
     }
@@ -381,7 +381,7 @@ impl Marks {
     fn tensor(self, is_mut: bool, element: Element, shape: Vec<Expr>) -> Result<Kind> {
         for (mark, message) in [
             (self.value.as_ref().map(|mark| mark.1), "a tensor has no `value`; see `#[init(…)]`"),
-            (self.symbolic.map(|mark| mark.1), "inputs are symbolic already"),
+            (self.symbolic.map(|mark| mark.1), "inputs are always symbolic"),
         ] {
             if let Some(span) = mark {
                 return Err(Error::new(span, message));
@@ -422,10 +422,10 @@ impl Marks {
             }
             (None, Some((sign, _))) => Value::Symbolic(sign),
             (Some(_), Some((_, span))) => {
-                return Err(Error::new(span, "a scalar has a value or is symbolic"));
+                return Err(Error::new(span, "a scalar either has a value or is symbolic"));
             }
             (None, None) => {
-                let message = "a scalar needs the value it is launched with, `#[value(…)]`, or `#[symbolic]`";
+                let message = "a scalar needs its value at the launch, `#[value(…)]`, or `#[symbolic]`";
                 return Err(Error::new(name.span(), message));
             }
         };
@@ -474,7 +474,7 @@ impl Parse for Init {
     fn parse(input: ParseStream<'_>) -> Result<Init> {
         let key: Ident = input.parse()?;
         if key != "init" {
-            return Err(Error::new(key.span(), "only `init = …` may stand here"));
+            return Err(Error::new(key.span(), "only `init = …` is allowed here"));
         }
         input.parse::<Token![=]>()?;
         Ok(Init(input.parse()?))
@@ -496,7 +496,7 @@ impl Parse for Filled {
         input.parse::<Token![,]>()?;
         let key: Ident = input.parse()?;
         if key != "symbolic" {
-            return Err(Error::new(key.span(), "only `symbolic = …` may stand here"));
+            return Err(Error::new(key.span(), "only `symbolic = …` is allowed here"));
         }
         input.parse::<Token![=]>()?;
         let name: Ident = input.parse()?;
@@ -554,7 +554,7 @@ pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
             | Lit::Char(_)
             | Lit::Bool(_)
             | Lit::Verbatim(_)
-            | _ => Err(Error::new_spanned(expression, "a number is expected here")),
+            | _ => Err(Error::new_spanned(expression, "expected a number here")),
         },
         Expr::Path(path) if path.path.is_ident("inf") => {
             if is_float {

@@ -44,7 +44,7 @@ pub struct Header {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum HeaderError {
     /// It does not begin with one.
-    #[error("it has no header that says what it was made of")]
+    #[error("it has no header that says from what it was made")]
     Missing,
     /// A line of it cannot be read.
     #[error("its header cannot be read: `{0}`")]
@@ -117,7 +117,7 @@ impl Header {
             }
         }
         let gone = self.inputs.iter().find(|old| !now.iter().any(|input| input.path == old.path));
-        Ok(gone.map(|input| format!("{} is not included any more", input.path)))
+        Ok(gone.map(|input| format!("{} is no longer included", input.path)))
     }
 }
 

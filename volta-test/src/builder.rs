@@ -76,7 +76,7 @@ impl Builder {
         if let Contents::List(list) = &contents {
             let count = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
             if count != Some(list.len() as u64) {
-                self.errors.push(format!("`{name}` has {} numbers for shape {shape:?}", list.len()));
+                self.errors.push(format!("`{name}` has {} numbers for the shape {shape:?}", list.len()));
             }
         }
         let kind = ParamKind::Tensor { reference, opt, shape, role, contents, sign };
@@ -96,7 +96,7 @@ impl Builder {
         let (mut types, mut outer) = (Vec::new(), None);
         for Param { name, kind, .. } in fields {
             let ParamKind::Tensor { reference: element, shape, role, contents, sign, .. } = kind else {
-                self.errors.push(format!("the field `{name}` is no tensor"));
+                self.errors.push(format!("the field `{name}` is not a tensor"));
                 continue;
             };
             let (structs, inner) = shape.split_at(rank.min(shape.len()));
@@ -197,7 +197,7 @@ impl Builder {
 /// # Panics
 /// When it is no number; the attribute has checked that it is one.
 pub fn literal(text: &str) -> Extended {
-    number::parse(text).unwrap_or_else(|| panic!("`{text}` is no number"))
+    number::parse(text).unwrap_or_else(|| panic!("`{text}` is not a number"))
 }
 
 /// The value of a constant expression of a float type.

@@ -78,7 +78,10 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
         path.pop();
     }
     if found.len() == before {
-        let message = format!("there is no case in {}: no {FILE_NAME} in it or below it", dir.display());
+        let message = format!(
+            "there is no case in {}: neither it nor a folder below it has a {FILE_NAME}",
+            dir.display()
+        );
         found.push(Found::Wrong { name, message });
     }
 }

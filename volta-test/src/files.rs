@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// When it is something else, too long, or cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if !path.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     // The length in the metadata is no bound: the file may grow, or be generated while it is read.
     File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("it has more than {most} bytes, which are too many")));
+        return Err(io::Error::other(format!("it has more than {most} bytes, the most that are read")));
     }
     Ok(bytes)
 }

@@ -199,7 +199,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     let source = locate(case, kernel)?;
     if kernel.source.ends_with(".ptx") {
         if !kernel.target.flags.is_empty() {
-            let message = format!("{} is PTX already: `flags` have no effect on it", kernel.source);
+            let message = format!("{} is already PTX: `flags` have no effect on it", kernel.source);
             return Err(Obstacle::new(InputProblem::WrongValue, message, None));
         }
         let ptx = Ptx { text: read(&source)?, path: kernel.source.clone(), made_by: MadeBy::Given };
@@ -232,7 +232,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
             let help = refresh.map_or_else(
                 || format!("{NO_FOLDER}; VOLTA_NVCC names a compiler"),
                 |refresh| {
-                    let made = "makes the file, to be checked in; VOLTA_NVCC names a compiler";
+                    let made = "writes the file, to be checked in; VOLTA_NVCC names a compiler";
                     format!("where there is an nvcc, `{refresh}` {made}")
                 },
             );
@@ -254,7 +254,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     };
     let (compiled, checked_in) = compiled;
     if let (None, Some(refresh)) = (&checked_in, refresh) {
-        notes.push(format!("{path} is not checked in: without nvcc this case fails; `{refresh}` makes it"));
+        notes.push(format!("{path} is not checked in: without nvcc this case fails; `{refresh}` writes it"));
     }
     let is_other = |ptx: &Ptx| beside::comparable(&ptx.text) != beside::comparable(&compiled.text);
     let made_by = MadeBy::Here(compiled.header.compiler.clone());

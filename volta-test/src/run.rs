@@ -317,7 +317,7 @@ fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
         if count < wanted.count {
             let (text, path, least) = (&wanted.text, &ptx.path, wanted.count);
             missing.push(format!(
-                "`{text}` occurs {count} times in {path}, not {least}: the case tests something else now"
+                "`{text}` occurs {count} times in {path}, not {least}: the PTX no longer contains what the case tests"
             ));
         }
     }
@@ -390,7 +390,7 @@ fn disagreement(
     let (verdict, other_verdict) = (report.verdict.name(), other.verdict.name());
     if verdict != other_verdict {
         return Some(format!(
-            "{verdict} as compiled here ({this}), but {other_verdict} as checked in ({that})"
+            "{verdict} for the PTX compiled here ({this}), but {other_verdict} for the PTX checked in ({that})"
         ));
     }
     let text = text?;
@@ -401,6 +401,7 @@ fn disagreement(
     let line = text.lines().zip(other_text.lines()).find(|(a, b)| a != b);
     let (a, b) = line.unwrap_or(("the end", "more"));
     Some(format!(
-        "the normal form as compiled here ({this}) is not the one as checked in ({that}):\n  here:       {a}\n  checked in: {b}"
+        "the normal form of the PTX compiled here ({this}) is not that of the PTX checked in ({that}):\n  here:       \
+         {a}\n  checked in: {b}"
     ))
 }

@@ -183,7 +183,7 @@ fn read(path: &Path, root: &Path) -> io::Result<Option<String>> {
     }
     // Messages show lines of the file, so a link must not lead out of the root.
     if !files::lies_below(path, root) {
-        return Err(io::Error::other(format!("it leads out of {}", root.display())));
+        return Err(io::Error::other(format!("it leads outside of {}", root.display())));
     }
     Ok(Some(files::read_text(path, MAX_BYTES)?.replace("\r\n", "\n")))
 }
@@ -282,6 +282,6 @@ mod tests {
         fs::create_dir_all(&case.home.snapshot_dir).expect("the folder can be made");
         std::os::unix::fs::symlink("/etc/hostname", accepted_path(&case)).expect("links can be made");
         let error = compare(&case, "verdict: clean\n", Policy::WhereAccepted).expect_err("it leads out");
-        assert!(error.contains("leads out of"), "{error}");
+        assert!(error.contains("leads outside of"), "{error}");
     }
 }

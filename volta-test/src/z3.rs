@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SolverMissing {
     /// `VOLTA_Z3` names a file that does not exist; no other solver replaces it silently.
-    #[error("VOLTA_Z3 is {}, which is no file", .0.display())]
+    #[error("VOLTA_Z3 is {}, which is not a file", .0.display())]
     Named(PathBuf),
     /// `VOLTA_Z3` is `required`.
     #[error("VOLTA_Z3 requires a z3, and PATH has none; `scripts/z3.sh` installs one and prints its path")]

@@ -149,7 +149,7 @@ impl Prover<'_> {
             }
             cases += 1;
             if cases > MAX_CASES {
-                let reason = format!("there are more than {MAX_CASES} orders of what is compared");
+                let reason = format!("there are more than {MAX_CASES} orders of the compared quantities");
                 break Ok(Split::Open { hints: Vec::new(), reason });
             }
             self.assume(assumptions.clone());
@@ -552,7 +552,7 @@ fn open_case(table: &Table, assumptions: &[Assumption]) -> Split {
     let reason = match assumptions.len() {
         0 => "the canonical forms differ".to_string(),
         count => format!(
-            "the canonical forms differ in one of the orders of what is compared ({count} comparisons)"
+            "the canonical forms differ in one of the orders of the compared quantities ({count} comparisons)"
         ),
     };
     Split::Open { hints, reason }

@@ -131,11 +131,11 @@ fn why_open(table: &Table, difference: &[Term]) -> String {
         })
     };
     if has(&|atom| matches!(atom, Atom::Apply(TermOp::Floor, _))) {
-        "a rounding to integers is left over: an unrecognised range reduction?".to_string()
+        "a rounding to integers remains: an unrecognised range reduction?".to_string()
     } else if has(&|atom| matches!(atom, Atom::Max(_))) {
-        "the canonical forms differ, and their maxima have too many orders to look at each".to_string()
+        "the canonical forms differ, and their maxima have too many orders to examine each".to_string()
     } else if has(&|atom| matches!(atom, Atom::Select(..))) {
-        "the canonical forms differ, and their conditions have too many cases to look at each".to_string()
+        "the canonical forms differ, and their conditions have too many cases to examine each".to_string()
     } else {
         "the canonical forms differ".to_string()
     }

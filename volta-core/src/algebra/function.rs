@@ -34,7 +34,7 @@ impl Prover<'_> {
     /// The value of a function node, resolved.
     pub(super) fn resolve_function(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
         let View::Apply(op, operands) = self.terms.view(at) else {
-            return Err(Stop::Unknown("a function that is none".to_string()));
+            return Err(Stop::Unknown("an operation that is not a function".to_string()));
         };
         if let Some((op, _)) = self.terms.extremum(at) {
             return self.maximum_of(at, op);
@@ -175,7 +175,7 @@ impl Prover<'_> {
             return Ok(negated(&magnitude));
         }
         if self.terms.flags(sign) & INFINITE != 0 {
-            return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
+            return Err(Stop::Unknown("the sign of a value that may be infinite".to_string()));
         }
         let (read, flipped) = self.terms.sign_read(sign);
         let sign = self.argument(sign)?;

@@ -506,10 +506,10 @@ impl Prover<'_> {
             return Ok(argument);
         }
         let Some(factor) = modulus.recip().filter(|_| modulus.is_integer() && modulus.is_positive()) else {
-            return Err(Stop::Unknown("a remainder by what is no positive integer".to_string()));
+            return Err(Stop::Unknown("a remainder by a number that is not a positive integer".to_string()));
         };
         if !self.table.is_whole(&argument) {
-            return Err(Stop::Unknown("a remainder of what may be no integer".to_string()));
+            return Err(Stop::Unknown("a remainder of a number that may not be an integer".to_string()));
         }
         let quotient = self.floored(times_number(&argument, &factor))?;
         Ok(add(&argument, &times_number(&quotient, &-&modulus)))

@@ -54,34 +54,41 @@ pub const LAWS: &[Group] = &[
         applied: &[
             (
                 "polynomial.rs",
-                "a sum is a list of monomials, sorted and added up: laws of rings hold by construction",
+                "a sum is a sorted list of monomials, in which equal ones are added: the laws of rings hold by \
+                 construction",
             ),
-            ("product.rs", "products are multiplied out, or kept as factors, by what that costs"),
-            ("ratio.rs", "quotients get common denominators where a proof needs them, as late as it can be"),
-            ("polarization.rs", "which products are squares of long sums is a search"),
+            ("product.rs", "whether products are multiplied out or kept as factors depends on the cost"),
+            ("ratio.rs", "quotients get common denominators only where a proof needs them"),
+            ("polarization.rs", "products that are squares of long sums are searched for"),
         ],
         laws: SUMS,
     },
     Group {
         title: "Exponentials and logarithms",
         applied: &[
-            ("exponent.rs", "a monomial has one exponent of two, to which factors add"),
-            ("larger_and_smaller.rs", "which two terms of a sum are such powers is looked up"),
-            ("function.rs", "a logarithm is taken apart by the factors and the signs of its operand"),
-            ("constant_readings.rs", "which constant a literal stands for depends on where it is met"),
+            (
+                "exponent.rs",
+                "a monomial has one exponent of two, to which the exponents of its factors are added",
+            ),
+            ("larger_and_smaller.rs", "the two terms of a sum that are such powers are found by lookup"),
+            ("function.rs", "a logarithm is split by the factors of its operand and their signs"),
+            ("constant_readings.rs", "the constant that a literal stands for depends on its context"),
         ],
         laws: EXPONENTIALS,
     },
     Group {
         title: "Roots",
-        applied: &[("root.rs", "factors leave a root by their signs, and numbers by their primes")],
+        applied: &[(
+            "root.rs",
+            "factors are taken out of a root by their signs, and numbers by their prime factors",
+        )],
         laws: ROOTS,
     },
     Group {
         title: "Maxima, minima, magnitudes",
         applied: &[
-            ("maximum.rs", "a maximum is a set of sums, of which what all share is taken out"),
-            ("cases.rs", "orders of what is compared are cases, which are searched"),
+            ("maximum.rs", "a maximum is a set of sums, from which the common part is taken out"),
+            ("cases.rs", "the orders of compared quantities are cases, which are searched"),
         ],
         laws: MAXIMA,
     },
@@ -90,7 +97,7 @@ pub const LAWS: &[Group] = &[
         applied: &[
             ("comparison.rs", "a comparison has one form, a sum above zero"),
             ("function.rs", "arms are compared with one another"),
-            ("chosen_sum.rs", "so are sums of parts, in both orders by which all of them are chosen"),
+            ("chosen_sum.rs", "so are sums of parts, in both orders in which all of them are chosen"),
             ("cases.rs", "as for maxima"),
         ],
         laws: CHOICES,
@@ -99,7 +106,10 @@ pub const LAWS: &[Group] = &[
         title: "Whole numbers and their binary digits",
         applied: &[
             ("integer.rs", "whether a law applies is decided by ranges, which are computed"),
-            ("bitwise.rs", "words are sums of common digits, and whether a sum is one is a table of truth"),
+            (
+                "bitwise.rs",
+                "words are sums of common digits, and a truth table decides whether a sum is such a word",
+            ),
         ],
         laws: WHOLE,
     },
@@ -107,7 +117,7 @@ pub const LAWS: &[Group] = &[
         title: "Other functions",
         applied: &[(
             "function.rs",
-            "a function is replaced by its definition, or its operand by one with a sign",
+            "a function is replaced by its definition, or the sign of its operand is taken out",
         )],
         laws: FUNCTIONS,
     },
@@ -129,7 +139,7 @@ const SUMS: &[Law] = &[
     law("a·(b + c) = a·b + a·c", "always", "a*(b + c) == a*b + a*c", &["a*(b + c) != a*b + c"]),
     law(
         "a·b = ((a + b)² − a² − b²)/2",
-        "always; used of long sums, whose squares cancel",
+        "always; used for long sums whose squares cancel",
         "a*b == ((a + b)^2 - a^2 - b^2)/2",
         &["a*b != (a + b)^2 - a^2 - b^2", "a*b != ((a - b)^2 - a^2 - b^2)/2"],
     ),
@@ -159,7 +169,7 @@ const EXPONENTIALS: &[Law] = &[
     law("2^(−∞) = 0", "always", "exp2(-inf) == 0", &["exp2(-1000) != 0"]),
     law(
         "2^max(a, b) + 2^min(a, b) = 2^a + 2^b",
-        "always; under any scale",
+        "always; with any scale",
         "c*exp2(2*max(a, b)) + c*exp2(2*(a + b - max(a, b))) == c*exp2(2*a) + c*exp2(2*b)",
         &[
             "exp2(max(a, b)) + 2*exp2(min(a, b)) != exp2(a) + 2*exp2(b)",
@@ -197,20 +207,20 @@ const EXPONENTIALS: &[Law] = &[
         &["a > 0: log2(sqrt(a)) != sqrt(log2(a + 1))"],
     ),
     law(
-        "literals near log₂ e and ln 2 are these (V9)",
-        "in exponents of two, beside logarithms; recorded with the verdict",
+        "literals near log₂ e and ln 2 are read as these (V9)",
+        "in exponents of two, and as factors of logarithms; recorded with the verdict",
         "exp2(a*0x3fb8aa3b)^2 == exp(2*a)",
         &["exp2(a*1.442) != exp(a)", "a*0x3fb8aa3b != a*1.442"],
     ),
     law(
-        "literals that are the rounded r·log₂ e, where r is a literal of the other side, are that (V9)",
+        "a literal that is the rounded r·log₂ e, where r is a literal of the other side, is read as that (V9)",
         "in exponents of two; recorded with the verdict",
         "exp2(a*0x3e252b5b) == exp(a*0x3de4f92e)",
         &["exp2(a*0x3e252b6b) != exp(a*0x3de4f92e)", "a*0x3e252b5b != a*0x3de4f92e"],
     ),
     law(
         "log₂ e and ln 2 as literals are each other's reciprocals (V9)",
-        "in a sum in which the latter multiplies a logarithm, too; recorded with the verdict",
+        "in a sum in which ln 2 also multiplies a logarithm; recorded with the verdict",
         "(a*0x3fb8aa3b + log2(b))*0x3f317218 == a + log2(b)*0x3f317218",
         &["(a*0x3fb8aa3b + log2(b))*0x3f317228 != a + log2(b)*0x3f317228"],
     ),
@@ -287,8 +297,8 @@ const MAXIMA: &[Law] = &[
         &["max(min(a, b), min(a, c)) != min(a, min(b, c))"],
     ),
     law(
-        "each order of what maxima compare, by itself",
-        "orders that are linear in products of atoms, up to a budget",
+        "each order of the compared quantities separately",
+        "orders that are linear in products of atoms, within a budget",
         "max(a, b)*min(a, b) == a*b",
         &["max(a, b)*max(a, b) != a*b"],
     ),
@@ -338,14 +348,14 @@ const CHOICES: &[Law] = &[
         &["if(a < b, 1, 0) != if(a <= b, 1, 0)"],
     ),
     law(
-        "a choice in each order of what it compares, by itself",
+        "each order of the quantities that a choice compares, separately",
         "as for maxima",
         "if(a < b, 1, 0) + if(b <= a, 1, 0) == 1",
         &["if(a < b, 1, 0) + if(b < a, 1, 0) != 1"],
     ),
     law(
         "where a = b, one stands for the other",
-        "the sum that is zero has an atom alone in one term",
+        "the sum that is zero has a term that is an atom",
         "if(a = b, a*c, 0) == if(a = b, b*c, 0)",
         &["if(a = b, a*c, 1) != if(a = b, b*b, 1)"],
     ),

@@ -143,8 +143,8 @@ impl Prover<'_> {
         let signs = self.table.monomial_signs(scale.key.monomial()).times(Signs::of(&scale.coefficient));
         let why = match demand {
             Demand::Nonzero => "division by zero",
-            Demand::Positive => "a logarithm or reciprocal root of what is not positive",
-            Demand::NotNegative => "the root of what is negative",
+            Demand::Positive => "the logarithm or reciprocal root of a number that is not positive",
+            Demand::NotNegative => "the root of a negative number",
         };
         if signs.within(wanted) {
             return Ok(Finding::Proved);

@@ -266,7 +266,7 @@ impl Prover<'_> {
             at,
             |prover| {
                 let View::Apply(_, [argument, ..]) = prover.terms.view(at) else {
-                    return Err(Stop::Unknown("a power of two that is none".to_string()));
+                    return Err(Stop::Unknown("a factor that is not a power of two".to_string()));
                 };
                 let argument = TermRef { store: at.store, term: argument };
                 if prover.class(argument)? == Class::NegInf {

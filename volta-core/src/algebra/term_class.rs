@@ -39,7 +39,7 @@ impl Terms<'_> {
                 stack.pop();
             }
         }
-        Ok(self.known_class(root).unwrap_or(Unknown("a condition is no number")))
+        Ok(self.known_class(root).unwrap_or(Unknown("a condition is not a number")))
     }
 
     fn known_class(&self, at: TermRef) -> Option<Class> {

@@ -55,7 +55,7 @@ impl Worklist {
     /// Suspends the current walk until the needs that it has left are met.
     pub(super) fn wait(&mut self) -> Result<(), Stop> {
         if self.needs.len() == self.waiting {
-            return Err(Stop::Unknown("the algebra waits for nothing".to_string()));
+            return Err(Stop::Unknown("the algebra waits without a task".to_string()));
         }
         self.needs[self.waiting..].sort_unstable_by(|a, b| b.cmp(a));
         self.waiting = self.needs.len();

@@ -26,7 +26,7 @@ pub(crate) fn number_bits(element: Element, value: &Rational) -> u64 {
 pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
     if let Element::Float(format) = element {
         return float_bits(format, value)
-            .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
+            .map_err(|why| format!("{} is not a value of type {}: {why}", spell(value), element.name()));
     }
     let fits = || {
         let of = Integers::of(element)?;
@@ -34,7 +34,7 @@ pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
         let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
         (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & mask(element))
     };
-    fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
+    fits().ok_or_else(|| format!("{} is not a value of type {}", spell(value), element.name()))
 }
 
 fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {

@@ -63,10 +63,10 @@ pub fn tensor_of_structs(
 ) -> Result<Vec<Param>, String> {
     if let Some(field) = fields.iter().find(|field| field.name.is_empty() || field.name.contains(['.', '[']))
     {
-        return Err(format!("`{}` is no name of a field", field.name));
+        return Err(format!("`{}` is not a name for a field", field.name));
     }
     if name.contains('.') {
-        return Err(format!("the name `{name}` of a tensor of structs has a point in it"));
+        return Err(format!("the name `{name}` of a tensor of structs contains a point"));
     }
     let (mut end, mut align) = (0u64, 1u64);
     let mut places = Vec::new();
@@ -85,7 +85,7 @@ pub fn tensor_of_structs(
     }
     let stride = end.next_multiple_of(align);
     if fields.is_empty() {
-        return Err("a struct has a field at least".into());
+        return Err("a struct needs at least one field".into());
     }
     let param = |(field, (offset, count)): (FieldType, (u64, u64))| {
         let FieldType { name: own, element, shape: inner, contents, sign } = field;
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_no_struct_is_told() {
         for (fields, what) in [
-            (&[][..], "a struct has a field at least"),
+            (&[][..], "a struct needs at least one field"),
             (&[("a", "u8[0]")], "the field `a` has no elements, or too many"),
             (&[("a", "u9")], "unknown element type `u9`"),
             (&[("a", "u8[]")], "`u8[]` has no size: write `u8[16]`, or `u8[4x8]`"),

@@ -261,7 +261,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let of = first.map(|(input, element)| {
             format!(" of {} and others", element_name(self.inputs.get(input.index()), input, element))
         });
-        format!("what is computed{} has a value (where was not worked out)", of.unwrap_or_default())
+        format!("the computation{} has a value (its domain was not determined)", of.unwrap_or_default())
     }
 
     /// Checks that a proof is not vacuous: that there are inputs at which the reference is defined, and the optimized
@@ -298,7 +298,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let [reference, _] = terms_of(cases, element, analysis);
         match cases.undefined_by_cases(reference) {
             Ok(Split::Equal) => {
-                let reason = format!("what it requires cannot hold together: {}", proof.domain.join(", "));
+                let reason = format!("its requirements contradict each other: {}", proof.domain.join(", "));
                 return Err(Failure::Undefined { side: Which::Reference, reason });
             }
             Ok(Split::Open { hints, .. }) if beside.is_none() => {

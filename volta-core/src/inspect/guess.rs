@@ -124,7 +124,7 @@ impl LaunchGuess {
                     ParamKind::Scalar { element, value: self.known.value(element, self.integer) }
                 }
                 ValueKind::Map { .. } => {
-                    let what = "it takes a tensor map, of which only a case can say how long its boxes are";
+                    let what = "it takes a tensor map, whose boxes only a case can describe";
                     return Err(InputError::new(InputProblem::DoesNotFit, what));
                 }
             };

@@ -19,9 +19,9 @@ const MAX_TERMS: usize = 1 << 12;
 /// The site at which a value became undefined.
 pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
     let (inst, action) = match origin {
-        Origin::Unwritten(inst) => (inst, "what is read here nobody has written".to_owned()),
+        Origin::Unwritten(inst) => (inst, "this reads memory that nothing has written".to_owned()),
         Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
-        Origin::Invalid(inst) => (inst, format!("this has no value{}", without_value(launch, inst))),
+        Origin::Invalid(inst) => (inst, format!("this value is undefined{}", without_value(launch, inst))),
         Origin::Unevaluated(inst) => (inst, unevaluated(launch, inst)),
         Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) => return None,
     };
@@ -32,8 +32,8 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
 pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
     let op = launch.program.insts.get(inst.index()).map(|inst| &inst.op);
     let reason = op.and_then(Op::unevaluated).unwrap_or(match op {
-        Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not evaluated yet",
-        _ => "what this computes is not supported",
+        Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not computed yet",
+        _ => "the value that this computes is not supported",
     });
     reason.to_owned()
 }
@@ -68,11 +68,11 @@ fn without_value(launch: &Launch<'_>, inst: InstId) -> &'static str {
 pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
     match kind {
         FaultKind::Uninitialised => Some(
-            "write it first, or read only what was written; if the host has filled it, give the tensor `contents` in \
-             the case",
+            "write it first, or read only what was written; if the host fills it, give the tensor `contents` in the \
+             case",
         ),
         FaultKind::Undefined => Some(
-            "keep infinities out of it: test for rows without elements, or begin a maximum at the first element or at a \
+            "avoid the infinity: test for rows without elements, or start the maximum at the first element or at a \
              finite number",
         ),
         FaultKind::Race
@@ -141,7 +141,7 @@ fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at:
     let other = (0..given.len()).find(|other| *other != at && fits(*other, at) && fits(at, *other))?;
     let [one, other] = [at, other].map(|at| argument_name(&given[at]));
     Some(format!(
-        "`{one}` and `{other}` fit in each other's place: parameters, and `args`, are in the order of the kernel's"
+        "`{one}` and `{other}` may be exchanged: the order of parameters, and of `args`, is that of the kernel"
     ))
 }
 

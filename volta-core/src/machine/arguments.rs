@@ -159,7 +159,7 @@ impl<'c> Layout<'c, '_> {
                     let next = start.saturating_add(*offset);
                     if next < self.end {
                         return Err(format!(
-                            "what lies before byte {offset} of the struct ends at byte {}",
+                            "the members before byte {offset} of the struct end at byte {}",
                             self.end - start
                         ));
                     }
@@ -220,8 +220,8 @@ fn members_of<'c>(
     });
     let places: Vec<String> = places.collect();
     Err(format!(
-        "the struct that is given has {} bytes ({}), but the kernel takes one of {}; `offset` says where the next member \
-         begins, or the struct ends",
+        "the given struct has {} bytes ({}), but the kernel takes one of {}; `offset` says where the next member \
+         begins, or where the struct ends",
         end.next_multiple_of(align),
         places.join(", "),
         parameter.size
@@ -290,7 +290,7 @@ impl Builder<'_> {
     /// One part of a parameter, as a tensor.
     fn field(&self, objects: &Objects, part: Part<'_>) -> Result<Tensor, String> {
         let (name, element, initial) = match part {
-            Part::Map(..) => return Err("a tensor map is no number".into()),
+            Part::Map(..) => return Err("a tensor map is not a number".into()),
             Part::Number(element, value) => (String::new(), element, Initial::Fill(bits_of(element, value)?)),
             Part::Pointer(at) => {
                 let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(at));
@@ -303,7 +303,7 @@ impl Builder<'_> {
             Part::Scalar(at) => {
                 let name = self.params[at].name.clone();
                 let ParamKind::Scalar { element, value } = &self.params[at].kind else {
-                    return Err(format!("`{name}` is no scalar"));
+                    return Err(format!("`{name}` is not a scalar"));
                 };
                 let initial = match value {
                     ScalarValue::Number(value) => Initial::Fill(

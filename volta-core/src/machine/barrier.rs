@@ -46,8 +46,9 @@ impl Cta<'_> {
             if let Count::Threads(threads) = count
                 && (threads == 0 || threads % 32 != 0)
             {
-                let message =
-                    format!("barrier {id} counts {threads} threads, which is no multiple of a warp");
+                let message = format!(
+                    "barrier {id} counts {threads} threads, which is not a multiple of the warp size"
+                );
                 return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
             }
             let waits = !matches!(kind, Barrier::Arrive);
@@ -276,8 +277,9 @@ impl Cta<'_> {
             let warp = &warps[arrival.warp];
             let lane = warp.at_barrier.first();
             let thread = self.launch.thread(self.linear, gone.thread(gone.exited.first()));
-            let message = format!("barrier {id} waits for all threads, and {thread} has returned");
-            let help = "let all threads reach the barrier: guard what some of them leave out, not the rest of the kernel";
+            let message = format!("barrier {id} waits for all threads, but {thread} has returned");
+            let help = "let all threads reach the barrier: guard only the work that some of them skip, not the rest \
+                        of the kernel";
             let site = self.site(format!("waits at barrier {id}"), warp, lane, arrival.pc);
             return Err(self.fault_at(
                 FaultKind::BarrierDivergence,
@@ -336,7 +338,7 @@ impl Cta<'_> {
             self.site(action, warp, other, warp.pc[other]),
         ];
         let message = format!(
-            "lanes of warp {} stand at different instructions when {}",
+            "lanes of warp {} are at different instructions when {}",
             warp.number,
             if waits { format!("barrier {id} is complete") } else { format!("they arrive at barrier {id}") }
         );
@@ -368,7 +370,7 @@ impl Cta<'_> {
             let warp = &mut warps[arrival.warp];
             for lane in warp.at_barrier {
                 let Op::Barrier { kind, .. } = &self.launch.program.insts[warp.pc[lane].index()].op else {
-                    return Err(Stop::Defect("a lane waits at a barrier where there is none"));
+                    return Err(Stop::Defect("a lane waits at an instruction that is not a barrier"));
                 };
                 match kind {
                     Barrier::RedPopc(d, _) => {
@@ -405,7 +407,7 @@ impl Cta<'_> {
                 Err(self.fault(FaultKind::InputDependentControl, "S1", message, warp, lane, pc))
             }
             Truth::Undefined(origin) => {
-                let message = "a predicate that nothing was written to is used";
+                let message = "an uninitialised predicate is used";
                 Err(self.undefined_predicate(warp, origin, message, lane, pc))
             }
             Truth::Answer(answer) => Err(self.asked_once(answer, warp, lane, pc)),
@@ -423,7 +425,8 @@ impl Cta<'_> {
         let message = format!("lane {lane} is not in the mask {mask:#010x} that it names");
         let site = self.site("arrives here".into(), warp, lane, pc);
         let help = format!(
-            "each lane that comes here must be in its mask: {here:#010x} came together; or keep it away by a branch"
+            "every lane that executes this must be in its mask: {here:#010x} executed it together; or exclude the \
+             lane by a branch"
         );
         self.fault_at(FaultKind::BarrierDivergence, "Y4", message, vec![site], Some(help))
     }

@@ -302,12 +302,13 @@ impl<'a> Launch<'a> {
         let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
         if ranks > 1 && !has_room(ranks, shared) {
             let (what, help) = if side.launch.cooperative {
-                ("a cooperative grid", "launch fewer CTAs, or make one variable of several")
+                ("a cooperative grid", "launch fewer CTAs, or merge several variables into one")
             } else {
-                ("clusters", "make one variable of several")
+                ("clusters", "merge several variables into one")
             };
             let message = format!(
-                "{what} of {ranks} CTAs with {shared} variables each in shared memory: the model has room for fewer"
+                "{what} of {ranks} CTAs with {shared} variables each in shared memory exceeds what the memory model \
+                 can represent"
             );
             return Err(BindError::new(message, Some(help.into())));
         }
@@ -530,7 +531,7 @@ fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, B
         Contents::Fill(value) => Initial::Fill(bits(value)?),
         Contents::Iota if !has_iota(element, elements) => {
             let message = format!(
-                "tensor `{}` of {elements} elements cannot hold their numbers: {} does not have all of them",
+                "tensor `{}` of {elements} elements cannot hold `iota`: {} does not have all these numbers",
                 param.name,
                 element.name()
             );
@@ -610,7 +611,8 @@ impl Builder<'_> {
                 (Some(tensor), None, _) => tensor.elements * u64::from(tensor.element.bytes()),
                 (None, None, Space::Shared) => u64::from(side.launch.shared),
                 (None, None, _) => {
-                    let message = format!("`{}` is declared elsewhere, without a size (M5)", variable.name);
+                    let message =
+                        format!("`{}` is declared in another module, without a size (M5)", variable.name);
                     let help = format!("give its type and shape under [globals], as `{}`", variable.name);
                     return Err(BindError::new(message, Some(help)));
                 }

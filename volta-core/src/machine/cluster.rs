@@ -112,7 +112,7 @@ impl<'l> Cta<'l> {
             return Err(Stop::NeedVectorClocks);
         }
         if self.launch.cooperative {
-            let message = "the barrier of a cluster in a cooperative grid is not done yet".to_string();
+            let message = "barriers of clusters in a cooperative grid are not supported yet".to_string();
             return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
         if !warp.live().is_within(mask) {
@@ -143,7 +143,7 @@ impl<'l> Cta<'l> {
             let number = warp.thread(lane) as usize;
             if let Standing::Arrived(_, before) = self.cluster.threads[number] {
                 let message =
-                    "a thread arrives at the cluster's barrier again and has not waited at it in between";
+                    "a thread arrives at the cluster's barrier again without having waited at it in between";
                 let sites = vec![
                     self.site_of_thread("arrives".into(), warp.thread(lane), before),
                     self.site("arrives again".into(), warp, lane, pc),
@@ -177,7 +177,7 @@ impl<'l> Cta<'l> {
             let number = warp.thread(lane) as usize;
             let Standing::Arrived(phase, _) = self.cluster.threads[number] else {
                 let message =
-                    "a thread waits at the cluster's barrier at which it has not arrived".to_string();
+                    "a thread waits at the cluster's barrier without having arrived at it".to_string();
                 return Err(self.fault(FaultKind::BarrierMisuse, "Y13", message, warp, lane, pc));
             };
             if phase == self.cluster.phase {
@@ -230,11 +230,12 @@ impl<'l> Cta<'l> {
             return Ok(());
         }
         let message = format!(
-            "{} is accessed by another CTA, and nothing makes sure that this CTA has begun",
+            "{} is accessed by another CTA, and nothing ensures that its own CTA has started",
             self.spell(object, 0, 0)
         );
         let site = self.site("accesses it".into(), warp, lane, pc);
-        let help = "let the cluster meet first: `cluster.sync()`, or `barrier.cluster.arrive` and `barrier.cluster.wait`";
+        let help = "synchronise the cluster first: `cluster.sync()`, or `barrier.cluster.arrive` and \
+                    `barrier.cluster.wait`";
         Err(self.fault_at(FaultKind::Race, "Y13", message, vec![site], Some(help.into())))
     }
 
@@ -256,7 +257,7 @@ impl<'l> Cta<'l> {
         );
         let sites = vec![self.site_of_thread("accesses it".into(), thread, reach.pc)];
         let help =
-            "let the cluster meet before any of its CTAs returns: `cluster.sync()` behind the last access";
+            "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access";
         Err(self.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
     }
 
@@ -339,7 +340,7 @@ impl<'l> Cta<'l> {
     pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: Lane, pc: InstId) -> Result<Vec<u32>, Stop> {
         let ranks = self.launch.cluster_ranks();
         if self.launch.cooperative {
-            let message = "a copy to several CTAs in a cooperative grid is not done yet".to_string();
+            let message = "copies to several CTAs in a cooperative grid are not supported yet".to_string();
             return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
         }
         if mask == 0 || mask >> ranks != 0 {
@@ -359,8 +360,8 @@ impl<'l> Cta<'l> {
         let (own, inner) = locate(space, address);
         let ranks = self.launch.cluster_ranks();
         if self.launch.cooperative {
-            let message =
-                "an address in another CTA of a cluster in a cooperative grid is not done yet".to_string();
+            let message = "addresses in another CTA of a cluster in a cooperative grid are not supported yet"
+                .to_string();
             return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
         }
         let there = match own {
@@ -384,7 +385,7 @@ impl<'l> Cta<'l> {
                 Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
             }
             None => {
-                let message = "an address that is none of shared memory is taken for one".to_string();
+                let message = "an address outside shared memory is used as one in shared memory".to_string();
                 Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
             }
         }

@@ -117,7 +117,7 @@ impl<'l> Cta<'l> {
                     | Effect::Context
                     | Effect::Fault
                     | Effect::Control(Control::Trap) => {
-                        return Err(Stop::Defect("lanes part at an operation that parts none"));
+                        return Err(Stop::Defect("lanes diverge at an operation that is not a branch"));
                     }
                 },
             };

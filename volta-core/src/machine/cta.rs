@@ -346,7 +346,7 @@ impl<'l> Cta<'l> {
             let (group, pc, _) = warp.lowest(waiting);
             let inst = &insts[pc.index()];
             let Effect::Collective(members) = inst.op.effect() else {
-                return Err(Stop::Defect("lanes wait for others at an operation that is no collective"));
+                return Err(Stop::Defect("lanes wait for others at an operation that is not collective"));
             };
             let done = self.try_collective(warp, group, inst, pc, members)?;
             if !done.is_empty() {

@@ -70,7 +70,7 @@ impl Cta<'_> {
             1 => ", 1 place more".to_owned(),
             more => format!(", {more} places more"),
         };
-        let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
+        let message = format!("{threads} threads wait for each other, and none can proceed{hidden}");
         let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
         self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
             .with_phases(self.phases_waited_for())
@@ -102,7 +102,8 @@ impl Cta<'_> {
         }
         let meets_cluster = matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster));
         if meets_cluster && group != warp.live() {
-            return "for the others of the warp, with which they come to the cluster's barrier".to_owned();
+            return "for the other lanes of the warp, which arrive at the cluster's barrier together"
+                .to_owned();
         }
         if meets_cluster {
             let (arrived, live) = self.cluster.arrived();

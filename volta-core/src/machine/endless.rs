@@ -54,23 +54,23 @@ impl std::fmt::Display for Endless {
                 if let Some(line) = line {
                     write!(f, "at the barrier in line {line}, ")?;
                 }
-                write!(f, "registers and memory are after {second} barriers what they were after {first}")
+                write!(f, "registers and memory are the same after {second} barriers as after {first}")
             }
             Repeats::Flag => {
                 f.write_str("a thread waits for another CTA")?;
                 if let Some(line) = line {
                     write!(f, ": no thread of its own sets the flag that the loop in line {line} waits for")?;
                 }
-                f.write_str(", and which CTAs run at the same time nobody says")
+                f.write_str(", and nothing says which CTAs run at the same time")
             }
             Repeats::Turns(turns) => {
                 f.write_str("a loop does not end by itself: ")?;
                 if let Some(line) = line {
-                    write!(f, "where it turns back in line {line}, ")?;
+                    write!(f, "at its branch back in line {line}, ")?;
                 }
-                let turns = if turns == 1 { "a turn".into() } else { format!("{turns} turns") };
-                write!(f, "registers and memory are what they were {turns} before")?;
-                f.write_str("; what it waits for, another warp or CTA would have to write")
+                let turns = if turns == 1 { "an iteration".into() } else { format!("{turns} iterations") };
+                write!(f, "registers and memory are the same as {turns} earlier")?;
+                f.write_str("; another warp or CTA would have to write what it waits for")
             }
         }
     }

@@ -43,11 +43,11 @@ fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
     let ctas = side.launch.grid.iter().fold(1u64, |ctas, n| ctas.saturating_mul((*n).into()));
     if side.launch.ctas.is_some() {
         let message =
-            "`ctas` runs some CTAs only, and the CTAs of a cooperative grid run together".to_string();
+            "`ctas` runs some CTAs only, but the CTAs of a cooperative grid run together".to_string();
         return Err(BindError::new(message, Some("leave `ctas` out".into())));
     }
     if cluster != [1; 3] {
-        let message = "clusters of several CTAs in a cooperative grid are not done yet".to_string();
+        let message = "clusters of several CTAs in a cooperative grid are not supported yet".to_string();
         return Err(BindError::new(message, None));
     }
     let threads: u64 = side.launch.block.iter().map(|n| u64::from(*n)).product();
@@ -63,7 +63,7 @@ fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
 fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
     let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
     let Some(threads) = product(side.launch.block).filter(|threads| *threads > 0) else {
-        let message = format!("a block of {:?} threads is no block", side.launch.block);
+        let message = format!("a block of {:?} threads is empty", side.launch.block);
         return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
     };
     if threads > 1024 {
@@ -156,7 +156,7 @@ fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
             "kernel `{}` takes {total} bytes of shared memory, {dynamic} of them dynamic; its architecture has {most}",
             program.name
         );
-        return Err(BindError::new(message, Some("give less in `shared`, or a newer architecture".into())));
+        return Err(BindError::new(message, Some("reduce `shared`, or give a newer architecture".into())));
     }
     Ok(())
 }
@@ -193,12 +193,12 @@ fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError>
     let Some(cluster) = given.or(required) else {
         if explicit_cluster || blocks_are_clusters {
             let help = "give `cluster` in the case, or the kernel `__cluster_dims__`";
-            return wrong("cluster", "must be launched in clusters, and nothing says of how many CTAs", help);
+            return wrong("cluster", "must be launched in clusters, but nothing says of how many CTAs", help);
         }
         return Ok([1; 3]);
     };
     if required.is_some() && max_cluster.is_some() {
-        let help = "the two exclude each other (PTX ISA, `.maxclusterrank`)";
+        let help = "only one of the two is allowed (PTX ISA, `.maxclusterrank`)";
         return wrong("cluster", "has both `.reqnctapercluster` and `.maxclusterrank`", help);
     }
     let ctas = cluster.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);
@@ -250,7 +250,8 @@ fn clusters_of(ctas: Clusters, grid: [u32; 3], cluster: [u32; 3]) -> Result<Clus
                 *found.entry(x + wide * (y + high * z)).or_default() += 1;
             }
             if found.values().any(|count| *count != size) {
-                let message = format!("`ctas` names a part of a cluster of {size} CTAs, which run together");
+                let message =
+                    format!("`ctas` names only a part of a cluster of {size} CTAs, which run together");
                 return Err(BindError::new(message, Some("name all CTAs of a cluster".into())).of_key("ctas"));
             }
             Ok(Clusters::Chosen(found.into_keys().collect()))
@@ -264,7 +265,7 @@ const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
     let [x, y, z] = side.launch.grid;
     if [x, y, z].contains(&0) {
-        let message = format!("a grid of {:?} CTAs is no grid", side.launch.grid);
+        let message = format!("a grid of {:?} CTAs is empty", side.launch.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
     }
     if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {

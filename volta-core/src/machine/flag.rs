@@ -18,8 +18,8 @@ const MOST_STATES: usize = 1 << 13;
 const MOST_CHANGES: usize = 1 << 12;
 
 // Reasons for no result.
-const UNKNOWN: Unclear = "what it holds before is not a known number";
-const OTHER: Unclear = "it is changed by something else than stores and additions of known words";
+const UNKNOWN: Unclear = "its value before the launch is not a known number";
+const OTHER: Unclear = "it is changed by operations other than stores and additions of known words";
 const UNORDERED: Unclear = "stores to it are not ordered with its other changes";
 
 /// The kind of a change.
@@ -396,7 +396,7 @@ impl<C> Flag<C> {
                     return Ok(Judged::Ambiguous { beside: changes.first().copied().filter(|_| is_over) });
                 }
                 return Err(
-                    "different numbers are added to it in any order, and some of them let the loop go on",
+                    "different numbers are added to it in no fixed order, and some of them end the loop",
                 );
             }
             match (leaves(*whole)?, is_over) {

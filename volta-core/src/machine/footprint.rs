@@ -203,7 +203,7 @@ impl Merged {
             };
             if update.bytes() != size {
                 let message = format!(
-                    "several CTAs update {place} atomically by `{update}`, which is of another size than its elements"
+                    "several CTAs update {place} atomically by `{update}`, whose size is not that of its elements"
                 );
                 return Err(fault(FaultKind::Unsupported, "S5", message));
             }
@@ -320,7 +320,7 @@ fn race_between_ctas(
         return Stop::Fault(Box::new(Fault::new(launch.which, kind, "Y7", message, sites, None)));
     }
     let rule = if uncached { "M4" } else { "Y1" };
-    let help = "let each CTA write elements of its own, or combine them in a second launch".to_owned();
+    let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
     Stop::Fault(Box::new(Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help))))
 }
 

@@ -77,7 +77,7 @@ pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> 
     fields.sort_by_key(|(offset, _)| *offset);
     let size = variable.size.unwrap_or(0);
     if let Some((_, field)) = fields.iter().find(|(_, field)| !field.is_read_only()) {
-        return Err(BindError::new(format!("`{}` is a field, whose role is `in`", field.name), None));
+        return Err(BindError::new(format!("`{}` is a field, whose role must be `in`", field.name), None));
     }
     let fields = Fields::of_one(fields, Rest::NotGiven);
     if let Some((field, what)) = fields.misplaced(size) {
@@ -169,7 +169,7 @@ pub(super) fn assumptions(program: &Program, given: &[Given]) -> Vec<Assumption>
     });
     let listed = initialised.map(|(variable, _)| {
         Assumption::given(format!(
-            "`{}` holds what it is initialised with: the host can set it (M5)",
+            "`{}` has its initial value, although the host can set it (M5)",
             variable_name(&variable.name)
         ))
     });
@@ -186,7 +186,7 @@ impl Launch<'_> {
     #[cold]
     pub(super) fn not_given(&self, tensor: &Tensor, place: Option<Place>) -> BindError {
         let name = variable_name(&tensor.name);
-        let message = format!("`{name}` is read, and the case does not say what the host has set it to (M5)");
+        let message = format!("`{name}` is read, but the case does not say to what the host has set it (M5)");
         let help = self.variable_of(tensor).map(|variable| {
             format!(
                 "declare it under [globals]: `{}` may hold anything; `value` and `contents` say what it holds",
@@ -222,7 +222,8 @@ pub(super) fn misfit(variable: &Variable, tensor: &Tensor) -> Option<BindError> 
         return Some(BindError::new(message, Some(format!("perhaps `{}`", entry(variable, None)))));
     }
     if variable.space == Space::Const && !tensor.is_read_only() {
-        let message = format!("`{name}` is in constant memory, which no kernel writes: its role is `in`");
+        let message =
+            format!("`{name}` is in constant memory, which no kernel writes: its role must be `in`");
         return Some(BindError::new(message, None));
     }
     None

@@ -258,17 +258,17 @@ impl RunError {
 
 /// The error of an output computed from an encoding that no template explains.
 const UNEXPLAINED: &str =
-    "is computed from the encoding of a real, by steps that are no function of the library that is known";
+    "is computed from the encoding of a real, by steps that are not a known library function";
 
 /// This error with the library function that is nearest to the term.
 fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
     let Some(near) = store.nearest_function(term) else { return UNEXPLAINED.to_string() };
     let Nearest { name, found, steps, departs } = near;
     let departs = departs.and_then(|inst| launch.place(inst));
-    let departs =
-        departs.map(|place| format!("; the first other step is line {}: `{}`", place.line, place.text));
+    let departs = departs
+        .map(|place| format!("; the first step that differs is line {}: `{}`", place.line, place.text));
     format!(
-        "{UNEXPLAINED}: {found} of the {steps} steps of `{name}` are there{}",
+        "{UNEXPLAINED}: {found} of the {steps} steps of `{name}` were found{}",
         departs.unwrap_or_default()
     )
 }
@@ -442,7 +442,7 @@ fn attempt<'l>(
         && !(contributions.is_empty()
             && points.allow(&store, outputs.iter().filter_map(|(_, _, value)| value.term()), decided))
     {
-        let what = "depends on what known floats decide".to_string();
+        let what = "depends on a decision by known floats".to_string();
         let fault = Fault::new(launch.which, FaultKind::DependsOnRounding, "V10", what, Vec::new(), None);
         return Err(Stop::Fault(Box::new(fault)));
     }
@@ -540,23 +540,21 @@ pub(super) fn output_value(
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
         let (kind, rule, what) = match origin {
-            Origin::Unwritten(_) => (
-                FaultKind::Uninitialised,
-                "V6",
-                "is computed from memory or registers that nothing was written to",
-            ),
+            Origin::Unwritten(_) => {
+                (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
+            }
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
                 "is computed from a value that is not determined by the launch",
             ),
             Origin::Invalid(_) | Origin::Doubtful(_) => {
-                (FaultKind::Undefined, "V6", "is undefined: an operation on the way to it has no value")
+                (FaultKind::Undefined, "V6", "is undefined: an operation that it depends on has no value")
             }
             Origin::Unevaluated(_) => (
                 FaultKind::Unsupported,
                 "S2",
-                "depends on what an instruction computes that is not supported",
+                "depends on the result of an instruction whose value is not supported",
             ),
         };
         return Err((kind, rule, what.into(), Some(origin)));
@@ -620,7 +618,7 @@ pub(super) fn output_value(
             (_, SymKind::Answer(_)) => Err((
                 FaultKind::Nondeterministic,
                 "Y9",
-                "depends on whether a phase of a barrier was over when it was asked once".into(),
+                "depends on whether a phase of a barrier was complete when it was tested once".into(),
                 None,
             )),
         },

@@ -198,14 +198,14 @@ impl Mbarrier {
             self.phase
         );
         let wait = format!(
-            "wait for the end of phase {last} first (parity {}), or for a thread that has waited for it, as those have that \
-             release a stage",
+            "wait for the end of phase {last} first (parity {}), or for a thread that has waited for it, such as one \
+             that releases a stage",
             last & 1
         );
         let help = match self.ended {
             Some((_, bytes)) if is_copy && bytes > 0 => format!(
-                "if its bytes belong to phase {last}, expect them there: that phase expects {bytes}, which other copies \
-                 have brought; if not, {wait}"
+                "if its bytes belong to phase {last}, expect them there: that phase expects {bytes}, which other \
+                 copies have delivered; if not, {wait}"
             ),
             Some(_) | None => wait,
         };
@@ -246,7 +246,7 @@ impl Mbarrier {
         self.is_determined(clocks, event, ("arrives", false))?;
         if count > self.pending {
             let message = format!(
-                "{count} more arrivals, where phase {} of the barrier waits for {} of {}",
+                "{count} more arrivals, but phase {} of the barrier waits for {} of {}",
                 self.phase, self.pending, self.count
             );
             let sites = vec![(event.thread, event.pc, "arrives")];
@@ -289,7 +289,7 @@ impl Mbarrier {
         if self.bytes.abs() <= MOST_BYTES {
             return Ok(());
         }
-        let message = format!("{} bytes, where a barrier counts up to {MOST_BYTES}", self.bytes.abs());
+        let message = format!("{} bytes, but a barrier counts at most {MOST_BYTES}", self.bytes.abs());
         Err(Wrong::new(FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
     }
 
@@ -308,7 +308,8 @@ impl Mbarrier {
             |knowledge: &Joined, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
         if let Some(late) = expected.iter().find(|event| !is_past(&arrived, event)) {
             let message = format!(
-                "phase {} of the barrier may be over before these bytes are expected, since no arrival comes after it",
+                "phase {} of the barrier may be complete before these bytes are expected, since no arrival comes \
+                 after it",
                 self.phase
             );
             let sites = vec![(late.thread, late.pc, "expects bytes"), last];
@@ -321,8 +322,8 @@ impl Mbarrier {
             waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
         if let Some((thread, pc)) = late.or(asleep).filter(|_| !self.prompt_waits) {
             let message = format!(
-                "this wait is for {}, and phase {} may be over before it looks, since no arrival comes after it; then it \
-                 waits for the phase that follows",
+                "this wait is for {}, and phase {} may be complete before the wait tests it, since no arrival comes \
+                 after the wait; then it waits for the phase that follows",
                 match self.phase {
                     0 => "the phase before the first".to_string(),
                     phase => format!("phase {} of the barrier", phase - 1),
@@ -332,8 +333,8 @@ impl Mbarrier {
             let sites = vec![(thread, pc, "waits"), last];
             let wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, sites);
             return Err(wrong.with_help(
-                "let those threads alone wait on whose next arrival the phase behind it depends, such as one that was \
-                 elected; or take all waits to come in time: `prompt_waits = true` in the case",
+                "let only those threads wait on whose next arrival the following phase depends, such as an elected \
+                 one; or assume that all waits come in time: `prompt_waits = true` in the case",
             ));
         }
         self.phase += 1;
@@ -407,7 +408,8 @@ impl Mbarrier {
             return Ok(false);
         }
         if phase < now - 1 && !self.prompt_waits {
-            let message = format!("this wait is for phase {phase}, and phase {} is over as well", now - 1);
+            let message =
+                format!("this wait is for phase {phase}, but phase {} is complete as well", now - 1);
             return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, site("waits")));
         }
         if let Some(at) = before {
@@ -436,12 +438,12 @@ impl Mbarrier {
             other => format!("for phase {other}"),
         };
         let message = format!(
-            "which phase this wait with parity {parity} is for depends on the schedule: it is for phase {phase} of the \
-             barrier, or {other}, as the thread does not know of the end of phase {last}"
+            "it depends on the schedule for which phase this wait with parity {parity} is: it is for phase {phase} of \
+             the barrier, or {other}, since the thread has not waited for the end of phase {last}"
         );
         let help = format!(
-            "parity {} waits for phase {last}; behind that, or behind a wait for a thread that has done so, parity {parity} \
-             waits for phase {phase}",
+            "parity {} waits for phase {last}; after that, or after a wait for a thread that has done so, parity \
+             {parity} waits for phase {phase}",
             parity ^ 1
         );
         let wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, "waits")]);

@@ -269,7 +269,7 @@ impl Access {
         }
         match self.agent {
             Agent::Barrier => "uses the barrier at".into(),
-            Agent::Maker => "makes the barrier at".into(),
+            Agent::Maker => "initialises or invalidates the barrier at".into(),
             Agent::Setter { .. } => "sets the flag".into(),
             Agent::Waiter { .. } => "waits for the flag".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } if writes => {

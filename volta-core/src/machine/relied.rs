@@ -113,47 +113,51 @@ impl Relied {
             let (needed, name) = (needed.get(), pretty_name(&object.name));
             (needed > object.declared).then(|| {
                 Assumption::relied(format!(
-                    "`{name}` at a multiple of {needed}, which its declaration does not promise: `__align__({needed})` (M1)"
+                    "`{name}` at a multiple of {needed} bytes, which its declaration does not promise: \
+                     `__align__({needed})` (M1)"
                 ))
             })
         }));
         all.extend(self.stores.iter().map(|pc| {
             Assumption::relied(format!(
-                "{}: lanes store the same value to one place, and one of them is performed (Y1)",
+                "{}: lanes store the same value to one place, and one of the stores is performed (Y1)",
                 instruction(launch, *pc)
             ))
         }));
         all.extend(self.rows.iter().map(|(pc, bytes)| {
             Assumption::relied(format!(
-                "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, and PTX wants {bytes} (M1)",
+                "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, but PTX requires {bytes} \
+                 (M1)",
                 instruction(launch, *pc)
             ))
         }));
         all.extend(self.parts.then(|| {
-            let text = "a product of a warpgroup is over for all of its warps when one of them has waited for it (Y12)";
+            let text = "a product of a warpgroup is complete for all of its warps when one of them has waited for it \
+                        (Y12)";
             Assumption::relied(text.to_owned())
         }));
         all.extend(self.narrow.iter().map(|pc| {
             Assumption::relied(format!(
-                "{}: orders the CTAs of the cluster, though the scope as written is `.cta` (Y13)",
+                "{}: orders the CTAs of the cluster, although its scope is written as `.cta` (Y13)",
                 instruction(launch, *pc)
             ))
         }));
         all.extend(self.unevaluated.iter().map(|pc| {
             Assumption::relied(format!(
-                "{}: what it computes is not known, and nothing is said of values that depend on it (S2)",
+                "{}: its result is not known, and nothing is claimed about values that depend on it (S2)",
                 instruction(launch, *pc)
             ))
         }));
         all.extend(self.swaps.iter().map(|(pc, update)| {
             Assumption::relied(format!(
-                "{}: the loop around it, which tries until it succeeds, is one atomic update, `{update}` (Y7)",
+                "{}: the loop around it, which retries until it succeeds, is one atomic update, `{update}` (Y7)",
                 instruction(launch, *pc)
             ))
         }));
         all.extend(self.unfenced.map(|pc| {
             Assumption::relied(format!(
-                "{}: reads that happen before an asynchronous write have their values, also without a proxy fence (Y10)",
+                "{}: reads that happen before an asynchronous write have their values, even without a proxy fence \
+                 (Y10)",
                 instruction(launch, pc)
             ))
         }));

@@ -36,7 +36,7 @@ impl Returned {
             let threads =
                 threads.flat_map(|(warp, mask)| mask.iter().map(move |lane| 32 * warp + lane.index()));
             Assumption::relied(format!(
-                "{}: {} had returned and counted as arrived (Y3, Y4)",
+                "{}: {} had returned and count as arrived (Y3, Y4)",
                 instruction(launch, *pc),
                 spelled(threads)
             ))

@@ -72,11 +72,11 @@ impl Fields {
             let element = u64::from(tensor.element.bytes());
             let end = offset.saturating_add(count.saturating_mul(element));
             let wrong = if !offset.is_multiple_of(element) {
-                format!("begins at a byte that is no multiple of {element}")
+                format!("begins at a byte that is not a multiple of {element}")
             } else if *offset < free {
                 "overlaps the field before it".into()
             } else if end > size {
-                format!("ends at byte {end}, but there are {size} bytes")
+                format!("ends at byte {end}, but there are only {size} bytes")
             } else {
                 free = end;
                 continue;
@@ -104,7 +104,7 @@ pub(super) fn tensor(which: Which, at: usize, params: &[Param]) -> Result<Option
             return Ok(None);
         }
         if own != at + fields.len() {
-            return Err(wrong(format!("the fields of `{name}` do not stand one behind the other")));
+            return Err(wrong(format!("the fields of `{name}` are not in the order of their bytes")));
         }
         let Some(tensor) = field_of(which, own, &params[own])? else {
             return Err(wrong(format!("`{}` is no tensor", params[own].name)));
@@ -123,11 +123,14 @@ pub(super) fn tensor(which: Which, at: usize, params: &[Param]) -> Result<Option
     }
     for Field { count, tensor, .. } in &fields.fields {
         if tensor.role != role {
-            return Err(wrong(format!("the field `{}` has another role than the first", tensor.name)));
+            return Err(wrong(format!(
+                "the field `{}` does not have the role of the first field",
+                tensor.name
+            )));
         }
         if tensor.elements != structs * count || !stride.is_multiple_of(u64::from(tensor.element.bytes())) {
             return Err(wrong(format!(
-                "the field `{}` does not lie in each struct in the same way",
+                "the field `{}` is not at the same place in each struct",
                 tensor.name
             )));
         }

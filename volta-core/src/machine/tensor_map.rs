@@ -42,11 +42,11 @@ impl Map {
     /// The map that the case declares, with the checks of the driver (CUDA driver API, `cuTensorMapEncodeTiled`).
     pub(super) fn new(name: &str, map: &TensorMap, tensors: &[Tensor], shape: &[u64]) -> Result<Map, String> {
         let number = tensors.iter().position(|tensor| tensor.name == map.of && tensor.param.is_some());
-        let number = number.ok_or_else(|| format!("`{}` is no tensor of the case", map.of))?;
+        let number = number.ok_or_else(|| format!("`{}` is not a tensor of the case", map.of))?;
         let tensor = &tensors[number];
         if tensor.has_fields() {
             return Err(format!(
-                "`{}` holds structs, and the elements of a tensor map are of one type",
+                "`{}` holds structs, but the elements of a tensor map have one type",
                 map.of
             ));
         }
@@ -55,12 +55,12 @@ impl Map {
         let rank = shape.len();
         if rank == 0 || rank > MOST_DIMENSIONS {
             return Err(format!(
-                "a tensor map has 1 to {MOST_DIMENSIONS} dimensions, and `{}` has {rank}",
+                "a tensor map has 1 to {MOST_DIMENSIONS} dimensions, but `{}` has {rank}",
                 map.of
             ));
         }
         if map.r#box.len() != rank {
-            return Err(format!("`box` has {} dimensions, and the tensor {rank}", map.r#box.len()));
+            return Err(format!("`box` has {} dimensions, but the tensor has {rank}", map.r#box.len()));
         }
         let rows = row_major(shape).ok_or("the tensor map has too many elements")?;
         let strides = match map.strides.as_slice() {
@@ -68,7 +68,7 @@ impl Map {
             given if given.len() + 1 == rank => given.iter().copied().chain([1]).collect(),
             given => {
                 return Err(format!(
-                    "`strides` has {} numbers, one for each dimension but the innermost one: {}",
+                    "`strides` has {} numbers, but needs one for each dimension except the innermost one: {}",
                     given.len(),
                     rank - 1
                 ));
@@ -91,37 +91,34 @@ impl Map {
     fn check(&self, tensor: &Tensor) -> Result<(), String> {
         for Dimension { extent, tile, .. } in &self.dimensions {
             if *tile == 0 || *tile > LARGEST_BOX {
-                return Err(format!(
-                    "a box has 1 to {LARGEST_BOX} elements in each dimension, and not {tile}"
-                ));
+                return Err(format!("a box has 1 to {LARGEST_BOX} elements in each dimension, not {tile}"));
             }
             if *extent == 0 || *extent > 1 << 32 {
-                return Err(format!(
-                    "a tensor map has 1 to 2^32 elements in each dimension, and not {extent}"
-                ));
+                return Err(format!("a tensor map has 1 to 2^32 elements in each dimension, not {extent}"));
             }
         }
         if self.bytes() > LARGEST_BYTES {
-            return Err(format!("a box has {} bytes, which no shared memory holds", self.bytes()));
+            return Err(format!("a box has {} bytes, more than any shared memory", self.bytes()));
         }
         for Dimension { stride, .. } in &self.dimensions[1..] {
             if !stride.is_multiple_of(PIECE) || *stride >= 1 << 40 {
                 return Err(format!(
-                    "strides are multiples of {PIECE} bytes below 2^40, and one of them has {stride} bytes"
+                    "strides must be multiples of {PIECE} bytes below 2^40, but one of them has {stride} bytes"
                 ));
             }
         }
         let inner = self.inner_bytes();
         if !inner.is_multiple_of(PIECE) {
             return Err(format!(
-                "the innermost dimension of a box is a multiple of {PIECE} bytes, and not {inner}"
+                "the innermost dimension of a box must be a multiple of {PIECE} bytes, not {inner}"
             ));
         }
         // NVIDIA documents that narrower rows take the whole width of the swizzle, but not where in it they lie.
         let span = self.swizzle.span();
         if span > 0 && inner != span {
             return Err(format!(
-                "the innermost dimension of a box has {inner} bytes, and with a swizzle of {span} bytes it has as many: other boxes are not supported"
+                "the innermost dimension of a box has {inner} bytes, but with a swizzle of {span} bytes only boxes of \
+                 {span} bytes are supported"
             ));
         }
         let last =
@@ -129,7 +126,7 @@ impl Map {
         let end = last.fold(self.element, u64::saturating_add);
         let has = tensor.elements * self.element;
         if end > has {
-            return Err(format!("it reaches {end} bytes into `{}`, which has {has}", tensor.name));
+            return Err(format!("it extends to byte {end} of `{}`, which has {has}", tensor.name));
         }
         Ok(())
     }

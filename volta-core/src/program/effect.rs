@@ -194,7 +194,7 @@ impl Op {
         if let Op::Unevaluated { reason, .. } = self {
             Some(reason)
         } else if let Op::Async(Async::Tensor(TensorMemoryOp::Multiply(product))) = self {
-            product.scales.map(|_| "products of factors that are scaled by blocks are not evaluated yet")
+            product.scales.map(|_| "block-scaled products are not computed yet")
         } else {
             None
         }

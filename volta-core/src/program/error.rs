@@ -113,7 +113,7 @@ pub enum LowerError {
         span: Span,
     },
     /// An argument smaller than its parameter.
-    #[error("the argument for `{parameter}` of `{function}` is too small for it")]
+    #[error("the argument for `{parameter}` of `{function}` is too small")]
     ArgumentSize {
         /// The function called.
         function: String,

@@ -151,14 +151,18 @@ impl Operation<'_, '_> {
     /// Checks that no modifier is left, and that the number of operands is in this range.
     pub(super) fn done_within(&self, least: usize, most: usize) -> Lowered<usize> {
         if let Some(modifier) = self.modifiers.first() {
-            return Err(self.unsupported(format_args!("`.{modifier}` means nothing to Volta here")));
+            return Err(self.unsupported(format_args!("`.{modifier}` has no meaning here that Volta knows")));
         }
         let count = self.instruction.operands.len();
         if (least..=most).contains(&count) {
             return Ok(count);
         }
-        let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-        Err(self.unsupported(format_args!("it takes {takes} operands, and has {count}")))
+        let takes = match (least, most) {
+            (1, 1) => "1 operand".to_owned(),
+            (least, most) if least == most => format!("{least} operands"),
+            (least, most) => format!("{least} to {most} operands"),
+        };
+        Err(self.unsupported(format_args!("it takes {takes}, but has {count}")))
     }
 
     /// The error for a type that the instruction does not take.
@@ -382,7 +386,7 @@ impl<'m> Operation<'_, 'm> {
             return Ok(Src::Reg(d));
         }
         if allowed.symbol && self.lowering.names.function(&name.text).is_some() {
-            return Err(self.unsupported("the address of a function has no meaning to Volta"));
+            return Err(self.unsupported("addresses of functions are not supported"));
         }
         Err(Fail::Wrong(self.lowering.names.undeclared("register", name)))
     }
@@ -586,7 +590,7 @@ impl<'m> Operation<'_, 'm> {
             return Err(self.expected("the address of a tensor map, and coordinates", operand));
         };
         let [Operand::Vector(elements, _)] = rest.as_slice() else {
-            return Err(self.expected("coordinates in braces behind the address", operand));
+            return Err(self.expected("coordinates in braces after the address", operand));
         };
         if elements.len() != count {
             return Err(self.expected("as many coordinates as the copy has dimensions", operand));
@@ -652,7 +656,7 @@ impl<'m> Operation<'_, 'm> {
             // A global address is its own generic address.
             (Space::Generic, Space::Global) | (Space::Cluster, Space::Shared) => Ok(own),
             (Space::Generic, Space::Shared | Space::Local) => {
-                Err(self.unsupported("it uses the address of a variable as a generic one"))
+                Err(self.unsupported("it uses the address of a variable as a generic address"))
             }
             _ => Err(Fail::Wrong(LowerError::Operand {
                 instruction: self.name(),

@@ -287,14 +287,13 @@ fn number(text: &str, span: Span) -> Parsed<Value> {
     let odd = || failure(span, format!("{} is not a number", quoted(text)));
     match text.as_bytes() {
         [b'0', b'f' | b'F', digits @ ..] => {
-            let bits = exact_hex(text, digits.len(), 8).ok_or_else(|| {
-                odd().help("write 8 hexadecimal digits behind `0f`, the bits of the number")
-            })?;
+            let bits = exact_hex(text, digits.len(), 8)
+                .ok_or_else(|| odd().help("write 8 hexadecimal digits after `0f`, the bits of the number"))?;
             Ok(Value::Single(bits as u32))
         }
         [b'0', b'd' | b'D', digits @ ..] => {
             let bits = exact_hex(text, digits.len(), 16).ok_or_else(|| {
-                odd().help("write 16 hexadecimal digits behind `0d`, the bits of the number")
+                odd().help("write 16 hexadecimal digits after `0d`, the bits of the number")
             })?;
             Ok(Value::Double(f64::from_bits(bits)))
         }

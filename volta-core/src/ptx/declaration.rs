@@ -74,7 +74,7 @@ impl Parser<'_> {
             let count = self.range()?;
             let dimensions = self.dimensions()?;
             if count.is_some() && (!dimensions.is_empty() || self.is("=")) {
-                let message = "names with a count can be neither arrays nor initialised";
+                let message = "names with a count can neither be arrays nor be initialised";
                 return Err(failure(name.span, message));
             }
             let initializer = if self.accept("=")? { Some(self.initializer()?) } else { None };

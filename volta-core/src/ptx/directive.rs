@@ -157,7 +157,7 @@ impl Parser<'_> {
             Shape::Loc => self.loc()?,
             Shape::Pragma => {
                 let texts = self.separated(|parser| parser.string("a string behind `.pragma`"))?;
-                self.expect(";", "`,` or `;` behind the pragma")?;
+                self.expect(";", "`,` or `;` after the pragma")?;
                 texts
             }
             Shape::Alias => {
@@ -183,7 +183,7 @@ impl Parser<'_> {
     /// Takes `{ … }` as raw text.
     fn raw_block(&mut self) -> Parsed<String> {
         if !self.is("{") {
-            return Err(self.expected("`{` behind the section's name"));
+            return Err(self.expected("`{` after the section's name"));
         }
         // The brace is the next token, so the lexer is already past it.
         let raw = self.lexer.raw_braces(self.token.span)?.to_owned();
@@ -227,7 +227,7 @@ impl Parser<'_> {
         let mut arguments =
             vec![self.literal("the file's number")?, self.string("the file's name in quotes")?];
         if self.accept(",")? {
-            arguments.push(self.literal("the file's time of change")?);
+            arguments.push(self.literal("the file's modification time")?);
             self.expect(",", "`,` and the file's size")?;
             arguments.push(self.literal("the file's size")?);
         }

@@ -148,7 +148,7 @@ impl<'t> Lexer<'t> {
         let here = Span::new(self.at, self.at + found.len_utf8());
         if found.is_control() || found == char::REPLACEMENT_CHARACTER || found == '\u{feff}' {
             let message = format!("found a character that is not text, U+{:04X}", u32::from(found));
-            return Err(failure(here, message).help("PTX is plain text; compiled binaries are not read"));
+            return Err(failure(here, message).help("PTX is plain text; compiled binaries cannot be read"));
         }
         Err(failure(here, format!("found {}, which has no meaning in PTX", quoted(&found.to_string()))))
     }

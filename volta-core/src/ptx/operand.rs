@@ -221,7 +221,7 @@ impl Parser<'_> {
         const MOST: u64 = 4096;
         let Some(count) = count else { return Ok(vec![name]) };
         if count > MOST {
-            let message = format!("{count} names in one declaration; at most {MOST} are read");
+            let message = format!("{count} names in one declaration; at most {MOST} are allowed");
             return Err(failure(name.span, message));
         }
         self.spend(count, name.text.len(), name.span)?;

@@ -19,7 +19,7 @@ pub(super) fn module(text: &str) -> Result<Module, ParseError> {
 /// Checks that positions fit into 32 bits.
 fn check_length(length: usize) -> Parsed<()> {
     if u32::try_from(length).is_err() {
-        let message = format!("the text is {length} bytes long; at most {} bytes are read", u32::MAX);
+        let message = format!("the text is {length} bytes long; at most {} bytes are allowed", u32::MAX);
         return Err(failure(Span::default(), message));
     }
     Ok(())

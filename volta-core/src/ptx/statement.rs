@@ -92,7 +92,7 @@ impl Parser<'_> {
             modifiers.push(self.dotted("a modifier")?);
         }
         let operands = if self.is(";") { Vec::new() } else { self.operands(opcode.text == "call")? };
-        self.expect(";", "`,` or `;` behind the operand")?;
+        self.expect(";", "`,` or `;` after the operand")?;
         Ok(Instruction { guard, opcode, modifiers, operands, span: self.since(start) })
     }
 

@@ -177,7 +177,7 @@ impl Unknown {
             reason: reason.into(),
             progress: None,
             help: Some(
-                "Volta is wrong here, and nothing is known of the kernels: please report it, with this case"
+                "this is an error in Volta, and nothing is claimed about the kernels: please report it, with this case"
                     .into(),
             ),
         }

@@ -52,7 +52,7 @@ pub(super) fn rule<'d, D: Deserializer<'d>>(from: D) -> Result<&'static str, D::
     static RULES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let name = String::deserialize(from)?;
     if name.len() > MAX_RULE {
-        return Err(de::Error::custom(format!("`{name}` is no rule")));
+        return Err(de::Error::custom(format!("`{name}` is not a rule")));
     }
     let mut rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(rules.get(name.as_str()).copied().unwrap_or_else(|| {

@@ -144,7 +144,9 @@ impl<'a> Wishes<'a> {
     /// Runs a case given as a document with the texts of its sources.
     fn check_document(&self, text: String) -> io::Result<Checked> {
         if text.len() as u64 > MAX_DOCUMENT {
-            return Err(io::Error::other(format!("a document of more than {MAX_DOCUMENT} bytes is no case")));
+            return Err(io::Error::other(format!(
+                "a document of more than {MAX_DOCUMENT} bytes is not a case"
+            )));
         }
         let folder = tempfile::tempdir()?;
         let root = folder.path().canonicalize()?;

@@ -55,7 +55,7 @@ pub(super) fn man(arguments: &ManArgs, out: &mut impl Write) -> io::Result<Exit>
             None => {
                 let near = nearest(name, program.get_subcommands().map(clap::Command::get_name));
                 let help = near.map_or_else(
-                    || "`cargo volta --help` lists all there are".into(),
+                    || "`cargo volta --help` lists all commands".into(),
                     |near| format!("did you mean `{near}`?"),
                 );
                 complain(&format!("there is no command `{name}`\nhelp: {help}"));

@@ -20,9 +20,9 @@ use crate::run::ready;
 /// Arguments of `cargo volta export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A script asserts that an output element differs: that the reference is defined there, and the other kernel is not or \
-holds another value. `unsat` means equivalent; `sat` different, unless the script says that functions are not \
-interpreted (exponentials, logarithms, sine, cosine, tanh). Literals are the rationals that their bits spell, also \
+A script asserts that an output element differs: that the reference is defined there, and the optimized kernel is not, \
+or has another value. `unsat` means equivalent; `sat` means different, unless the script says that functions are not \
+interpreted (exponentials, logarithms, sine, cosine, tanh). Literals are the rationals that their bits represent, even \
 where `cargo volta check` reads them as log2(e) (rule V9).
 
 Examples:
@@ -37,11 +37,11 @@ pub(super) struct ExportArgs {
     /// Write SMT-LIB 2, over the reals
     #[arg(long, required = true)]
     smt2: bool,
-    /// Which element of the outputs: its number among those compared, its name such as `y[3]`, or `all`, for one
-    /// script with a `check-sat` each
+    /// An element of the outputs: its number among the compared ones, its name such as `y[3]`, or `all` for one script
+    /// with a `check-sat` for each
     #[arg(long, value_name = "ELEMENT", default_value = "0")]
     element: String,
-    /// What the script says of exponentials
+    /// What the script states about exponentials
     #[arg(long, value_enum, default_value_t = Axioms::None)]
     axioms: Axioms,
     /// Write to this file instead of standard output
@@ -87,7 +87,7 @@ fn script(arguments: &ExportArgs) -> Result<String, String> {
         [Selected::Wrong { message, .. }] => return Err(message.clone()),
         several => {
             let count = several.len();
-            return Err(format!("{count} cases are named\nhelp: --exact NAME takes one of them"));
+            return Err(format!("{count} cases are selected\nhelp: --exact NAME selects one of them"));
         }
     };
     let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
@@ -99,7 +99,7 @@ fn script(arguments: &ExportArgs) -> Result<String, String> {
     let conditions = volta_core::conditions(&ready).map_err(|verdict| {
         let (name, verdict) = (&folder.name, verdict.name());
         format!(
-            "nothing is left to prove of {name}: {verdict}\nhelp: `cargo volta check {}` says why",
+            "nothing remains to be proved of {name}: {verdict}\nhelp: `cargo volta check {}` says why",
             folder.dir.display()
         )
     })?;
@@ -119,23 +119,23 @@ fn elements<'c>(conditions: &'c Conditions, wanted: &str) -> Result<Vec<(String,
     if wanted == "all" {
         let all = (0..conditions.len()).filter_map(|at| Some((conditions.name(at), conditions.element(at)?)));
         let all: Vec<_> = all.collect();
-        return if all.is_empty() { Err("no element holds a real".into()) } else { Ok(all) };
+        return if all.is_empty() { Err("no element is a real".into()) } else { Ok(all) };
     }
     let last = conditions.len() - 1;
     let at = match wanted.parse::<usize>() {
         Ok(at) if at <= last => at,
-        Ok(at) => return Err(format!("there is no element {at}: they are numbered from 0 to {last}")),
+        Ok(at) => return Err(format!("there is no element {at}: elements are numbered from 0 to {last}")),
         Err(_) => {
             let names: Vec<String> = (0..conditions.len()).map(|at| conditions.name(at)).collect();
             names.iter().position(|name| name == wanted).ok_or_else(|| {
                 let near = nearest(wanted, names.iter().map(String::as_str)).unwrap_or(&names[0]);
-                format!("no element that is compared is called `{wanted}`\nhelp: did you mean `{near}`?")
+                format!("there is no compared element `{wanted}`\nhelp: did you mean `{near}`?")
             })?
         }
     };
     let name = conditions.name(at);
     match conditions.element(at) {
         Some(element) => Ok(vec![(name, element)]),
-        None => Err(format!("{name} is an integer: the two sides are compared as they are")),
+        None => Err(format!("{name} is an integer: integers are compared without a solver")),
     }
 }

@@ -24,19 +24,18 @@ use crate::render;
 /// Arguments of `cargo volta inspect`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Roles and types are read off what a kernel does with its parameters; extents, off a run of the launch that is guessed. \
-All of them are guesses.
+Roles and types are guessed from how a kernel uses its parameters, and extents from a run of the guessed launch.
 
 Examples:
   cargo volta inspect fixtures/softmax/softmax.cu
   cargo volta inspect fixtures/norm/norm.cu::layer_norm_block --format json
 
-Exit codes: 0 told, 2 a file could not be read.")]
+Exit codes: 0 done, 2 a file could not be read.")]
 pub(super) struct InspectArgs {
     /// A .cu or .ptx file, or FILE::KERNEL
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// What is printed
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -61,7 +60,7 @@ pub(super) struct Compiled {
 enum Format {
     /// A table for each kernel
     Human,
-    /// One JSON object a kernel and line
+    /// One line of JSON per kernel
     Json,
 }
 
@@ -314,7 +313,7 @@ fn table(look: &Look) -> String {
             render::clean_line(&own)
         );
     }
-    let bounds = kernel.bounds.required_block.map(|block| format!(", as it asks for: {}", extent(block)));
+    let bounds = kernel.bounds.required_block.map(|block| format!(", as it requires: {}", extent(block)));
     let bounds = bounds.or(kernel
         .bounds
         .max_block
@@ -327,7 +326,7 @@ fn table(look: &Look) -> String {
         extent(guess.launch.grid),
         bounds.unwrap_or_default()
     );
-    let dynamic = if kernel.dynamic_shared { ", and what the launch gives" } else { "" };
+    let dynamic = if kernel.dynamic_shared { ", and as given at the launch" } else { "" };
     let _ = writeln!(text, "  {:<12} {} bytes{dynamic}", "shared", kernel.shared);
     if let Err(verdict) = &guess.extents {
         let _ = writeln!(text, "  {:<12} {}", "not run", render::clean_line(&reason(verdict)));

@@ -23,17 +23,17 @@ use crate::run::{Settings, core_case, texts_of, verdict_of};
 /// Arguments of `cargo volta lint`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each barrier and fence is taken out by itself, and the kernel is verified again: those are named without which it is as \
-clean as it was. Two barriers that are each redundant may not be so together.
+Each barrier and fence is removed by itself, and the kernel is verified again: those without which it is still clean are \
+named. Two barriers that are each redundant may not be redundant together.
 
-Accesses to shared memory are named whose lanes want different words of one bank, and accesses to global memory that \
-take at least twice as many sectors of 32 bytes as they need. Of two kernels, it is said what only one of them gives \
-away in precision. Only kernels that are clean are looked at, at the sizes of the case.
+Also named are accesses to shared memory whose lanes access different words of one bank, and accesses to global memory \
+that take at least twice as many sectors of 32 bytes as they need. For a pair of kernels, losses of precision in only one \
+of them are named. Only clean kernels are examined, at the sizes of the case.
 
 Examples:
   cargo volta lint fixtures/softmax/online_128
 
-Exit codes: 0 nothing found, 1 something found, 2 a case could not be looked at.")]
+Exit codes: 0 nothing found, 1 something found, 2 a case could not be examined.")]
 pub(super) struct LintArgs {
     #[command(flatten)]
     selection: Selection,
@@ -79,7 +79,7 @@ fn one(folder: &Folder, toolchain: &Toolchain) -> Result<String, String> {
         let unclean = || {
             let (name, kernel, dir) = (&folder.name, case.side(side).shown(), folder.dir.display());
             format!(
-                "{name}: {kernel} is not clean, and not looked at\nhelp: `cargo volta check {dir}` says why"
+                "{name}: {kernel} is not clean, and was not examined\nhelp: `cargo volta check {dir}` says why"
             )
         };
         let verify = |case: &Case, texts: &Texts| verdict_of(case, texts, Settings::default());
@@ -106,11 +106,11 @@ fn cost_of(traffic: Traffic, pattern: &AccessPattern) -> String {
     let how_often = format!("in {costly} of {accesses} accesses by warps");
     match traffic {
         Traffic::Banks => {
-            format!("{worst}-way bank conflict, {how_often}: {taken} passes, where {least} are possible")
+            format!("{worst}-way bank conflict, {how_often}: {taken} passes instead of {least}")
         }
         Traffic::Sectors => format!(
-            "uncoalesced, {worst} sectors of 32 bytes where {needed} would do, {how_often}: {taken} sectors, where \
-             {least} are possible"
+            "uncoalesced, {worst} sectors of 32 bytes where {needed} would be enough, {how_often}: {taken} sectors \
+             instead of {least}"
         ),
     }
 }

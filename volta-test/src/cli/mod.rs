@@ -39,26 +39,26 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cargo volta check fixtures                        run every case below a folder
-  cargo volta check fixtures/softmax/online_128     run one case, and say all that is known about it
+  cargo volta check fixtures/softmax/online_128     run one case, and print all details
   cargo volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
-                                                    run the cases whose names match, and others do not
-  cargo volta check fixtures --format json | jq .   one JSON object a case
+                                                    run the cases whose names match one, but not the other
+  cargo volta check fixtures --format json | jq .   one JSON object per case
   cargo volta check --stdin --format json <case.json
-                                                    run a case that brings its sources along
-  cargo volta check fixtures --format sarif         for code scanning; github and junit: for build servers
+                                                    run a case that contains its sources
+  cargo volta check fixtures --format sarif         for code scanning; also github and junit
   cargo volta report fixtures/softmax               a page about a run, with formulas and pictures
-  cargo volta check fixtures --accept               write snapshots, to be compared from then on
-  cargo volta refresh fixtures/softmax              compile sources, for checking in their PTX
+  cargo volta check fixtures --accept               write snapshots, which later runs are compared with
+  cargo volta refresh fixtures/softmax              compile sources, to check in their PTX
   cargo volta explain Y1                            what a rule or a verdict means
-  cargo volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
-  cargo volta lint fixtures/softmax/online_128      barriers that nothing needs, accesses that cost too much
-  cargo volta inspect softmax.cu                    its kernels, and what they take
+  cargo volta export --smt2 fixtures/matmul/small   the proof obligations, for an SMT solver
+  cargo volta lint fixtures/softmax/online_128      redundant barriers, costly accesses
+  cargo volta inspect softmax.cu                    its kernels and their parameters
   cargo volta new softmax.cu::softmax_naive softmax.cu::softmax_online
-                                                    a case for them, with guesses that are marked
+                                                    a case for them, with marked guesses
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
-  cargo volta watch kernels                         run cases again whenever their files change
-  cargo volta bench fixtures --published --z3       published figures, ours and a solver's beside them
+  cargo volta watch kernels                         run cases again when their files change
+  cargo volta bench fixtures --published --z3       compare with published figures and with a solver
 
 A case is a folder with a volta.toml:
   [params]
@@ -73,63 +73,63 @@ A case is a folder with a volta.toml:
 
 `cargo-volta` is the same program.
 
-Exit codes: 0 all as expected, 1 something was not, 2 something could not run.";
+Exit codes: 0 all cases are as expected, 1 a case is not, 2 a case could not run.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run cases and compare their verdicts with the expected ones
     Check(CheckArgs),
-    /// Run cases, and write a page about them: verdicts, assumptions, formulas, sources, and pictures of races and of what
-    /// differs
+    /// Run cases, and write a page about them: verdicts, assumptions, formulas, sources, and pictures of races and
+    /// differences
     Report(ReportArgs),
     /// List the names of cases
     List(ListArgs),
     /// Compile the sources of cases and write the PTX beside them, to be checked in
     Refresh(RefreshArgs),
-    /// Measure cases, beside the figures published for the same kernels
+    /// Measure cases, and compare with the figures published for the same kernels
     Bench(bench::BenchArgs),
-    /// Write what is to be proved of a case for another solver
+    /// Write the proof obligations of a case for another solver
     Export(export::ExportArgs),
-    /// Run cases, and again those of which a file has changed
+    /// Run cases, and run them again when a file of theirs changes
     Watch(watch::WatchArgs),
-    /// Name the barriers and fences without which a kernel is clean as well
+    /// Name the barriers and fences without which a kernel is still clean, and costly accesses
     Lint(lint::LintArgs),
-    /// Say what kernels take, and guess how they are launched
+    /// Describe kernels and their parameters, and guess how they are launched
     Inspect(inspect::InspectArgs),
-    /// Write a case for kernels, with guesses that are marked
+    /// Write a case for kernels, with marked guesses
     New(new::NewArgs),
-    /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
+    /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and show where they differ
     Replay(replay::ReplayArgs),
-    /// Say what the kernels of cases compute, as formulas; nothing is proved
+    /// Show what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
-    /// Say what a rule or a verdict means; without a name, list all of them
+    /// Explain a rule or a verdict; without a name, list all of them
     Explain {
         /// A rule such as Y1, or a verdict such as race
         name: Option<String>,
     },
-    /// Print the script with which a shell completes arguments
+    /// Print a completion script for a shell
     Completions(describe::CompletionsArgs),
-    /// Print a page of the manual, for man
+    /// Print a manual page, for man
     Man(describe::ManArgs),
 }
 
 /// Which cases.
 #[derive(Debug, Args)]
 struct Selection {
-    /// Folders with a volta.toml in them or below them, or volta.toml files
+    /// Folders with a volta.toml in or below them, or volta.toml files
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only the case of this name; may be given several times
     #[arg(long, value_name = "NAME")]
     exact: Vec<String>,
-    /// Only cases whose names match this regular expression somewhere, such as softmax or '^softmax::.*_4$'; may be given
-    /// several times: one must match
+    /// Only cases whose names match this regular expression somewhere, such as softmax or '^softmax::.*_4$'; if given
+    /// several times, one of them must match
     #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
     filter: Vec<Regex>,
-    /// No cases whose names match this regular expression somewhere; may be given several times
+    /// Leave out cases whose names match this regular expression somewhere; may be given several times
     #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
     exclude: Vec<Regex>,
-    /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
+    /// Cases may only read files below this folder [default: the enclosing `fixtures` folder, or PATH]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
 }
@@ -140,47 +140,47 @@ struct Selection {
 struct CheckArgs {
     #[command(flatten)]
     selection: Selection,
-    /// What is printed
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Run the case that is on standard input instead: a document with the keys of a volta.toml and the texts of its
-    /// sources, JSON or TOML, as docs/case.schema.json describes it. It has no snapshot
+    /// Run the case on standard input instead: a JSON or TOML document with the keys of a volta.toml and the texts of its
+    /// sources, as docs/case.schema.json describes it. Such a case has no snapshot
     #[arg(long, conflicts_with_all = ["paths", "exact", "filter", "exclude", "root", "list", "accept"])]
     stdin: bool,
     /// List the names of the cases instead of running them
     #[arg(long)]
     list: bool,
-    /// Say all that is known about every case, not only about those that fail
+    /// Print all details of every case, not only of those that fail
     #[arg(long, short)]
     verbose: bool,
-    /// Accept snapshots: write those that are new or have changed, of all cases that are as expected otherwise. Without
-    /// it, cases with a snapshot are compared with it, and the others have none
+    /// Accept snapshots: write those that are new or have changed, of all cases that are otherwise as expected. Without
+    /// this option, cases that have a snapshot are compared with it
     #[arg(long)]
     accept: bool,
-    /// Run no more cases once one is not as expected, or could not run
+    /// Stop after the first case that is not as expected or could not run
     #[arg(long)]
     fail_fast: bool,
-    /// Name the N cases that took longest at the end [default: up to 5 of those that took more than a second]
+    /// At the end, name the N cases that took longest [default: up to 5 of those that took more than a second]
     #[arg(long, value_name = "N")]
     slowest: Option<usize>,
-    /// Worker threads, 0 for one a core; results do not depend on it
+    /// Number of worker threads, 0 for one per core; results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// Run each case N times in this process, and tell the run whose time is the median
+    /// Run each case N times in this process, and report the run with the median time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Evaluate up to 64 elements of each proof at N more points, in intervals: what contradicts the proof is an error
-    /// of Volta (as VOLTA_RECHECK=N does)
+    /// Evaluate up to 64 elements of each proof at N more points, in intervals: a contradiction is an error of
+    /// Volta (as VOLTA_RECHECK=N does)
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3")]
     recheck: Option<u32>,
     /// Verify the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
-    /// Verify also what this program verified before (as VOLTA_CACHE=off does). Without it, a case of which nothing has
-    /// changed, not a byte, has the verdict of the earlier run, and is marked `cached`
+    /// Also verify cases that this program has verified before (as VOLTA_CACHE=off does). Without this option, a case
+    /// whose files have not changed by a byte gets the verdict of the earlier run, and is marked `cached`
     #[arg(long)]
     no_cache: bool,
-    /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): past it, its verdict is
+    /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): after that, its verdict is
     /// unknown(timeout)
     #[arg(long, value_name = "TIME", value_parser = volta_case::duration)]
     timeout: Option<Duration>,
@@ -192,7 +192,7 @@ struct CheckArgs {
 /// Arguments of `cargo volta report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The page is one file of HTML, without scripts, that loads nothing.
+The page is one HTML file without scripts; it loads no other files.
 
 Examples:
   cargo volta report fixtures/softmax
@@ -231,26 +231,26 @@ struct RefreshArgs {
     /// A flag for the compiler, for .cu files; may be given several times
     #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
     flags: Vec<String>,
-    /// Compile also what is not stale
+    /// Compile all sources, also those whose PTX is not stale
     #[arg(long)]
     force: bool,
     /// Compile all, write nothing, and fail if checked-in PTX has other code
     #[arg(long, conflicts_with = "force")]
     check: bool,
-    /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
+    /// Cases may only read files below this folder [default: the enclosing `fixtures` folder, or PATH]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A table, and messages for what is not as expected
+    /// A table, and messages for cases that are not as expected
     Human,
-    /// One JSON object a case and line, as docs/check.schema.json describes it
+    /// One line of JSON per case, as docs/check.schema.json describes it
     Json,
     /// Annotations for GitHub Actions
     Github,
-    /// A SARIF document of what is not as expected
+    /// A SARIF document of the cases that are not as expected
     Sarif,
     /// A JUnit document
     Junit,
@@ -322,7 +322,7 @@ pub struct Answer {
 pub fn answer(document: String) -> io::Result<Answer> {
     let words = ["cargo-volta", "check", "--stdin", "--format", "json", "--no-cache"];
     let Command::Check(arguments) = Cli::try_parse_from(words).map_err(io::Error::other)?.command else {
-        return Err(io::Error::other("`check` is another command"));
+        return Err(io::Error::other("this is the command `check`"));
     };
     limits::share_among(1);
     let (json, message) = check::answer(&arguments, document)?;
@@ -362,7 +362,7 @@ fn list(selection: &Selection, out: &mut impl Write) -> io::Result<Exit> {
 /// Runs cases, and writes a page about the results to a file.
 fn report_to_file(mut arguments: ReportArgs, out: &mut impl Write) -> io::Result<Exit> {
     if !matches!(arguments.check.format, Format::Human | Format::Html) || arguments.check.list {
-        complain("a report is a page of HTML: it takes neither `--format` nor `--list`");
+        complain("a report is an HTML page: it takes neither `--format` nor `--list`");
         return Ok(Exit::CouldNotRun);
     }
     arguments.check.format = Format::Html;
@@ -392,8 +392,8 @@ fn explain(name: Option<&str>, out: &mut impl Write) -> io::Result<Exit> {
     let names = names.chain(Reason::all().into_iter().map(Reason::code));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`cargo volta explain` lists all there are".into(),
+        None => "`cargo volta explain` lists all rules and verdicts".into(),
     };
-    complain(&format!("no rule or verdict is called `{name}`\nhelp: {help}"));
+    complain(&format!("there is no rule or verdict `{name}`\nhelp: {help}"));
     Ok(Exit::CouldNotRun)
 }

@@ -21,8 +21,8 @@ use crate::render;
 /// Arguments of `cargo volta new`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is guessed is marked so in the file: roles, types and extents of tensors, values of numbers, blocks and grids. \
-Look at each, and take the mark away.
+Guesses are marked in the file: roles, types and extents of tensors, values of numbers, blocks and grids. Check each \
+one, and remove the mark.
 
 Examples:
   cargo volta new softmax.cu::softmax_naive softmax.cu::softmax_online
@@ -48,7 +48,7 @@ pub(super) fn new(arguments: &NewArgs, out: &mut impl Write) -> io::Result<Exit>
             writeln!(out, "written    {}", render::clean_line(&slashed(&shown(&path))))?;
             writeln!(
                 out,
-                "next       look at its guesses, then `cargo volta check {}`",
+                "next       check its guesses, then run `cargo volta check {}`",
                 render::clean_line(&folder)
             )?;
             Ok(Exit::Good)
@@ -68,7 +68,7 @@ fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     for look in looks.iter_mut().filter(|look| look.guess.integer != most) {
         look.guess_with(most)?;
     }
-    let last = looks.last().ok_or("no kernel is named")?;
+    let last = looks.last().ok_or("no kernel was given")?;
     let absolute =
         |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()));
     let folder = match &arguments.output {
@@ -78,7 +78,7 @@ fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     let path = folder.join(FILE_NAME);
     if path.exists() {
         let shown = slashed(&shown(&path));
-        return Err(format!("{shown} is there already\nhelp: `--output FOLDER` writes another one"));
+        return Err(format!("{shown} already exists\nhelp: `--output FOLDER` writes to another folder"));
     }
     let target = Target { arch: arguments.compiled.arch.clone(), flags: arguments.compiled.flags.clone() };
     let sources = looks.iter().map(|look| Ok(source(&folder, &absolute(&look.file)?, look)));
@@ -156,8 +156,8 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
     let names: Vec<&str> = looks.iter().map(|look| look.kernel.source_name.as_str()).collect();
     let about = names.iter().rev().copied().collect::<Vec<_>>().join(" against ");
     let mut text = format!(
-        "# Written by `cargo volta new`. What it guessed is marked: look at it, and take the mark away.\n\
-         description = {}\n\n[params]\n",
+        "# Written by `cargo volta new`. Guesses are marked: check each one, and remove the mark.\ndescription = \
+         {}\n\n[params]\n",
         quoted(&about)
     );
     for entry in &entries {
@@ -191,7 +191,7 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
         let asks = look.kernel.asks[1].contains(&true);
         let _ = match asks {
             true => writeln!(text, "grid = {} # guess", extent(launch.grid)),
-            false => writeln!(text, "grid = 1 # it does not ask for the number of its block"),
+            false => writeln!(text, "grid = 1 # the kernel does not read its block's number"),
         };
         if look.kernel.dynamic_shared {
             let _ = writeln!(text, "shared = {} # guess: bytes of its array without a size", launch.shared);
@@ -205,7 +205,7 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
         }
         if let Err(verdict) = &look.guess.extents {
             let why = render::clean_line(&reason(verdict));
-            let _ = writeln!(text, "# With these guesses it does not run, so that no extent is known: {why}");
+            let _ = writeln!(text, "# With these guesses it does not run, so no extent is known: {why}");
         }
     }
     Ok(text)

@@ -26,8 +26,8 @@ const SEED: u64 = 1;
 /// Arguments of `cargo volta replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The kernels run in an interpreter of PTX: each operation is IEEE arithmetic in its format, rounding included. What is \
-printed is what a GPU computes, but for the last digits of functions that hardware approximates.
+The kernels run in an interpreter of PTX: each operation is IEEE arithmetic in its format, rounding included. The printed \
+values are those of a GPU, except for the last digits of functions that hardware approximates.
 
 Examples:
   cargo volta replay fixtures/softmax/no_rescale_4
@@ -83,11 +83,11 @@ fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<Str
     let run = run(&case, toolchain, Settings::default());
     let (Some(report), Some(core)) = (&run.report, core_case(&case, &run.texts)) else {
         let why = run.obstacle.map_or(String::new(), |obstacle| format!(": {obstacle}"));
-        return Err(format!("{} could not run{why}", folder.name));
+        return Err(format!("{} could not be run{why}", folder.name));
     };
     let Verdict::Different(difference) = &report.verdict else {
         return Err(format!(
-            "{} is {}: only a difference has inputs at which it shows",
+            "{} is {}: only a difference has inputs to replay",
             folder.name,
             report.verdict.name()
         ));

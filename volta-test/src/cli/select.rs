@@ -69,14 +69,14 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
         if !names.contains(exact) {
             let near = nearest(exact, names.iter().map(String::as_str));
             let help = near.map_or(String::new(), |near| format!("\nhelp: did you mean `{near}`?"));
-            let message = format!("no case is called `{exact}`{help}");
+            let message = format!("there is no case `{exact}`{help}");
             selected.push(Selected::Wrong { name: exact.clone(), message });
         }
     }
     if selected.is_empty() && is_narrowed {
         let count = if names.len() == 1 { "1 case".into() } else { format!("{} cases", names.len()) };
         let message =
-            format!("none of {count} has such a name\nhelp: without options, `cargo volta list` names them");
+            format!("none of {count} matches\nhelp: `cargo volta list` without options names all cases");
         selected.push(Selected::Wrong { name: "no_cases".into(), message });
     }
     if selection.exact.len() == selected.len() {
@@ -107,7 +107,7 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
         } else {
             ""
         };
-        return wrong(format!("{} is no folder{help}", path.display()));
+        return wrong(format!("{} is not a folder{help}", path.display()));
     }
     let is_case = dir.join(FILE_NAME).is_file();
     let top = enclosing_fixtures(&dir);

@@ -18,8 +18,9 @@ use crate::run::ready;
 /// Arguments of `cargo volta show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Kernels are run on symbolic inputs, and what they leave in the outputs is brought into normal form: what is shown does \
-not depend on how it is computed. All elements of an output that are one expression in their indices are one line.
+Kernels are run on symbolic inputs, and the values of their outputs are brought into normal form, so that the formulas \
+do not depend on how the values are computed. All elements of an output that are one expression in their indices are one \
+line.
 
 Examples:
   cargo volta show fixtures/softmax/online_4
@@ -36,7 +37,7 @@ pub(super) struct ShowArgs {
     /// As LaTeX: the lines of an align*, for amsmath
     #[arg(long, conflicts_with = "json")]
     latex: bool,
-    /// As JSON: an object for each case and line, with the formulas as trees, as docs/formulas.md describes them
+    /// As JSON: one line per case, with the formulas as trees, as docs/formulas.md describes them
     #[arg(long)]
     json: bool,
 }
@@ -113,9 +114,7 @@ fn formulas(folder: &Folder, toolchain: &Toolchain) -> Result<Formulas, String> 
     volta_core::formulas(&ready).map_err(|verdict| {
         let (name, verdict) = (&folder.name, verdict.name());
         let dir = folder.dir.display();
-        format!(
-            "{name} computes nothing that could be shown: {verdict}\nhelp: `cargo volta check {dir}` says why"
-        )
+        format!("{name} has no results to show: {verdict}\nhelp: `cargo volta check {dir}` says why")
     })
 }
 

@@ -26,8 +26,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Arguments of `cargo volta watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A case belongs to its volta.toml, its sources, what they include, the PTX beside them and its snapshot. Cases that come \
-are run, too. It ends when it is interrupted.
+The files of a case are its volta.toml, its sources and what they include, the PTX beside them and its snapshot. New \
+cases are run, too. The command runs until it is interrupted.
 
 Examples:
   cargo volta watch kernels
@@ -48,7 +48,7 @@ pub(super) fn watch(arguments: &WatchArgs, out: &mut dyn Write) -> io::Result<Ex
     let arguments = &arguments.check;
     if arguments.stdin || arguments.accept || arguments.list {
         complain(
-            "cases that are watched lie in folders, and run: it takes none of `--stdin`, `--accept`, `--list`",
+            "watched cases are in folders, and are run: `watch` takes none of `--stdin`, `--accept`, `--list`",
         );
         return Ok(Exit::CouldNotRun);
     }

@@ -36,7 +36,7 @@ impl Known<'_> {
         let maps = self.maps.iter().map(|(name, _)| name.as_str());
         let known: Vec<&str> = self.names.iter().copied().chain(maps).collect();
         if !known.contains(&name) {
-            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, &known);
+            let wrong = Wrong::unknown(format!("there is no parameter `{name}`"), name, &known);
             self.problems.add_senseless(value.span(), wrong.message, wrong.help);
         }
         Some(Argument::Named(name.into()))

@@ -41,12 +41,12 @@ fn bare_word(text: &str, near: usize) -> Option<Problem> {
     }
     let help = match line.rsplit_once("shape") {
         Some((_, rest)) if !rest.contains(']') => super::SIZES.into(),
-        _ => format!("texts are quoted: \"{word}\""),
+        _ => format!("strings are quoted: \"{word}\""),
     };
     Some(Problem {
         span: start..start + word.len(),
         kind: InputProblem::Syntax,
-        message: format!("`{word}` is no value"),
+        message: format!("`{word}` is not a value"),
         help: Some(help),
     })
 }
@@ -99,12 +99,12 @@ impl<'t> Json<'t> {
             self.blanks();
             let start = self.at;
             if !self.rest().starts_with('"') {
-                return Err(self.wrong("a key in quotes is wanted here"));
+                return Err(self.wrong("expected a key in quotes here"));
             }
             let key = self.string()?;
             let key = Spanned::new(start..self.at, key);
             if entries.contains_key(&key) {
-                let message = format!("the key `{}` is there twice", key.get_ref());
+                let message = format!("the key `{}` occurs twice", key.get_ref());
                 return Err(problem(start..self.at, message));
             }
             if !self.takes(':') {
@@ -132,7 +132,7 @@ impl<'t> Json<'t> {
         if self.takes(',') {
             return Ok(true);
         }
-        if self.takes(end) { Ok(false) } else { Err(self.wrong(&format!("`,` or `{end}` is wanted here"))) }
+        if self.takes(end) { Ok(false) } else { Err(self.wrong(&format!("expected `,` or `{end}` here"))) }
     }
 
     fn string(&mut self) -> Result<Cow<'t, str>, Problem> {
@@ -147,8 +147,7 @@ impl<'t> Json<'t> {
             }
             None => {
                 let line = self.rest().find('\n').unwrap_or(self.rest().len());
-                let message =
-                    "this text has no end, or an escape or control character that JSON does not have";
+                let message = "this string is not closed, or has an escape or control character that JSON does not allow";
                 Err(problem(start..start + line, message.into()))
             }
         }
@@ -164,7 +163,7 @@ impl<'t> Json<'t> {
                 self.at += length;
                 Ok(value.into_inner())
             }
-            None => Err(problem(self.at..self.at + length, format!("`{text}` is no number"))),
+            None => Err(problem(self.at..self.at + length, format!("`{text}` is not a number"))),
         }
     }
 
@@ -176,9 +175,9 @@ impl<'t> Json<'t> {
                 self.at += length;
                 Ok(DeValue::Boolean(word == "true"))
             }
-            "" => Err(self.wrong("a value is wanted here")),
+            "" => Err(self.wrong("expected a value here")),
             word => {
-                let message = format!("`{word}` is no value; what is not given is left out");
+                let message = format!("`{word}` is not a value; leave out keys without a value");
                 Err(problem(self.at..self.at + length, message))
             }
         }

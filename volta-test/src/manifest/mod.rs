@@ -114,8 +114,7 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
         Some(table) => read_sources(&table, &problems),
         None if top.get("sources").is_some() => Vec::new(),
         None => {
-            let help =
-                "\"sources\": { \"kernel.ptx\": \"…\" }, the texts by the names that `source` calls them";
+            let help = "\"sources\": { \"kernel.ptx\": \"…\" }, the texts by the names used in `source`";
             problems.add_missing(0..0, "a document needs its sources", Some(help.into()));
             Vec::new()
         }
@@ -150,7 +149,7 @@ fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)>
     for (name, span, value) in table.entries() {
         let is_plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if name.is_empty() || !is_plain || name.contains(['\\', '\0']) {
-            let message = format!("`{name}` is no name for a source");
+            let message = format!("`{name}` is not a name for a source");
             let help = "a path without `..` that does not begin with `/`, such as kernel.ptx";
             problems.add(span, message, Some(help.into()));
             continue;
@@ -172,7 +171,7 @@ fn finished(case: Option<Case>, problems: Problems) -> Result<Case, Vec<Problem>
 }
 
 /// Advice on sizes.
-const SIZES: &str = "sizes are numbers, since a case is verified at one size: shape = [128]";
+const SIZES: &str = "sizes must be numbers, since a case is verified at one size: shape = [128]";
 
 fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Option<Case> {
     read_version(&top, problems)?;
@@ -278,7 +277,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         let key = if value.is_some() { "value" } else { "symbolic" };
         problems.add(
             table.key_span(key),
-            format!("the tensor `{name}` takes no `{key}`; see `contents`"),
+            format!("a tensor has no `{key}`, as given for `{name}`; see `contents`"),
             None,
         );
         return None;
@@ -328,7 +327,11 @@ fn read_scalar(
 ) -> Option<ParamKind> {
     let value = match (value, symbolic) {
         (Some(_), Some(true)) => {
-            problems.add(table.key_span("symbolic"), format!("`{name}` has a value and is symbolic"), None);
+            problems.add(
+                table.key_span("symbolic"),
+                format!("`{name}` has both a value and `symbolic`"),
+                None,
+            );
             return None;
         }
         (Some(value), _) => match as_number(value.get_ref()) {
@@ -450,10 +453,10 @@ fn read_contents(
             table.finish();
             match fill {
                 None if missing && region.is_some() => {
-                    let help = "what lies beside it: { fill = 0, symbolic = \"lower\" }".into();
+                    let help = "the other elements: { fill = 0, symbolic = \"lower\" }".into();
                     wrong("`symbolic` needs a `fill`".into(), Some(help))
                 }
-                None if missing => wrong("contents are a name, a list or { fill = … }".into(), None),
+                None if missing => wrong("contents must be a name, a list or { fill = … }".into(), None),
                 fill => {
                     if let Some(number) = &fill {
                         check(number, &value);
@@ -490,7 +493,7 @@ fn read_contents(
             Some(Contents::List(list))
         }
         DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-            wrong("contents are a name, a list or { fill = … }".into(), None)
+            wrong("contents must be a name, a list or { fill = … }".into(), None)
         }
     }
 }
@@ -518,7 +521,7 @@ fn read_maps(table: &Table<'_>, names: &[&str], problems: &Problems) -> Vec<(Str
             }
         }
         if let Some(of) = table.get("of").filter(|_| !names.contains(&map.of.as_str())) {
-            let wrong = Wrong::unknown(format!("no parameter is called `{}`", map.of), &map.of, names);
+            let wrong = Wrong::unknown(format!("there is no parameter `{}`", map.of), &map.of, names);
             problems.add(of.span(), wrong.message, wrong.help);
         }
         table.finish();
@@ -553,7 +556,7 @@ fn read_kernel(
     table.section(&mut kernel);
     for (key, sizes) in [("block", kernel.launch.block), ("grid", kernel.launch.grid)] {
         if let (Some(value), true) = (table.get(key), sizes.contains(&0)) {
-            let message = format!("`{key}` is a whole number from 1, or a list of one to three of them");
+            let message = format!("`{key}` must be a whole number from 1, or a list of one to three of them");
             problems.add_senseless(value.span(), message, None);
         }
     }
@@ -569,7 +572,7 @@ fn read_version(top: &Table<'_>, problems: &Problems) -> Option<()> {
         Some(FORMAT_VERSION) => return Some(()),
         Some(newer @ FORMAT_VERSION..) => {
             let message =
-                format!("this case is in version {newer} of the format, which this program does not know");
+                format!("this case is in version {newer} of the format, which this program cannot read");
             let help = format!(
                 "install a newer Volta: this one, {}, reads version {FORMAT_VERSION}",
                 env!("CARGO_PKG_VERSION")

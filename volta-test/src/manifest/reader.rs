@@ -112,7 +112,11 @@ impl<'a> Table<'a> {
 
     /// The value of `key`.
     pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
-        debug_assert!(self.keys.iter().any(|known| known.name == key), "`{key}` is no key of {}", self.what);
+        debug_assert!(
+            self.keys.iter().any(|known| known.name == key),
+            "`{key}` is not a key of {}",
+            self.what
+        );
         self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
     }
 

@@ -27,7 +27,7 @@ pub(super) fn read(
     if binding != Binding::Argument {
         let help =
             format!("give its fields, each by its byte: \"{name}+0\" = {{ type = \"f32\", shape = [4] }}");
-        let message = format!("the variable `{name}` is a struct, which only parameters are");
+        let message = format!("the variable `{name}` is given as a struct; only parameters can be structs");
         problems.add(table.key_span("type"), message, Some(help));
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn read(
             };
             problems.add(
                 table.key_span(key),
-                format!("`{name}` holds structs, and has no `{key}`"),
+                format!("`{name}` holds structs, and cannot have `{key}`"),
                 Some(help),
             );
         }
@@ -53,7 +53,7 @@ pub(super) fn read(
         }
     };
     let Some(shape) = table.get("shape") else {
-        let help = Some("shape = [128]: so many structs".into());
+        let help = Some("shape = [128]: the number of structs".into());
         problems.add(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
         return None;
     };

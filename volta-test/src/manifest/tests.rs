@@ -135,16 +135,16 @@ fn numbers_that_a_type_cannot_hold_are_mistakes_at_their_place() {
     let text = |line: &str| problems(&format!("[params]\n{line}\n[kernel]\nsource = \"k.cu\"\nblock = 1\n"));
     assert_eq!(
         text("x = { role = \"in\", type = \"f16\", shape = [1], contents = { fill = -1e9 } }"),
-        ["2:58: -1000000000 is no value of type f16: its largest number is 65504"]
+        ["2:58: -1000000000 is not a value of type f16: its largest number is 65504"]
     );
     assert_eq!(
         text(
             "x = { role = \"in\", type = { ref = \"f32\", opt = \"f16\" }, shape = [2], contents = [1, 70000] }"
         ),
-        ["2:85: 70000 is no value of type f16: its largest number is 65504"]
+        ["2:85: 70000 is not a value of type f16: its largest number is 65504"]
     );
     let [large] = &text("a = { type = \"f32\", value = 1e39 }")[..] else { panic!("one mistake") };
-    assert!(large.starts_with("2:29: ") && large.contains("is no value of type f32"), "{large}");
+    assert!(large.starts_with("2:29: ") && large.contains("is not a value of type f32"), "{large}");
     let [small] = &text("a = { type = \"f32\", value = 1e-50 }")[..] else { panic!("one mistake") };
     assert!(small.contains("it would become 0"), "{small}");
     let large = "[params]\na = { type = \"f32\", value = 3.4e38 }\n[kernel]\nsource = \"k.cu\"\nblock = 1\n";
@@ -182,7 +182,7 @@ fn mistakes_have_a_place_and_a_suggestion() {
     assert_eq!(change("[1, 2, 0x10]", "[1, 2]"), ["9:61: 2 numbers for a tensor of 3 elements"]);
     assert_eq!(
         change("[\"z\", \"x\"", "[\"z\", \"al\""),
-        ["18:14: no parameter is called `al` | did you mean `l`?"]
+        ["18:14: there is no parameter `al` | did you mean `l`?"]
     );
     assert_eq!(change("slow = true", "slow = 1"), ["31:8: `slow` is true or false, not 1"]);
     assert_eq!(
@@ -234,7 +234,7 @@ fn another_version_of_the_format_is_all_that_is_told() {
     assert_eq!(
         problems(text),
         [format!(
-            "2:11: this case is in version 2 of the format, which this program does not know | \
+            "2:11: this case is in version 2 of the format, which this program cannot read | \
              install a newer Volta: this one, {own}, reads version 1"
         )]
     );
@@ -291,7 +291,7 @@ args = ["m", "x"]
     assert_eq!((map.r#box.as_slice(), map.swizzle.span()), ([8, 64].as_slice(), 128));
     let change = |from: &str, to: &str| problems(&text.replace(from, to));
     assert_eq!(change(", box = [8, 64]", ""), ["6:1: the tensor map `m` needs `box` | box = [64, 64]"]);
-    assert_eq!(change("of = \"x\"", "of = \"y\""), ["6:12: no parameter is called `y` | there are: x"]);
+    assert_eq!(change("of = \"x\"", "of = \"y\""), ["6:12: there is no parameter `y` | there are: x"]);
     assert_eq!(change("m = {", "x = {")[0], "6:1: `x` is a parameter already | rename the tensor map");
     assert_eq!(change("\"128B\"", "\"256B\"").len(), 1);
     assert_eq!(change("[\"m\"", "[\"n\"").len(), 1);
@@ -366,7 +366,7 @@ args = ["y", "x"]
     assert_eq!(
         change("shape = [4], type = {", "shape = [4], contents = \"iota\", type = {"),
         [
-            "3:33: `x` holds structs, and has no `contents` | say it of a field: { type = \"f16\", contents = … }"
+            "3:33: `x` holds structs, and cannot have `contents` | say it of a field: { type = \"f16\", contents = … }"
         ]
     );
     assert_eq!(change("role = \"in\", ", "").len(), 1);
@@ -376,15 +376,15 @@ args = ["y", "x"]
     assert_eq!(change("\"f16\"", "7").len(), 1);
     assert_eq!(change("\"iota\"", "[1, 2]").len(), 1);
     assert_eq!(change("[\"y\", \"x\"]", "[\"y\", \"x.d\"]").len(), 1);
-    assert!(change("[params]", "[globals]")[0].contains("the variable `x` is a struct"));
+    assert!(change("[params]", "[globals]")[0].contains("the variable `x` is given as a struct"));
 }
 
 #[test]
 fn words_where_values_are_wanted_are_named() {
-    let sizes = "sizes are numbers, since a case is verified at one size: shape = [128]";
+    let sizes = "sizes must be numbers, since a case is verified at one size: shape = [128]";
     let params = |value: &str| format!("description = \"ß\"\n[params]\nx = {{ {value} }}\n");
-    assert_eq!(problems(&params("shape = [n]")), [format!("3:16: `n` is no value | {sizes}")]);
-    assert_eq!(problems(&params("type = f32")), ["3:14: `f32` is no value | texts are quoted: \"f32\""]);
+    assert_eq!(problems(&params("shape = [n]")), [format!("3:16: `n` is not a value | {sizes}")]);
+    assert_eq!(problems(&params("type = f32")), ["3:14: `f32` is not a value | strings are quoted: \"f32\""]);
     let told = problems(&params("role = \"in\", type = \"f32\", shape = [\"n\"]"));
     assert!(told.iter().any(|problem| problem.ends_with(&format!("| {sizes}"))), "{told:?}");
     // What is wrong may stand behind any character.

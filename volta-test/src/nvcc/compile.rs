@@ -63,7 +63,7 @@ pub enum CompileError {
     #[error("nvcc wrote more than {} MiB and was stopped", MAX_LOG_BYTES >> 20)]
     Verbose,
     /// The compiler succeeded, but wrote no PTX.
-    #[error("nvcc made no PTX of {}, and says that all is well\n{output}", source_file.display())]
+    #[error("nvcc reported success, but wrote no PTX for {}\n{output}", source_file.display())]
     Nothing {
         /// The source.
         source_file: PathBuf,

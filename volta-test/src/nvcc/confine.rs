@@ -58,12 +58,12 @@ pub fn refusal(source: &Path, target: &Target, root: &Path) -> Option<(String, S
     let arch = &target.arch;
     if !is_arch(arch) {
         let help = "arch = \"sm_80\", or compute_80; a letter may follow the number".into();
-        return Some((format!("`{arch}` is no architecture"), help));
+        return Some((format!("`{arch}` is not an architecture"), help));
     }
     let name = source.file_name().unwrap_or_default().to_string_lossy();
     if name.starts_with('-') || name.chars().any(|c| c.is_control() || "$`\"'\\;&|<>*?".contains(c)) {
-        let help = "name the source with letters, digits, `_`, `-` and `.`".into();
-        return Some((format!("the name `{name}` is not given to the compiler"), help));
+        let help = "use letters, digits, `_`, `-` and `.` in the name of the source".into();
+        return Some((format!("the name `{name}` is not passed to the compiler"), help));
     }
     let dir = source.parent().unwrap_or(Path::new(""));
     if std::env::var_os("VOLTA_TRUST_FLAGS").is_some_and(|value| value == "1") {
@@ -110,7 +110,7 @@ fn is_arch(arch: &str) -> bool {
 fn wrong_flag(flag: &str, dir: &Path, root: &Path) -> Option<String> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_=.,+:/-".contains(c);
     if !flag.chars().all(harmless) {
-        return Some(format!("the flag `{flag}` holds characters that are not given to the compiler"));
+        return Some(format!("the flag `{flag}` contains characters that are not passed to the compiler"));
     }
     if let Some(folder) = FOLDERS.iter().find_map(|start| flag.strip_prefix(start)) {
         let path = normalized(&dir.join(folder));
@@ -120,7 +120,7 @@ fn wrong_flag(flag: &str, dir: &Path, root: &Path) -> Option<String> {
         return (!below).then(|| format!("the flag `{flag}` leads outside of the case's folder"));
     }
     let known = PLAIN.contains(&flag) || VALUED.iter().any(|start| flag.starts_with(start));
-    (!known).then(|| format!("the flag `{flag}` is none that a case may give"))
+    (!known).then(|| format!("a case may not give the flag `{flag}`"))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub struct Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Missing { variable, path } = self;
-        write!(f, "{variable} is {}, which is no file", path.display())
+        write!(f, "{variable} is {}, which is not a file", path.display())
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let files = ["/usr/local/cuda/bin/nvcc"];
         assert_eq!(search(&[("VOLTA_NVCC", "off")], &files), Ok(None));
         let error = search(&[("VOLTA_NVCC", "/none/nvcc")], &files).unwrap_err();
-        assert_eq!(error.to_string(), "VOLTA_NVCC is /none/nvcc, which is no file");
+        assert_eq!(error.to_string(), "VOLTA_NVCC is /none/nvcc, which is not a file");
         assert!(search(&[("NVCC", "/none/nvcc")], &files).is_err());
     }
 

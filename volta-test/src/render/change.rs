@@ -35,7 +35,7 @@ fn what_changed(old: &str, new: &str) -> String {
     let (old, new) = (Parts::of(old), Parts::of(new));
     let mut changes: Vec<String> = Vec::new();
     if old.verdict != new.verdict {
-        changes.push(format!("the verdict was {}, and is {}", old.verdict, new.verdict));
+        changes.push(format!("the verdict was {}, and is now {}", old.verdict, new.verdict));
     }
     if old.conditions != new.conditions {
         changes.push("the conditions changed".into());
@@ -76,13 +76,13 @@ fn changed_forms(old: &Parts<'_>, new: &Parts<'_>) -> Option<String> {
     match (forms, same_digest) {
         // A form changed, but the digest did not.
         (Some(forms), true) if !old.digests.is_empty() => {
-            Some(format!("{forms} in how it is written, the digest of all forms did not"))
+            Some(format!("{forms} only in notation: the digest of all forms did not change"))
         }
         (Some(forms), _) => Some(forms),
         (None, _) if others => Some("forms of other elements are shown".into()),
         (None, false) if old.digests.is_empty() => Some("it has no digest of all forms yet".into()),
-        (None, false) if new.digests.is_empty() => Some("it has no digest of all forms any more".into()),
-        (None, false) => Some("forms changed, but none that is shown".into()),
+        (None, false) if new.digests.is_empty() => Some("it no longer has a digest of all forms".into()),
+        (None, false) => Some("forms changed, but none of those shown".into()),
         (None, true) => None,
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn render(case: &Case, compared: &Compared, paint: Paint) -> String {
     let by_insta = is_in_package(case).then(|| "`cargo insta review`".to_owned());
     let ways: Vec<String> = by_volta.into_iter().chain(by_insta).collect();
     let ways = if ways.is_empty() { "INSTA_UPDATE=always".into() } else { ways.join(" or ") };
-    let accept = format!("if that is meant, {ways} accepts it");
+    let accept = format!("if that is intended, {ways} accepts it");
     let _ = writeln!(text, "{} {accept}", paint.dim("help:"));
     if compared.state == State::Refused {
         let _ = writeln!(text, "{} INSTA_UPDATE or CI says that nothing is written", paint.dim("note:"));
@@ -235,22 +235,22 @@ mod tests {
             line.strip_prefix("the snapshot does not match: ").expect("it does not").to_owned()
         };
         let digest = (": 01", ": 02");
-        assert_eq!(changed(&[digest]), "forms changed, but none that is shown");
+        assert_eq!(changed(&[digest]), "forms changed, but none of those shown");
         assert_eq!(changed(&[digest, ("= x[1]", "= 2·x[1]")]), "the form of y[1] changed");
         assert_eq!(changed(&[digest, ("= x", "= 2·x")]), "the forms of y[0] and y[1] changed");
         assert_eq!(
             changed(&[("= x[1]", "= 1·x[1]")]),
-            "the form of y[1] changed in how it is written, the digest of all forms did not"
+            "the form of y[1] changed only in notation: the digest of all forms did not change"
         );
         assert_eq!(
             changed(&[("4 of 4", "3 of 4")]),
             "4 of 4 elements, 0 unwritten compared, and now 3 of 4 elements, 0 unwritten"
         );
         assert_eq!(changed(&[digest, ("y[1] =", "y[2] =")]), "forms of other elements are shown");
-        assert_eq!(changed(&[("digest of all forms: 01\n", "")]), "it has no digest of all forms any more");
+        assert_eq!(changed(&[("digest of all forms: 01\n", "")]), "it no longer has a digest of all forms");
         assert_eq!(
             changed(&[("equivalent", "equivalent-where\nwhere: x[0] ≠ 0")]),
-            "the verdict was equivalent, and is equivalent-where; the conditions changed"
+            "the verdict was equivalent, and is now equivalent-where; the conditions changed"
         );
         assert_eq!(changed(&[("01\n\n", "01\n")]), "only its layout changed");
         let race = "verdict: race\n\nerror[Y1]: race in k.cu::k: two write s[0]\n";

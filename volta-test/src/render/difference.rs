@@ -49,7 +49,7 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
         }
         How::NobodyWrites => {
             let _ = writeln!(text, "  neither kernel writes it");
-            let help = "if that is meant, say `partial = true`; if only some CTAs ran, see `ctas`";
+            let help = "if that is intended, give `partial = true`; if only some CTAs ran, see `ctas`";
             let _ = writeln!(text, "  {} {help}", paint.bold("help:"));
         }
     }
@@ -68,7 +68,7 @@ fn formulas(report: &Report) -> String {
         if lines.is_empty() {
             continue;
         }
-        let mark = if text.is_empty() { "; what is not the same stands between ⟦ and ⟧" } else { "" };
+        let mark = if text.is_empty() { "; the parts that differ are between ⟦ and ⟧" } else { "" };
         let _ = writeln!(text, "  in all, {side} computes{mark}");
         for line in lines.iter().take(MAX_LINES) {
             let indent = 4 + line.len() - line.trim_start().len();
@@ -110,8 +110,8 @@ fn line(place: Option<&Place>) -> String {
 fn inputs(witness: &Witness, paint: Paint) -> String {
     let others = match (witness.inputs.is_empty(), witness.zeros) {
         (true, 0) => return "  at all inputs\n".to_string(),
-        (true, 1) => return "  where the one input that counts is 0\n".to_string(),
-        (true, zeros) => return format!("  where the {zeros} inputs that count are all 0\n"),
+        (true, 1) => return "  where the one input that matters is 0\n".to_string(),
+        (true, zeros) => return format!("  where the {zeros} inputs that matter are all 0\n"),
         (false, 0) => "any value for the others".to_string(),
         (false, 1) => "0 for one more, any value for the others".to_string(),
         (false, zeros) => format!("0 for {zeros} more, any value for the others"),

@@ -103,7 +103,7 @@ fn numbered<'s>(
         let label = clean_line(&format!("{number}{who}{}{inlined}", site.action));
         let is_other = |call: &Excerpt| excerpt.as_ref().is_some_and(|shown| !call.same_place(shown));
         let calls = calls.into_iter().filter(is_other);
-        let calls = calls.map(|call| (call, format!("{number}by way of this call"))).collect();
+        let calls = calls.map(|call| (call, format!("{number}through this call"))).collect();
         Numbered { label, site, excerpt, calls }
     };
     sites.iter().enumerate().map(number).collect()

@@ -32,7 +32,7 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
-    let line = "not compared: what the kernels compute on the way, such as a running maximum that cancels";
+    let line = "not compared: intermediate values, such as a running maximum that cancels";
     let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
     text
 }

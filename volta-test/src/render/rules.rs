@@ -70,7 +70,7 @@ const fn entry(name: &'static str, meaning: &'static str, more: &'static str) ->
 pub const RULES: &[Rule] = &[
     entry(
         "V1",
-        "bits and reals are different kinds of values, and only explicit conversions lead from one to the other",
+        "bits and reals are different kinds of values, which only explicit conversions turn into each other",
         "Register names say nothing about the kind: operations do.",
     ),
     entry(
@@ -91,8 +91,8 @@ pub const RULES: &[Rule] = &[
     entry(
         "V5",
         "a value keeps its identity while its bits are moved, packed and unpacked whole",
-        "Taking a part of a real's encoding is a fault, unless it is an idiom that is known. Elements of `wmma` \
-         fragments are known by their place only with the option `wmma_layout`.",
+        "Using a part of a real's encoding is a fault, unless it is a known idiom. The positions of elements in \
+         `wmma` fragments are known only with the option `wmma_layout`.",
     ),
     entry(
         "V6",
@@ -101,7 +101,7 @@ pub const RULES: &[Rule] = &[
     ),
     entry(
         "V7",
-        "exp, log, roots, max and the like are interpreted as far as their laws go",
+        "exp, log, roots, max and the like are interpreted by their laws",
         "Beyond its laws a function equals itself on equal arguments.",
     ),
     entry(
@@ -111,7 +111,7 @@ pub const RULES: &[Rule] = &[
     ),
     entry(
         "V9",
-        "a float literal is the rational that its bits spell, but for a few constants that compilers force",
+        "a float literal is the rational that its bits represent, except for a few constants that compilers introduce",
         "The forms of log2(e) and ln 2 are read as those numbers; each reading is listed.",
     ),
     entry(
@@ -142,7 +142,7 @@ pub const RULES: &[Rule] = &[
     entry(
         "S5",
         "CTAs are not ordered among each other",
-        "What one writes another must not touch, atomics apart.",
+        "What one writes another must not access, except by atomics.",
     ),
     entry(
         "Y1",
@@ -166,61 +166,65 @@ pub const RULES: &[Rule] = &[
     ),
     entry(
         "Y5",
-        "some thread must always be able to go on",
-        "The message says who waits where, and for whom.",
+        "some thread must always be able to proceed",
+        "The message says which threads wait where, and for what.",
     ),
     entry(
         "Y6",
-        "an asynchronous copy touches memory at any time until it is waited for",
+        "an asynchronous copy may access memory at any time until it is waited for",
         "After the wait, other threads still need a barrier.",
     ),
     entry(
         "Y7",
-        "atomics of one operation may meet in any order; they race with plain accesses",
+        "atomics of one operation may be executed in any order; they race with plain accesses",
         "Different operations need a barrier between them. Neither atomics nor fences order other accesses.",
     ),
     entry(
         "Y8",
-        "a kernel without fault computes the same under every schedule",
+        "a kernel without faults computes the same under every schedule",
         "So the order in which Volta runs threads does not matter.",
     ),
     entry(
         "Y9",
-        "which phase of a barrier in memory an operation belongs to must not depend on the schedule",
+        "the phase of a barrier in shared memory to which an operation belongs must not depend on the schedule",
         "The end of a phase happens before each arrival, copy and wait of the next, and each wait for a phase before the \
          end of the one after it. A test in a loop that does nothing else waits.",
     ),
     entry(
         "Y10",
-        "what threads write, asynchronous operations see only behind a proxy fence",
-        "`fence.proxy.async` publishes what its thread knows; barriers hand it on.",
+        "asynchronous operations see what threads write only after a proxy fence",
+        "`fence.proxy.async` publishes what happens before it; barriers pass that on.",
     ),
     entry(
         "Y11",
-        "a bulk copy may touch memory at any time until it is over",
-        "For those who know that the phase of its barrier is over, or for the thread that waits for its group.",
+        "a bulk copy may access memory at any time until it is complete",
+        "It is complete for threads that have waited for the phase of its barrier, and for the thread that waits for \
+         its group.",
     ),
     entry(
         "Y12",
-        "a product of a warpgroup has its registers and reads its factors until it is waited for",
-        "`wgmma.fence` comes before it where threads have touched the registers; `wgmma.wait_group` after it.",
+        "a product of a warpgroup uses its registers and reads its factors until it is waited for",
+        "`wgmma.fence` comes before it where threads have accessed the registers; `wgmma.wait_group` after it.",
     ),
     entry(
         "Y13",
-        "the CTAs of a cluster run together, and access each other's shared memory only while it is there",
-        "Between the first access and the beginning, and between the last one and the end, the cluster meets: \
-         `cluster.sync()`, or `barrier.cluster.arrive` and `barrier.cluster.wait`.",
+        "the CTAs of a cluster run together, and may access each other's shared memory only while it exists",
+        "The cluster must synchronise before the first access and after the last one: `cluster.sync()`, or \
+         `barrier.cluster.arrive` and `barrier.cluster.wait`.",
     ),
     entry(
         "Y14",
-        "tensor memory is allocated, reached by quarters, and freed; what goes on there is over when it was waited for",
-        "A commit to a barrier and a wait for it end products, `tcgen05.wait::ld` and `::st` loads and stores.",
+        "tensor memory is allocated, accessed in quarters by warps, and freed; its operations are complete when they \
+         have been waited for",
+        "Products are complete after a commit to a barrier and a wait for it, loads and stores after \
+         `tcgen05.wait::ld` and `::st`.",
     ),
     entry(
         "Y15",
         "a loop that waits for a flag waits for the same changes of it under every schedule",
-        "Wait for a number that the flag keeps until the loop is left; release before the change (`__threadfence()`), and \
-         acquire behind the loop. CTAs wait for one another only with `cooperative = true`.",
+        "Wait for a value that the flag keeps until the loop has ended; release before the change \
+         (`__threadfence()`), and acquire after the loop. CTAs may wait for one another only with `cooperative = \
+         true`.",
     ),
     entry(
         "M1",
@@ -228,11 +232,11 @@ pub const RULES: &[Rule] = &[
         "An out-of-bounds read is a fault even if its value is unused.",
     ),
     entry("M2", "tensors do not overlap", "A pointer parameter is the beginning of one tensor."),
-    entry("M3", "accesses of other widths must take whole values", "A piece of a real is no value."),
+    entry("M3", "accesses of other widths must access whole values", "A part of a real is not a value."),
     entry("M4", "inputs are read-only", "Declare a tensor `inout` (or `&mut`) to write it."),
     entry(
         "M5",
-        "variables of the module are memory of the launch, which the host sets and looks at",
+        "variables of the module are memory of the launch, which the host can set and read",
         "The case gives `__constant__` and `__device__` variables under [globals], by name. One that is read, not \
          initialised and not given is an input error. What a pair leaves in them is compared (`out`, `inout`) or not \
          (`scratch`).",
@@ -250,9 +254,9 @@ pub const RULES: &[Rule] = &[
     ),
     entry(
         "L1",
-        "every limit counts steps or bytes, and reaching one is no verdict",
-        "`max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`. A `timeout` is another thing, and has \
-         a verdict of its own.",
+        "every limit counts steps or bytes, and reaching one gives no claim",
+        "`max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`. A `timeout` is not a limit, and has \
+         its own verdict.",
     ),
 ];
 

@@ -41,8 +41,7 @@ fn came_to(case: &Case, texts: &Texts, progress: &Progress, paint: Paint) -> Str
     };
     match progress.equal {
         0 => {
-            let line =
-                format!("of what both kernels compute on the way to {element}, nothing was proved equal");
+            let line = format!("no intermediate values of {element} were proved equal");
             let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
         }
         equal => {
@@ -50,14 +49,17 @@ fn came_to(case: &Case, texts: &Texts, progress: &Progress, paint: Paint) -> Str
                 1 => ("this", "1 pair of values"),
                 _ => ("the last of them", &*format!("{equal} pairs of values")),
             };
-            let line = format!("on the way to {element}, {values} of both kernels were proved equal, {last}");
+            let line = format!(
+                "of the intermediate values of {element}, {values} of both kernels were proved equal, \
+                                {last}"
+            );
             let _ = writeln!(text, "  {}", paint.bold(&wrapped(&line, 2, 4)));
             progress.last.iter().rev().take(1).for_each(|equal| pair(&mut text, equal));
         }
     }
     let line = match progress.is_output {
-        true => format!("all that agrees at trial points was proved equal, but for {element} itself"),
-        false => "the first pair that agrees at trial points, and was not proved equal".into(),
+        true => format!("all pairs that agree at trial points were proved equal, except {element} itself"),
+        false => "the first pair that agrees at trial points, but was not proved equal".into(),
     };
     let _ = writeln!(text, "  {}", paint.bold(&wrapped(&line, 2, 4)));
     pair(&mut text, &progress.open);

@@ -29,7 +29,7 @@ pub fn cuda(
 ) -> Result<String, String> {
     let inputs = witness_inputs(core, difference)?;
     let element = element_name(core, difference)?;
-    let output = place(core, &element).ok_or("the element has no place")?;
+    let output = place(core, &element).ok_or("the element has no address")?;
     let reference = core.reference.as_ref().ok_or("there is no reference")?;
     let mut text = format!(
         "// {}\n// nvcc reproduction.cu -lcuda -o reproduction && ./reproduction\n\
@@ -276,7 +276,7 @@ impl Launch<'_> {
             let held = &self.core.params[field];
             let (kind, count) = (values::elements(held)[self.which], values::count(held));
             if count > MAX_ELEMENTS {
-                return Err(format!("`{name}` has {count} elements, too many to be written out"));
+                return Err(format!("`{name}` has {count} elements, too many to write out"));
             }
             for number in 0..count {
                 let bits = self.inputs[field].at(number).map_or(0, |value| values::encode(value, kind));

@@ -147,7 +147,7 @@ fn both_sides(core: &CoreCase, difference: &Difference, language: &Language) -> 
     let Some(found) = at.and_then(|at| conditions.element(at)) else {
         // The element has no terms: both kernels store integers that depend on no input.
         let known = |text: &String| {
-            let value = text.parse::<f64>().map_err(|_| format!("`{text}` is no number"))?;
+            let value = text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
             Ok::<_, String>((String::new(), decimal(value)))
         };
         let (reference, opt) = (known(&witness.reference)?, known(&witness.opt)?);

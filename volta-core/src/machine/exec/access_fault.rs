@@ -71,14 +71,15 @@ impl Cta<'_> {
         let who = |access: race::Access| self.launch.thread(self.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
-                "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), and no proxy fence lies between",
+                "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), without a proxy fence in \
+                 between",
                 who(conflict.earlier),
                 conflict.earlier.verb(conflict.earlier_writes),
                 who(conflict.later),
                 conflict.later.verb(conflict.later_writes),
             );
-            let help = "`fence.proxy.async`, by the thread that writes before the barrier that orders the two, or by the \
-                        thread that starts the operation behind it";
+            let help = "add `fence.proxy.async`: in the thread that writes, before the barrier that orders the two, \
+                        or in the thread that starts the operation, after that barrier";
             return self.fault_at(FaultKind::ProxyRace, "Y10", message, sites, Some(help.into()));
         }
         let message = format!(
@@ -91,41 +92,43 @@ impl Cta<'_> {
         );
         if conflict.is_of_operations() {
             let message = format!("{message}: what it holds depends on the schedule");
-            let help = "updates in any order agree only if they are the same operation on the same type (Y7); a barrier \
+            let help = "unordered updates agree only if they are the same operation on the same type (Y7); a barrier \
                         between different ones, such as `__syncthreads()`, orders them";
             return self.fault_at(FaultKind::Nondeterministic, "Y7", message, sites, Some(help.into()));
         }
         let help = if let Some(help) = tensor_help {
             help
         } else if conflict.earlier.agent == Agent::Maker {
-            "what `mbarrier.init` and `mbarrier.inval` do is there for other threads of the CTA behind a barrier such as \
-             `__syncthreads()`; for other CTAs, behind `fence.mbarrier_init.release.cluster` and a meeting of the cluster"
+            "`mbarrier.init` and `mbarrier.inval` are visible to other threads of the CTA after a barrier such as \
+             `__syncthreads()`, and to other CTAs after `fence.mbarrier_init.release.cluster` and a barrier of the \
+             cluster"
         } else if is_copy {
-            "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
-             there for other threads after a barrier behind that wait"
+            "an asynchronous copy is in flight until its thread has waited for it (`cp.async.wait_group`), and is \
+             visible to other threads after a barrier that follows that wait"
         } else if is_of_products {
-            "a product of a warpgroup reads its factors until its warp has waited for its group (`wgmma.commit_group`, \
-             `wgmma.wait_group`), and other warps know of that behind a barrier"
+            "a product of a warpgroup reads its factors until its warp has waited for its group \
+             (`wgmma.commit_group`, `wgmma.wait_group`); for other warps, until a barrier after that wait"
         } else if is_bulk {
-            "a bulk copy is under way until the phase of its barrier is over, or its group is waited for, and is over for \
-             those threads that wait"
+            "a bulk copy is in flight until the phase of its barrier is complete or its group has been waited for, \
+             and is complete for the threads that wait"
         } else if is_of_a_warp {
-            "which lane of a warp a `wmma` operation reads or writes with is not specified, here it may be this one; \
-             `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
+            "it is not specified by which lane of the warp a `wmma` operation accesses an element, so it may be this \
+             one; `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
         } else if is_of_one_store && conflict.earlier.thread / 32 == conflict.later.thread / 32 {
-            "lanes of a warp that store the same value do not race if one instruction does it: if they have taken the \
-             same branches since a barrier, a `__syncwarp()` or a shuffle of all of them (and the case is not \
-             `strict_stores`)"
+            "lanes of a warp that store the same value do not race if one instruction stores it, that is, if they \
+             have taken the same branches since a barrier, a `__syncwarp()` or a shuffle of all of them (and the case \
+             is not `strict_stores`)"
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
-            "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
-             `__syncthreads()` all of the block"
+            "threads of one warp do not run in lockstep; between the two accesses, `__syncwarp()` orders the threads \
+             of a warp, `__syncthreads()` those of the block"
         } else if one != other {
             if self.launch.cooperative {
-                "a meeting of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag that \
-                 is released behind the first and acquired before the second; `__syncthreads()` orders one CTA"
+                "a barrier of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag \
+                 that is released after the first and acquired before the second; `__syncthreads()` orders one CTA \
+                 only"
             } else {
-                "a meeting of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
-                 `__syncthreads()` orders one CTA"
+                "a barrier of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
+                 `__syncthreads()` orders one CTA only"
             }
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
@@ -153,22 +156,24 @@ impl Cta<'_> {
         };
         Some(match operation {
             TensorMemoryOp::Multiply(_) => {
-                "a product is under way until the phase is over of a barrier that its thread has committed it to \
-                 (`tcgen05.commit`), and is over for those threads that wait for that; only products into one accumulator \
-                 and of one shape follow one another by themselves, if one thread starts them or `tcgen05.fence` lies between"
+                "a product is in flight until the barrier to which its thread has committed it (`tcgen05.commit`) \
+                 completes the phase, and is complete for the threads that wait for that; only products of one shape \
+                 into one accumulator are ordered without a wait, if one thread starts them or `tcgen05.fence` is \
+                 between them"
             }
             TensorMemoryOp::Copy { .. } => {
-                "a copy to tensor memory is under way until the phase is over of a barrier that its thread has committed it \
-                 to (`tcgen05.commit`), and is over for those threads that wait for that; only products follow it by \
-                 themselves, if one thread starts them or `tcgen05.fence` lies between"
+                "a copy to tensor memory is in flight until the barrier to which its thread has committed it \
+                 (`tcgen05.commit`) completes the phase, and is complete for the threads that wait for that; only \
+                 products are ordered after it without a wait, if one thread starts them or `tcgen05.fence` is \
+                 between them"
             }
             TensorMemoryOp::Load { .. } => {
-                "a load from tensor memory is under way until its warp has waited for it (`tcgen05.wait::ld`), and other \
-                 threads know of that behind a barrier"
+                "a load from tensor memory is in flight until its warp has waited for it (`tcgen05.wait::ld`); for \
+                 other threads, until a barrier after that wait"
             }
             TensorMemoryOp::Store { .. } => {
-                "a store to tensor memory is under way until its warp has waited for it (`tcgen05.wait::st`), and other \
-                 threads know of that behind a barrier"
+                "a store to tensor memory is in flight until its warp has waited for it (`tcgen05.wait::st`); for \
+                 other threads, until a barrier after that wait"
             }
             TensorMemoryOp::Allocate { .. }
             | TensorMemoryOp::Free { .. }
@@ -195,7 +200,7 @@ impl Cta<'_> {
             && !self.unwritten.contains_key(&reader)
         {
             let place = self.spell_by(at.object, (offset, bytes), self.element_bytes(reader));
-            let site = self.site(format!("reads {place}, which nobody has written"), warp, lane, at.pc);
+            let site = self.site(format!("reads {place}, which nothing has written"), warp, lane, at.pc);
             self.unwritten.insert(reader, site);
         }
     }
@@ -213,7 +218,7 @@ impl Cta<'_> {
         let verb = if writes { "written" } else { "read" };
         let message = format!("{} is {verb}, which is part of a barrier", self.spell(at.object, cell * 4, 4));
         let site = self.site("accesses it".into(), warp, lane, at.pc);
-        let help = "its memory can be used for something else after `mbarrier.inval`";
+        let help = "its memory can be reused after `mbarrier.inval`";
         self.fault_at(FaultKind::BarrierMisuse, "Y9", message, vec![site], Some(help.into()))
     }
 
@@ -224,7 +229,7 @@ impl Cta<'_> {
             "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"
         );
         let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
-        let help = "drop `__ldg` or `const __restrict__` for memory that the kernel writes";
+        let help = "do not use `__ldg` or `const __restrict__` for memory that the kernel writes";
         self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
     }
 
@@ -242,7 +247,7 @@ impl Cta<'_> {
             self.launch.objects.find(own, inner).is_some()
         };
         let Some(lane) = mask.iter().find(is_somewhere) else { return Ok(()) };
-        let message = "an address that is computed from numbers alone is that of no object".to_string();
+        let message = "an address that is computed from numbers alone is not that of any object".to_string();
         let site = self.site("accesses memory there".into(), warp, lane, pc);
         let help = "compute it from the address of a variable, or from a pointer that the kernel takes";
         Err(self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into())))
@@ -266,16 +271,17 @@ impl Cta<'_> {
                 let message = format!("{verb} {bytes} bytes at address {address}: by a null pointer");
                 let site = self.site(format!("{verb} by a null pointer"), warp, lane, pc);
                 let help =
-                    "an argument 0 is a null pointer: name a tensor in `args`, or have the kernel test it";
+                    "an argument 0 is a null pointer: name a tensor in `args`, or let the kernel test for it";
                 return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
             }
-            let message = format!("{verb} {bytes} bytes far from every object, where nothing is");
+            let message = format!("{verb} {bytes} bytes at an address far from every object");
             return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
         };
         let object = objects.get(number);
         if space == Space::Shared && object.rank != warp.rank {
             let message = format!(
-                "{verb} `{}` in the shared memory of another CTA of the cluster by `.shared`, which is the own CTA's",
+                "{verb} `{}` in the shared memory of another CTA of the cluster by `.shared`, which means the \
+                 thread's own CTA",
                 pretty_name(&object.name)
             );
             let site = self.site(format!("{verb} there"), warp, lane, pc);
@@ -370,7 +376,7 @@ impl Cta<'_> {
                 (
                     lane,
                     format!(
-                        "{total} bytes at once at byte {offset} of `{name}`, which is no multiple of {total}"
+                        "{total} bytes at once at byte {offset} of `{name}`, which is not a multiple of {total}"
                     ),
                 )
             }

@@ -42,7 +42,7 @@ impl Cta<'_> {
         let action = BarrierAction::Test { p, phase, acquires };
         let key = self.barrier_at(warp, lane, pc, place, &action)?;
         let Some(barrier) = self.mbarriers.alive.get(&key) else {
-            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         };
         let meant = match self.phase_named(warp, lane, pc, key, phase)? {
@@ -105,7 +105,7 @@ impl Cta<'_> {
         }
         for lane in asked {
             let Truth::Answer(answer) = warp.predicates[guard.pred.index()].get(lane) else {
-                return Err(Stop::Defect("a lane was told nothing by a barrier"));
+                return Err(Stop::Defect("a lane has no answer from a barrier"));
             };
             let is_taken = (self.packed.answer(answer).if_not != 0) != guard.negated;
             self.waits_for_what_it_asked(warp, lane, pc, answer, is_taken)?;
@@ -149,8 +149,7 @@ impl Cta<'_> {
         {
             return Ok(());
         }
-        let message =
-            "a wait is skipped by the answer of a test that has asked something else than what it waits for";
+        let message = "a wait is skipped because of the result of a test of something else than it waits for";
         let sites = vec![
             self.site_of_thread("asks".into(), question.thread, question.pc),
             self.site("waits, or does not".into(), warp, lane, skipped.test),
@@ -171,7 +170,7 @@ impl Cta<'_> {
         match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Answer(answer) => self.asked_once(answer, warp, lane, pc),
             Truth::Known(_) | Truth::Condition(_) | Truth::Undefined(_) => {
-                Stop::Defect("a lane was told nothing by a barrier")
+                Stop::Defect("a lane has no answer from a barrier")
             }
         }
     }
@@ -180,14 +179,13 @@ impl Cta<'_> {
     #[cold]
     pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         let question = self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
-        let message =
-            "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
+        let message = "a phase of a barrier is tested once, and the result depends on the schedule";
         let sites = vec![
             self.site("depends on it".into(), warp, lane, pc),
             self.site_of_thread("is not determined here".into(), question.thread, question.pc),
         ];
-        let help = "ask again until it is, in a loop that does nothing else; an answer may decide whether such a loop is \
-                    entered that waits for the same";
+        let help = "test again until the phase is complete, in a loop that does nothing else; a single test may only \
+                    decide whether such a loop for the same phase is entered";
         self.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
     }
 }

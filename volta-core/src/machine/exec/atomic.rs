@@ -59,7 +59,7 @@ impl Cta<'_> {
         by: Value,
     ) -> Result<(), Stop> {
         let Some(own) = at.agent.atomic_update() else {
-            return Err(Stop::Defect("an update by somebody who does not update atomically"));
+            return Err(Stop::Defect("a non-atomic update"));
         };
         let (update, pc) = (own.update, at.pc);
         let mismatch = |this: &Self, warp: &Warp, held: String| {
@@ -96,7 +96,8 @@ impl Cta<'_> {
                     return Ok(());
                 }
                 let place = self.spell(at.object, at.offsets[lane], 4);
-                let message = format!("{place} is updated atomically, but only some CTAs of the grid run");
+                let message =
+                    format!("{place} is updated atomically, but only some CTAs of the grid are run");
                 Err(self.fault(FaultKind::Unsupported, "S5", message, warp, lane, at.pc))
             }
             Backing::Tensor(_) | Backing::Local(_) => {

@@ -160,13 +160,12 @@ impl Cta<'_> {
                 (Backing::Local(_) | Backing::Tensor(_), Some(_)) => (false, "shared"),
             };
             if !is_there {
-                let message = format!("an asynchronous store that is not to {where_to} memory");
+                let message = format!("an asynchronous store to memory other than {where_to} memory");
                 return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
             }
             let (rank, first) = (at.object.rank, at.offsets[lane]);
             if update.is_some() && barrier.is_some() && rank == warp.rank {
-                let message =
-                    "an asynchronous update of the CTA's own shared memory; it needs that of another one";
+                let message = "an asynchronous update of the CTA's own shared memory; only that of another CTA is allowed";
                 return Err(self.fault(FaultKind::Undefined, "Y13", message.to_string(), warp, lane, pc));
             }
             self.writable(warp, &at, bytes)?;
@@ -296,7 +295,7 @@ impl Cta<'_> {
             let values = values
                 .iter()
                 .chain(&kept)
-                .map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
+                .map(|value| self.concrete(warp, *value, lane, pc, "the source of a copy"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
         mask.iter().map(of).collect()
@@ -335,7 +334,7 @@ impl Cta<'_> {
         let goes_across = is_shared(here) && is_shared(there) && read.object.rank != write.object.rank;
         if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there) || goes_across) {
             let message =
-                "a bulk copy that is neither between global and shared memory nor to the shared memory of another CTA"
+                "a bulk copy must be between global and shared memory or to the shared memory of another CTA"
                     .to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
         }
@@ -376,7 +375,7 @@ impl Cta<'_> {
         if bytes.is_multiple_of(UNIT) {
             return Ok(bytes);
         }
-        let message = format!("a bulk copy of {bytes} bytes, which is no multiple of {UNIT}");
+        let message = format!("a bulk copy of {bytes} bytes, which is not a multiple of {UNIT}");
         Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
     }
 
@@ -417,11 +416,13 @@ impl Cta<'_> {
         for lane in mask {
             let bytes = self.concrete(warp, bytes, lane, pc, "the size of a store")?;
             if !bytes.is_multiple_of(CLEARED) {
-                let message = format!("zeros are stored to {bytes} bytes, which is no multiple of {CLEARED}");
+                let message =
+                    format!("zeros are stored to {bytes} bytes, which is not a multiple of {CLEARED}");
                 return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, lane, pc));
             }
             if bytes > MOST_CLEARED {
-                let message = format!("zeros are stored to {bytes} bytes, and at most to {MOST_CLEARED}");
+                let message =
+                    format!("zeros are stored to {bytes} bytes; at most {MOST_CLEARED} are allowed");
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
             if bytes == 0 {
@@ -435,7 +436,7 @@ impl Cta<'_> {
             let bytes = u64::from(bytes);
             let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
             if !is_own {
-                let message = "zeros are stored to what is not the shared memory of the CTA".to_string();
+                let message = "zeros are stored to memory other than the CTA's shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
             self.looked_at += bytes / 8;
@@ -461,7 +462,7 @@ impl Cta<'_> {
         update_of_elements(op, element).ok_or_else(|| {
             let element = element.name();
             let message = format!(
-                "a box of `{name}` is updated by an operation that there is not for its elements, {element}"
+                "a box of `{name}` is updated by an operation that does not exist for its elements, {element}"
             );
             self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc)
         })

@@ -246,7 +246,7 @@ impl Cta<'_> {
         p: PredId,
     ) -> Result<(), Stop> {
         // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
-        self.relied.others.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
+        self.relied.others.insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
         let leader = members.first();
         for lane in members {
             if let Some(d) = d {

@@ -328,8 +328,9 @@ impl Cta<'_> {
             out[lane] = if to {
                 let (held, inner) = from_generic(address);
                 if held != space {
-                    let message =
-                        format!("a generic address is taken for one in {space:?} memory, but it is not");
+                    let message = format!(
+                        "a generic address is converted to one in {space:?} memory, but lies elsewhere"
+                    );
                     return Err(self.fault(
                         FaultKind::OutOfBounds,
                         "M1",

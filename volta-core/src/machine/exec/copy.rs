@@ -144,8 +144,7 @@ impl Cta<'_> {
                     Brought::Cells(cells) => cells[step as usize],
                     Brought::PackedParts(pieces) => {
                         let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.store) else {
-                            let message =
-                                "a copy cuts through a value of the memory that it reads".to_string();
+                            let message = "a copy reads a part of a value in memory".to_string();
                             return Err(self.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, pc));
                         };
                         Cell::from_pieces(&content, &mut self.packed)

@@ -35,7 +35,7 @@ impl Cta<'_> {
             Detector::VectorClock(_) => {}
         }
         let looped = self.launch.program.flag_loop(pc).map(Rc::new);
-        let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load that no loop repeats"))?;
+        let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load outside of a loop"))?;
         let mut over = LaneMask::NONE;
         for lane in mask {
             if self.is_flag_set(warp, lane, pc, &looped)? {
@@ -53,7 +53,7 @@ impl Cta<'_> {
         looped: &Rc<FlagLoop>,
     ) -> Result<bool, Stop> {
         let Op::Load { space, address, access, .. } = &self.launch.program.insts[pc.index()].op else {
-            return Err(Stop::Defect("lanes wait for a flag at an operation that loads none"));
+            return Err(Stop::Defect("lanes wait for a flag at an operation that is not a load"));
         };
         let Strong { scope, orders } =
             access.strong.ok_or(Stop::Defect("lanes wait for a flag by a load that is not strong"))?;
@@ -64,7 +64,7 @@ impl Cta<'_> {
         let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: false };
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         if let Backing::Local(_) = at.object.backing {
-            let message = "a loop waits for a flag in memory of its own thread".to_string();
+            let message = "a loop waits for a flag in its own thread's local memory".to_string();
             return Err(self.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
@@ -78,7 +78,7 @@ impl Cta<'_> {
         };
         let condition = Condition::of(self.launch.program, looped, (warp, lane), found);
         let Some(flag) = self.flags.places.get(&key) else {
-            return Err(Stop::Defect("a flag that is waited for is none"));
+            return Err(Stop::Defect("a flag that is waited for is not a flag"));
         };
         let outcome = match self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves)) {
             Ok(Judged::Stays) => return Ok(false),
@@ -162,7 +162,7 @@ impl Cta<'_> {
         condition: &Condition,
         ask: impl FnOnce(&mut dyn FnMut(u32) -> Result<bool, Unclear>) -> Result<Judged, Unclear>,
     ) -> Result<Judged, Unclear> {
-        const OTHER: &str = "its loop is left by more than what it holds and known words";
+        const OTHER: &str = "the loop's condition depends on more than the flag and known words";
         let program = self.launch.program;
         let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
             (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
@@ -174,7 +174,9 @@ impl Cta<'_> {
             if all.all(|other| other == Some(first)) {
                 Ok(first)
             } else {
-                Err("its loop is left by what an atomic operation found, which depends on the schedule")
+                Err(
+                    "the loop's condition depends on the result of an atomic operation, which depends on the schedule",
+                )
             }
         })
     }
@@ -242,7 +244,7 @@ impl Cta<'_> {
         let name = self.spell_flag(key);
         let changes = self.flags.places.get(&key).map_or(0, |flag| flag.events.len());
         let changes = match changes {
-            0 => "nobody has changed it".to_string(),
+            0 => "nothing has changed it".to_string(),
             1 => "it has changed once".to_string(),
             more => format!("it has changed {more} times"),
         };
@@ -315,15 +317,16 @@ impl Cta<'_> {
     fn ambiguous(&self, key: (u32, u64), thread: u32, pc: InstId, beside: Option<&Event>) -> Stop {
         let name = self.spell_flag(key);
         let message = format!(
-            "for which changes of the flag {name} a loop waits depends on the schedule, or it may miss the one it waits for"
+            "it depends on the schedule for which changes of the flag {name} a loop waits, or the loop may miss the \
+             change that it waits for"
         );
         let mut sites = vec![self.site_of_thread("waits".into(), thread, pc)];
         sites.extend(beside.map(|event| {
             let action = "may change it before or after that".into();
             self.site_of_thread(action, event.now.thread as u32, event.pc)
         }));
-        let help = "let a loop wait for a number that the flag holds once all it waits for have changed it, and keeps until \
-                    the loop is left";
+        let help = "wait for a value that the flag has once all awaited threads have changed it, and that it keeps \
+                    until the loop has ended";
         self.fault_at(FaultKind::AmbiguousBarrier, "Y15", message, sites, Some(help.into()))
     }
 

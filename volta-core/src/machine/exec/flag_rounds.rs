@@ -33,7 +33,7 @@ impl Cta<'_> {
         self.flags.rounds.remove(&thread((waiter, first)));
         let looped = self.launch.program.flag_loop(load);
         let rounds = looped.and_then(|looped| looped.rounds);
-        let rounds = rounds.ok_or(Stop::Defect("a thread has waited in rounds of a loop that has none"))?;
+        let rounds = rounds.ok_or(Stop::Defect("a thread has waited in rounds of a loop without rounds"))?;
         if polls_in_rounds(self.launch.program, &rounds, (waiter, first)) != Some(true) {
             return Err(self.other_rounds(waiter, first, load));
         }

@@ -619,13 +619,12 @@ impl Cta<'_> {
         pc: InstId,
         Undecided(what): Undecided,
     ) -> Stop {
-        let message =
-            format!("{what} of known values may come out differently in real and in rounded arithmetic");
+        let message = format!("{what} of known values may differ between real and rounded arithmetic");
         self.fault(FaultKind::DependsOnRounding, "V10", message, warp, lane, pc)
     }
 }
 
-const NAN: &str = "no value is NaN: comparisons that hold on NaN are read as their ordered twins (V2)";
+const NAN: &str = "no value is NaN: unordered comparisons are read as ordered ones (V2)";
 
 /// Whether a term is that number.
 fn is_number(store: &Store, term: TermId, number: &Rational) -> bool {

@@ -54,7 +54,7 @@ impl Cta<'_> {
     ) -> Result<InstId, Stop> {
         self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.map_err(|refused| {
             let why = match refused {
-                Refused::Steps => format!("its sides run more than {MAX_STEPS} operations"),
+                Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Loop => self.why_not(NoHammock::Loop),
             };
             self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
@@ -71,7 +71,7 @@ impl Cta<'_> {
         steps: &mut u32,
     ) -> Result<Result<InstId, Refused>, Stop> {
         let Some(Control::Branch(target)) = inst.op.control() else {
-            return Err(Stop::Defect("the sides of an operation that is no branch"));
+            return Err(Stop::Defect("the arms of an operation that is not a branch"));
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
@@ -194,7 +194,7 @@ impl Cta<'_> {
                 if !active.is_empty() {
                     self.settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
-                        let why = format!("one of its sides {why}{}", self.where_is(pc));
+                        let why = format!("one of its arms {why}{}", self.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
@@ -254,11 +254,11 @@ impl Cta<'_> {
 
     fn why_not(&self, why: NoHammock) -> String {
         match why {
-            NoHammock::Apart => "one of its sides returns or never ends".to_string(),
-            NoHammock::Loop => "one of its sides holds a loop".to_string(),
-            NoHammock::Long => "its sides are too long".to_string(),
+            NoHammock::Apart => "one of its arms returns or never ends".to_string(),
+            NoHammock::Loop => "one of its arms contains a loop".to_string(),
+            NoHammock::Long => "its arms are too long".to_string(),
             NoHammock::Effect(inst) => {
-                format!("one of its sides does more than load and compute{}", self.where_is(inst))
+                format!("one of its arms does more than load and compute{}", self.where_is(inst))
             }
         }
     }

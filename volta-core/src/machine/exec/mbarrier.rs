@@ -61,12 +61,14 @@ impl Cta<'_> {
             BarrierAction::Init { count } => {
                 let count = number(self, warp, *count, "a barrier's count")?;
                 if count == 0 || u64::from(count) > MOST_ARRIVALS {
-                    let message =
-                        format!("a barrier that waits for {count} arrivals; it can be 1 to {MOST_ARRIVALS}");
+                    let message = format!(
+                        "a barrier that waits for {count} arrivals; the count must be 1 to {MOST_ARRIVALS}"
+                    );
                     return Err(self.misuse(message, warp, lane, pc));
                 }
                 if self.mbarriers.alive.contains_key(&key) {
-                    let message = "a barrier is initialised anew that has not been invalidated".to_string();
+                    let message =
+                        "a barrier is initialised again without `mbarrier.inval` in between".to_string();
                     return Err(self.misuse(message, warp, lane, pc));
                 }
                 let Detector::VectorClock(exact) = &mut self.order else {
@@ -81,7 +83,7 @@ impl Cta<'_> {
             BarrierAction::Invalidate => {
                 let alive = self.mbarriers.alive.remove(&key);
                 if let Some(waiting) = alive.and_then(|barrier| barrier.waiting.first().copied()) {
-                    let message = "a barrier is invalidated that a thread waits at".to_string();
+                    let message = "a barrier is invalidated while a thread waits at it".to_string();
                     let sites = vec![
                         self.site_of_thread("waits".into(), waiting.thread, waiting.pc),
                         self.site("invalidates it".into(), warp, lane, pc),
@@ -215,7 +217,7 @@ impl Cta<'_> {
         let signalled = self.launch.objects.get(key.0).rank;
         if signalled != rank && !(pair && signalled ^ rank == 1) {
             let message =
-                "a copy completes on a barrier of another CTA than that whose shared memory it fills";
+                "a copy completes on a barrier of a CTA other than the one whose shared memory it fills";
             return Err(self.misuse(message.to_string(), warp, lane, pc));
         }
         self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
@@ -232,7 +234,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
-            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         };
         let thread = warp.thread(lane);
@@ -296,10 +298,11 @@ impl Cta<'_> {
         let is_remote = at.object.rank != warp.rank;
         let wrong = match action {
             BarrierAction::Init { .. } | BarrierAction::Invalidate | BarrierAction::Test { .. } => Some(
-                "a barrier of another CTA of the cluster is made, ended or waited for; only its own CTA can do that",
+                "a barrier of another CTA of the cluster is initialised, invalidated or waited for; only its own CTA \
+                 can do that",
             ),
             BarrierAction::Arrive { state: Some(_), .. } => Some(
-                "an arrival at a barrier of another CTA of the cluster returns no state: its destination is `_`",
+                "an arrival at a barrier of another CTA of the cluster returns no state: its destination must be `_`",
             ),
             BarrierAction::ArriveAfterCopies { .. } => {
                 Some("copies of a thread complete on barriers of its own CTA")
@@ -326,7 +329,7 @@ impl Cta<'_> {
             barrier.is_reached |= is_remote;
         }
         if !matches!(action, BarrierAction::Init { .. }) && !self.mbarriers.alive.contains_key(&key) {
-            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         }
         self.touch_barrier(warp, lane, &at, key.1)?;
@@ -414,8 +417,8 @@ impl Cta<'_> {
         self.compute(warp, mask, pc, &first.enters)?;
         if self.asked_at(warp, mask, first.last)? != asked {
             let lane = mask.first();
-            let message = "a test of a barrier is followed by a loop over a test of another barrier or phase"
-                .to_string();
+            let message =
+                "a test of a barrier is followed by a loop that tests another barrier or phase".to_string();
             return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
         let again = self.test_at(first.last)?.p;
@@ -475,7 +478,7 @@ impl Cta<'_> {
     /// The test at an instruction.
     pub(super) fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
         let test = self.launch.program.insts[pc.index()].op.barrier_test();
-        test.ok_or(Stop::Defect("lanes wait for a phase at an operation that asks for none"))
+        test.ok_or(Stop::Defect("lanes wait for a phase at an operation that tests no phase"))
     }
 
     /// The mbarrier, the phase and the scope of acquisition that each lane tests.
@@ -528,7 +531,7 @@ impl Cta<'_> {
             Phase::Parity(parity) => {
                 let parity = self.concrete(warp, parity, lane, pc, "the parity of a phase")?;
                 if parity > 1 {
-                    let message = format!("a parity of {parity}; phases have parity 0 and 1");
+                    let message = format!("a parity of {parity}; a phase has parity 0 or 1");
                     return Err(self.misuse(message, warp, lane, pc));
                 }
                 Ok(Asked::Parity(parity as u32))
@@ -543,7 +546,7 @@ impl Cta<'_> {
                     Ok(Asked::Phase(phase))
                 }
                 Value::Bits(_) | Value::Sym(_) => {
-                    let message = "the state is none that an arrival returned".to_string();
+                    let message = "the state was not returned by an arrival".to_string();
                     Err(self.misuse(message, warp, lane, pc))
                 }
                 value @ Value::Undefined(_) => {
@@ -629,8 +632,8 @@ impl Cta<'_> {
         let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
         let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
         (new.len() > 1 && others.is_empty()).then(|| {
-            "nobody has arrived at these barriers; who goes first, as the one that fills stages which nobody has used yet, \
-             waits with parity 1, which is over at once for a barrier that is new"
+            "nothing has arrived at these barriers; a thread that must not wait in the first round, such as the \
+             producer of empty stages, waits with parity 1, which returns at once for a new barrier"
                 .to_owned()
         })
     }
@@ -645,7 +648,7 @@ impl Cta<'_> {
         let (key, barrier, phase) = found.next()?;
         let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
         let missing = match (barrier.pending, barrier.bytes) {
-            (0, bytes) if bytes < 0 => format!("{} bytes came that nobody expects", -bytes),
+            (0, bytes) if bytes < 0 => format!("{} more bytes arrived than were expected", -bytes),
             (0, bytes) => format!("{bytes} of {} bytes are missing", barrier.current.expected_bytes),
             (pending, 0) => format!("{pending} of {} arrivals are missing", barrier.count),
             (pending, bytes) => {
@@ -691,7 +694,7 @@ impl Cta<'_> {
             ("copy", "Y11", help)
         };
         let message = format!(
-            "all threads have returned, and nobody has waited for this {what}, which may still access the shared memory of \
+            "all threads have returned without waiting for this {what}, which may still access the shared memory of \
              the block"
         );
         let site = self.site_of_thread(format!("starts the {what}"), *thread, *pc);

@@ -85,7 +85,7 @@ impl<'l> Cta<'l> {
             } else if let Op::Store { space, address, width, a, .. } = &inst.op {
                 (*space, *address, *width, a.len(), true)
             } else {
-                return Err(Stop::Defect("an operation that accesses no memory was to access it"));
+                return Err(Stop::Defect("an operation that accesses no memory was executed as an access"));
             };
         let total = width.bytes() * count as u32;
         if let Some(lane) = mask.only()
@@ -182,7 +182,7 @@ impl<'l> Cta<'l> {
             }
             self.store_to(warp, &at, *width, a)
         } else {
-            Err(Stop::Defect("an operation that accesses no memory was to access it"))
+            Err(Stop::Defect("an operation that accesses no memory was executed as an access"))
         }
     }
 
@@ -498,7 +498,7 @@ impl<'l> Cta<'l> {
             Ok(slice) => Ok(self.packed.join(&slice)),
             Err(_) => {
                 let whole = self.packed.join(pieces);
-                let message = format!("{} read out of the middle of a value", bytes_are(bytes));
+                let message = format!("{} read from within a larger value", bytes_are(bytes));
                 Err(self.cuts(message, whole, warp, lane, at.pc))
             }
         }
@@ -625,7 +625,7 @@ impl<'l> Cta<'l> {
         let pieces = halves.unwrap_or_else(|| self.packed.split(value, bytes));
         let kept = int_terms::slice(&pieces, 0, bytes, &mut self.store);
         let Ok(pieces) = kept else {
-            let message = format!("{} stored out of a larger value", bytes_are(bytes));
+            let message = format!("{} of a larger value stored", bytes_are(bytes));
             return Err(self.cuts(message, value, warp, lane, at.pc));
         };
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
@@ -634,7 +634,7 @@ impl<'l> Cta<'l> {
             let start = (cell * 4).max(offset) - offset;
             let length = touched.count_ones();
             let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.store) else {
-                let message = "a value is stored in parts that cut through it".to_string();
+                let message = "a value is stored in parts that split its elements".to_string();
                 return Err(self.cuts(message, value, warp, lane, at.pc));
             };
             let content = if touched == 0xf {

@@ -240,7 +240,7 @@ impl Cta<'_> {
             Op::Undetermined(reason) => {
                 let lane = mask.first();
                 let site = self.site("is not determined here".into(), warp, lane, pc);
-                let help = "of an address, only its alignment is known; compute with indices instead";
+                let help = "only the alignment of an address is known; compute with indices instead";
                 Err(self.fault_at(
                     FaultKind::Nondeterministic,
                     "M1",
@@ -357,7 +357,7 @@ impl Cta<'_> {
         let predicate = &warp.predicates[guard.pred.index()];
         if predicate.undefined.meets(mask) {
             let lane = (predicate.undefined & mask).first();
-            let message = "a guard predicate that nothing was written to decides what is executed";
+            let message = "an uninitialised guard predicate decides what is executed";
             return Err(self.undefined_predicate(warp, predicate.origin(lane), message, lane, pc));
         }
         let holds = if guard.negated { !predicate.bits } else { predicate.bits };
@@ -462,13 +462,13 @@ impl Cta<'_> {
             return Stop::Doubtful;
         }
         let (kind, why) = self.undefined_reason(origin);
-        let decides = format!("a predicate that decides here is {why}");
+        let decides = format!("the predicate that decides here is {why}");
         let (rule, message) = match origin {
             Origin::Unwritten(_) => ("V6", message.to_owned()),
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => ("S4", decides),
             Origin::Unevaluated(_) => ("S2", decides),
             Origin::Invalid(_) | Origin::Doubtful(_) => {
-                ("V6", format!("{decides}: an operation on the way to it has no value"))
+                ("V6", format!("{decides}: an operation that it depends on has no value"))
             }
         };
         self.undefined_fault((kind, rule), message, origin, (warp, lane, pc))
@@ -491,19 +491,19 @@ impl Cta<'_> {
     /// The kind of fault that using an undefined value is, with its description.
     pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match origin {
-            Origin::Unwritten(_) => (FaultKind::Uninitialised, "read where nothing was written"),
+            Origin::Unwritten(_) => (FaultKind::Uninitialised, "read from uninitialised memory or registers"),
             Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
             Origin::Invalid(_) | Origin::Doubtful(_) => (FaultKind::Undefined, "undefined"),
             Origin::Unevaluated(_) => {
-                (FaultKind::Unsupported, "what an instruction computes that is not supported")
+                (FaultKind::Unsupported, "the result of an instruction whose value is not supported")
             }
             Origin::State(_) => (
                 FaultKind::Nondeterministic,
-                "the state of a barrier, whose bits mean something to barriers only",
+                "the state of a barrier, whose bits only have a meaning for barriers",
             ),
             Origin::Columns(_) => (
                 FaultKind::Nondeterministic,
-                "the address of tensor memory, whose bits mean something there only",
+                "an address of tensor memory, whose bits only have a meaning there",
             ),
         }
     }
@@ -576,8 +576,8 @@ impl Cta<'_> {
                         some => format!("several values side by side ({some})"),
                     }
                 }
-                SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
-                SymKind::Answer(_) => "whether a phase of a barrier was over when it was asked".into(),
+                SymKind::Fragment { .. } => "an unspecified element of a `wmma` fragment".into(),
+                SymKind::Answer(_) => "whether a phase of a barrier was complete when it was tested".into(),
                 SymKind::Choice(index) => {
                     // The integers themselves are not printed: they may be addresses, which are not determined.
                     let choice = self.packed.choice(index);

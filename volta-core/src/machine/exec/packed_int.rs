@@ -380,7 +380,7 @@ impl Cta<'_> {
                 format!("this operation on integers that depend on the input is not supported yet: {what}");
             return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
         }
-        let message = format!("an integer operation takes the encoding of a real apart: {what}");
+        let message = format!("an integer operation uses a part of the encoding of a real: {what}");
         let site = self.site("computes".into(), warp, lane, pc);
         let help = "only moving whole values, clearing or flipping a sign, and the steps of known functions are \
                     understood (V5); compiling with --use_fast_math often avoids such code";

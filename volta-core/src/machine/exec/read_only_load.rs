@@ -48,7 +48,7 @@ impl Cta<'_> {
                 let base = self.bits(warp, address.base, lane);
                 let base = base.ok_or("stores to an address that depends on the input")?;
                 self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
-                    .map_err(|_| "stores to a place that is no variable of its thread")?;
+                    .map_err(|_| "stores to memory other than a local variable of its thread")?;
             }
             return Ok(true);
         }
@@ -59,10 +59,10 @@ impl Cta<'_> {
     fn is_harmless_load(&self, space: Space, address: u64, bytes: u64) -> Result<(), &'static str> {
         let (own, inner) = locate(space, address);
         let (number, offset) =
-            self.launch.objects.find(own, inner).ok_or("loads from no variable or tensor")?;
+            self.launch.objects.find(own, inner).ok_or("loads from outside of any variable or tensor")?;
         let object = self.launch.objects.get(number);
         let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
-        let offset = offset.ok_or("loads from outside of a variable or tensor")?;
+        let offset = offset.ok_or("loads out of bounds")?;
         if !offset.is_multiple_of(bytes) || object.align < bytes {
             return Err("loads from a misaligned address");
         }
@@ -70,7 +70,7 @@ impl Cta<'_> {
             Backing::Local(_) => Ok(()),
             Backing::Tensor(tensor) if self.launch.tensors[tensor as usize].is_read_only() => Ok(()),
             Backing::Tensor(_) => Err("loads from a tensor that may be written"),
-            Backing::Shared(_) => Err("loads from what may be written"),
+            Backing::Shared(_) => Err("loads from memory that may be written"),
         }
     }
 

@@ -83,7 +83,7 @@ impl Cta<'_> {
             Effect::Control(Control::Branch(_) | Control::Table(..)) => "a branch",
             Effect::Control(Control::Exit | Control::Trap) => "whether a thread ends",
             Effect::Writes(Writes::Store) => "whether a store happens",
-            Effect::Writes(Writes::Atomic) => "whether an atomic operation happens",
+            Effect::Writes(Writes::Atomic) => "whether an atomic operation is executed",
             Effect::Reads => "whether a load happens",
             Effect::Writes(Writes::Copy)
             | Effect::Computes
@@ -102,7 +102,7 @@ impl Cta<'_> {
         };
         let help = given.unwrap_or_else(|| {
             "control flow must be the same for all inputs of the given sizes (S1), except in short branches that only \
-             compute values or load from inputs; else load and store on both sides, or write `condition ? a : b`"
+             compute values or load from inputs; otherwise load and store in both arms, or write `condition ? a : b`"
                 .into()
         });
         self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
@@ -325,7 +325,7 @@ impl Cta<'_> {
             Truth::Known(true) => return Ok(then),
             Truth::Known(false) => return Ok(otherwise),
             Truth::Undefined(origin) => {
-                let message = "a choice is made by a predicate that nothing was written to";
+                let message = "a selection uses an uninitialised predicate";
                 return Err(self.undefined_predicate(warp, origin, message, lane, pc));
             }
             Truth::Answer(answer) => return Ok(self.select_by_answer(answer, then, otherwise)),
@@ -393,7 +393,7 @@ impl Cta<'_> {
                 }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
                     let message = format!(
-                        "a choice between {} and {} is not supported yet",
+                        "a selection between {} and {} is not supported yet",
                         self.describe_value(then),
                         self.describe_value(otherwise)
                     );

@@ -134,7 +134,7 @@ impl Cta<'_> {
         }
         let Some(of) = of else {
             let message =
-                "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
+                "it is not known in which variable in shared memory the matrix of a descriptor lies";
             let site = self.site("reads the matrix".into(), warp, lane, pc);
             let help = "compute the descriptor from the address of one variable, in registers";
             let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
@@ -198,7 +198,7 @@ impl Cta<'_> {
         if at.object.align < pattern {
             let name = pretty_name(&at.object.name);
             let message = format!(
-                "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
+                "a swizzle depends on the position of `{name}` within {pattern} bytes, but it is only aligned to {}",
                 at.object.declared
             );
             let lane = at.mask.first();

@@ -119,8 +119,8 @@ impl Cta<'_> {
             for (lane, source) in group.iter().flat_map(|lane| a.iter().map(move |source| (*lane, *source))) {
                 let value = self.value(warp, source, lane);
                 if let Some(origin @ Origin::Unevaluated(_)) = self.packed.undefined_part(value) {
-                    let message = "whether lanes store the same value to one place is not known: an instruction computes \
-                                   it that is not supported";
+                    let message = "it is not known whether lanes store the same value to one place: an instruction \
+                                   that computes it is not supported";
                     let kind = FaultKind::Unsupported;
                     return Err(self.undefined_fault(
                         (kind, "S2"),

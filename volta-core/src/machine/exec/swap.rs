@@ -64,7 +64,7 @@ impl Cta<'_> {
             return Ok(());
         }
         let message =
-            format!("{}, and one turn of the loop around it is no update that commutes", swap.reason);
+            format!("{}, and one iteration of the loop around it is not a commutative update", swap.reason);
         Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc))
     }
 
@@ -202,7 +202,7 @@ impl Cta<'_> {
                     Change::Same => {
                         let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
                         if let Err(held) = self.read_real(held, format) {
-                            let message = format!("{}; beside what it updates lies {held}", swap.reason);
+                            let message = format!("{}; the same word also contains {held}", swap.reason);
                             return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
                         }
                         Value::Bits(0)

@@ -24,7 +24,7 @@ impl Cta<'_> {
         self.is_of_one_kind(warp, lane, pc, false)?;
         let (first, column) = split(self.tensor_address(warp, lane, pc, to)?);
         if first != 0 {
-            let why = "copies to tensor memory that do not begin at lane 0 are not done yet";
+            let why = "copies to tensor memory that do not begin at lane 0 are not supported yet";
             return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));

@@ -92,7 +92,8 @@ impl Cta<'_> {
         let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
         if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
             let message = format!(
-                "{columns} columns, where powers of two from {UNIT} to {TENSOR_COLUMNS} can be allocated"
+                "{columns} columns cannot be allocated: their number must be a power of two from {UNIT} to \
+                 {TENSOR_COLUMNS}"
             );
             return Err(self.misallocation(message, warp, pc));
         }
@@ -115,7 +116,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let columns = self.columns(warp, pc, columns)?;
         if let Some((thread, at)) = self.tensor_memory.relinquished.get(&warp.rank).copied() {
-            let message = "tensor memory is allocated after the right to do so was given up".to_string();
+            let message = "tensor memory is allocated after `tcgen05.relinquish_alloc_permit`".to_string();
             let sites = vec![
                 self.site_of_thread("gives it up".into(), thread, at),
                 self.site("allocates".into(), warp, Lane::FIRST, pc),
@@ -135,8 +136,8 @@ impl Cta<'_> {
         };
         if let Some(last) = self.tensor_memory.allocations.iter().rev().find(may_grow) {
             let message = format!(
-                "{columns} columns of tensor memory are allocated after {}, or it depends on the schedule whether they \
-                 are, and allocations must not grow",
+                "{columns} columns of tensor memory are allocated after {}, or that depends on the schedule; an \
+                 allocation must not be larger than an earlier one",
                 last.columns
             );
             let sites = vec![
@@ -202,7 +203,7 @@ impl Cta<'_> {
         };
         let Some(number_of_it) = self.tensor_memory.allocations.iter().position(is_held) else {
             let message = format!(
-                "{columns} columns of tensor memory are freed that were not allocated together, or are freed already"
+                "{columns} columns of tensor memory are freed that were not allocated together or are already free"
             );
             return Err(self.misallocation(message, warp, pc));
         };
@@ -233,8 +234,7 @@ impl Cta<'_> {
         };
         if let Some(late) = self.tensor_memory.allocations.iter().find(|held| !is_past(held)).copied() {
             let message =
-                "whether tensor memory is allocated before the right to do so is given up depends on the \
-                           schedule"
+                "it depends on the schedule whether tensor memory is allocated before `tcgen05.relinquish_alloc_permit`"
                     .to_string();
             let sites = vec![
                 self.site_of_thread("allocates".into(), late.thread, late.pc),
@@ -253,7 +253,8 @@ impl Cta<'_> {
             return self.frees_together();
         };
         let message = format!(
-            "all threads have returned, and {} columns of tensor memory are still allocated: later blocks wait for them",
+            "all threads have returned, and {} columns of tensor memory are still allocated: later CTAs will wait for \
+             them",
             held.columns
         );
         let sites = vec![self.site_of_thread("allocates them".into(), held.thread, held.pc)];
@@ -338,8 +339,8 @@ impl Cta<'_> {
         let last = row + moved.shape.lanes();
         if row < first || last > first + QUARTER {
             let message = format!(
-                "lanes {row} to {} of tensor memory, where the warp reaches lanes {first} to {}: each of four warps has \
-                 its own",
+                "lanes {row} to {} of tensor memory, but this warp can only access lanes {first} to {}: each of four \
+                 warps has its own quarter",
                 last - 1,
                 first + QUARTER - 1
             );
@@ -362,7 +363,7 @@ impl Cta<'_> {
         let mut offsets = [0; 32];
         let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
         let Some((first_reader, others)) = readers.split_first() else {
-            return Err(Stop::Defect("nobody reads tensor memory"));
+            return Err(Stop::Defect("a read of tensor memory has no reader"));
         };
         let offset = at.offsets[*first_reader];
         let touched = ((1 << bytes) - 1) << first;
@@ -430,7 +431,7 @@ impl<'l> Cta<'l> {
         let held = self.tensor_memory.holder(rank, column).filter(|_| row < TENSOR_LANES);
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
             let message =
-                format!("lane {row}, column {column} of tensor memory is accessed, and not allocated");
+                format!("lane {row}, column {column} of tensor memory is accessed without being allocated");
             return self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
         };
         let frees = self.site_of_thread("frees it".into(), freed.thread, freed.pc);

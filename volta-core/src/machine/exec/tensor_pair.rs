@@ -18,7 +18,7 @@ impl Cta<'_> {
             return Ok(peer);
         }
         let message = format!(
-            "an operation of a pair of CTAs, and the cluster has no CTA {peer} beside CTA {}",
+            "an operation of a pair of CTAs, but the cluster has no CTA {peer} beside CTA {}",
             warp.rank
         );
         let site = self.site("executes it".into(), warp, lane, pc);
@@ -40,7 +40,7 @@ impl Cta<'_> {
             return Ok(());
         }
         let message =
-            "operations on tensor memory are of one CTA and of pairs of CTAs in one kernel".to_string();
+            "one kernel uses tensor memory with operations of one CTA and of pairs of CTAs".to_string();
         let sites = vec![
             self.site_of_thread("executes this one".into(), thread, at),
             self.site("and this one".into(), warp, lane, pc),
@@ -64,11 +64,11 @@ impl Cta<'_> {
             };
             let before = own.come.last().copied();
             if let Some(before) = before.filter(|before| own.come.len() > own.done || !is_past(before)) {
-                let message = "two warps of a CTA come to what its pair does together, and nothing orders them: which \
-                               goes with which of the other CTA depends on the schedule";
+                let message = "two warps of a CTA execute operations of its pair, and nothing orders them: which \
+                               operation of the other CTA each belongs to depends on the schedule";
                 let sites = vec![
-                    self.site_of_thread("comes to this one".into(), before.thread, before.pc),
-                    self.site("comes to this one".into(), warp, Lane::FIRST, pc),
+                    self.site_of_thread("executes this one".into(), before.thread, before.pc),
+                    self.site("executes this one".into(), warp, Lane::FIRST, pc),
                 ];
                 return Err(self.fault_at(FaultKind::Allocation, "Y14", message.into(), sites, None));
             }
@@ -85,7 +85,7 @@ impl Cta<'_> {
             if let Op::Async(Async::Tensor(operation)) = op { Some(discriminant(operation)) } else { None }
         };
         if kind(pc) != kind(other.pc) {
-            let message = "the two CTAs of a pair do not do the same in tensor memory".to_string();
+            let message = "the two CTAs of a pair execute different operations on tensor memory".to_string();
             let sites = vec![
                 self.site_of_thread("executes this one".into(), other.thread, other.pc),
                 self.site("executes this one".into(), warp, Lane::FIRST, pc),
@@ -101,13 +101,13 @@ impl Cta<'_> {
     /// The index, among the operations that its pair executes together, of the one that a warp executes now.
     pub(super) fn number_of_what_both_do(&self, warp: &Warp) -> Result<usize, Stop> {
         let own = self.tensor_memory.together.get(&warp.rank);
-        own.and_then(|own| own.done.checked_sub(1)).ok_or(Stop::Defect("a pair of CTAs has not met"))
+        own.and_then(|own| own.done.checked_sub(1)).ok_or(Stop::Defect("the CTAs of a pair have not met"))
     }
 
     /// The thread, the time stamp and the instruction with which a CTA reached an operation of its pair.
     pub(super) fn come_to(&self, rank: u32, number: usize) -> Result<(u32, u32, InstId), Stop> {
         let come = self.tensor_memory.together.get(&rank).and_then(|together| together.come.get(number));
-        let come = come.ok_or(Stop::Defect("a pair of CTAs has not met"))?;
+        let come = come.ok_or(Stop::Defect("the CTAs of a pair have not met"))?;
         Ok((come.thread, come.stamp, come.pc))
     }
 

@@ -63,10 +63,10 @@ impl Shape {
     fn of(kind: ProductKind, pair: bool, blocks: Option<u32>, bits: u32) -> Result<Shape, Refused> {
         let field = |low: u32, width: u32| bits >> low & ((1 << width) - 1);
         if field(2, 1) == 1 {
-            return Err(Refused::NotYet("sparse factors are not done yet"));
+            return Err(Refused::NotYet("sparse factors are not supported yet"));
         }
         if pair && blocks.is_some() {
-            return Err(Refused::NotYet("factors of two CTAs that are scaled by blocks are not done yet"));
+            return Err(Refused::NotYet("block-scaled factors of two CTAs are not supported yet"));
         }
         let integers = kind == ProductKind::Integer;
         // Integers saturate, and are not negated; floats the other way round.
@@ -84,7 +84,7 @@ impl Shape {
             )));
         }
         if kind == ProductKind::ScaledFour && field(31, 1) == 1 {
-            return Err(Refused::NotYet("products of 96 elements in k are not done yet"));
+            return Err(Refused::NotYet("products of 96 elements in k are not supported yet"));
         }
         let scales = Shape::scales(kind, blocks, [field(29, 2), field(4, 2)], field(23, 1))?;
         let element = |low: u32, of: &str| {
@@ -99,7 +99,7 @@ impl Shape {
                 (ProductKind::Narrow, 3..=5)
                 | (ProductKind::ScaledNarrow, 0 | 1 | 3..=5)
                 | (ProductKind::ScaledFour, 1) => return Ok(None),
-                _ => return Err(Refused::Wrong(format!("type {code} of {of} is none of this kind"))),
+                _ => return Err(Refused::Wrong(format!("type {code} of {of} does not exist in this kind"))),
             })))
         };
         let (a, b) = (element(7, "A")?, element(10, "B")?);
@@ -111,12 +111,12 @@ impl Shape {
             }
             (ProductKind::Half | ProductKind::Narrow, 0) => F16,
             (_, code) => {
-                return Err(Refused::Wrong(format!("type {code} of the result is none of this kind")));
+                return Err(Refused::Wrong(format!("type {code} of the result does not exist in this kind")));
             }
         };
         if kind == ProductKind::Half && (a != b || d == F16 && a != Some(F16)) {
             return Err(Refused::Wrong(
-                "its instruction descriptor has types that do not go together".into(),
+                "its instruction descriptor combines types that do not exist together".into(),
             ));
         }
         let rows = if blocks.is_some() { 128 * field(27, 2) } else { 16 * field(24, 5) } as usize;
@@ -133,8 +133,8 @@ impl Shape {
             && columns.is_multiple_of(step);
         if !is_shape {
             return Err(Refused::Wrong(format!(
-                "its instruction descriptor says {rows} × {columns}, where it can be {} or {} rows and a multiple of {step} \
-                 columns up to 256",
+                "its instruction descriptor says {rows} × {columns}, but it must be {} or {} rows and a multiple of \
+                 {step} columns up to 256",
                 64 * ctas,
                 128 * ctas
             )));
@@ -142,11 +142,11 @@ impl Shape {
         let flag = |at: u32| field(at, 1) == 1;
         let transposed = [flag(15), flag(16)];
         if transposed.contains(&true) && kind == ProductKind::Tf32 {
-            return Err(Refused::NotYet("factors of 32 bits that are transposed are not done yet"));
+            return Err(Refused::NotYet("transposed factors of 32 bits are not supported yet"));
         }
         if transposed[1] && b.is_none_or(|b| b.bytes() == 1) && !columns.is_multiple_of(16 * ctas) {
             return Err(Refused::Wrong(format!(
-                "B is transposed, of bytes, and has {columns} columns, which is no multiple of {}",
+                "B is a transposed matrix of bytes with {columns} columns, which is not a multiple of {}",
                 16 * ctas
             )));
         }
@@ -167,14 +167,15 @@ impl Shape {
         let Some(blocks) = blocks else { return Ok([0; 2]) };
         if is_power == 0 && (kind == ProductKind::ScaledNarrow || blocks != 4) {
             return Err(Refused::Wrong(
-                "bit 23 of its instruction descriptor is 0, and only with four scales in a row they can be other numbers \
-                 than powers of two"
+                "bit 23 of its instruction descriptor is 0, but only with four scales in a row may they be other \
+                 numbers than powers of two"
                     .into(),
             ));
         }
         if first.iter().any(|first| !first.is_multiple_of(blocks)) {
             return Err(Refused::Wrong(format!(
-                "its instruction descriptor has the scales begin at bytes {} and {}, where each row has {blocks} of them",
+                "its instruction descriptor says that scales begin at bytes {} and {}, but each row has {blocks} of \
+                 them",
                 first[0], first[1]
             )));
         }
@@ -243,11 +244,11 @@ impl Layout {
             ));
         }
         if bits >> 52 & 1 == 1 {
-            return Err(Refused::NotYet("leading dimensions by their address are not done yet"));
+            return Err(Refused::NotYet("leading dimensions given as addresses are not supported yet"));
         }
         let swizzle = match bits >> 61 {
             0 => Swizzle::None,
-            1 => return Err(Refused::NotYet("128-byte swizzles of 32-byte atoms are not done yet")),
+            1 => return Err(Refused::NotYet("128-byte swizzles of 32-byte atoms are not supported yet")),
             2 => Swizzle::B128,
             4 => Swizzle::B64,
             6 => Swizzle::B32,
@@ -278,7 +279,7 @@ impl Cta<'_> {
                 let op = &self.launch.program.insts[pc.index()].op;
                 let copies = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Copy { .. })));
                 let what = if copies { "a copy to tensor memory" } else { "a product" };
-                let message = format!("{what} means nothing: {why}");
+                let message = format!("{what} has no meaning: {why}");
                 let sites = vec![self.site("starts it".into(), warp, lane, pc)];
                 self.fault_at(FaultKind::Undefined, "Y14", message, sites, None)
             }
@@ -309,7 +310,7 @@ impl Cta<'_> {
             *word = self.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
         }
         if shape.pair && left_out != [0; 8] {
-            let why = "lanes that are left out of a product of two CTAs are not done yet";
+            let why = "products of two CTAs that leave out lanes are not supported yet";
             return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let adds = match product.adds {
@@ -469,7 +470,7 @@ impl Cta<'_> {
             for (address, rows, byte) in of {
                 let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
                 if first != 0 {
-                    let why = "scales of blocks that do not begin at lane 0 are not done yet";
+                    let why = "scales of blocks that do not begin at lane 0 are not supported yet";
                     return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
                 }
                 for row in 0..rows as u32 {
@@ -528,7 +529,7 @@ impl Cta<'_> {
     ) -> Result<Spot, Stop> {
         let Multiplied { shape, ref ctas, lane, pc, .. } = *started;
         if shape.pair && shape.rows == 128 {
-            let why = "left factors of 128 rows in the tensor memory of two CTAs are not done yet";
+            let why = "left factors of 128 rows in the tensor memory of two CTAs are not supported yet";
             return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
@@ -556,7 +557,8 @@ impl Cta<'_> {
         }
         let allowed = if shape.rows == 64 { "0 or 16" } else { "0" };
         let message = format!(
-            "a matrix of {} rows begins at lane {first} of {TENSOR_LANES} of tensor memory, and can begin at {allowed}",
+            "a matrix of {} rows begins at lane {first} of {TENSOR_LANES} of tensor memory, but must begin at \
+             {allowed}",
             shape.rows
         );
         let sites = vec![self.site("starts the product".into(), warp, lane, pc)];

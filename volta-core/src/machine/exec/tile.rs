@@ -39,7 +39,7 @@ impl<'l> Cta<'l> {
         let found = launch.objects.find(space, inner);
         let map = found.and_then(|(object, at)| launch.maps.get(&(object, u64::try_from(at).ok()?)));
         let Some(map) = map else {
-            let message = "there is no tensor map at the address that a copy names".to_string();
+            let message = "there is no tensor map at the address that a copy uses".to_string();
             let site = self.site("copies by it".into(), warp, lane, pc);
             let help = "give it under [tensor_maps], and its name among the kernel's `args`";
             let (kind, help) = (FaultKind::Unsupported, Some(help.to_string()));
@@ -47,7 +47,7 @@ impl<'l> Cta<'l> {
         };
         if map.dimensions.len() != at.len() {
             let message = format!(
-                "a copy of {} dimensions by `{}`, which has {}",
+                "a copy with {} dimensions uses `{}`, which has {}",
                 at.len(),
                 map.name,
                 map.dimensions.len()
@@ -97,7 +97,7 @@ impl<'l> Cta<'l> {
                 LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
             let near = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
-                let message = "a copy of a box that is not between global and shared memory".to_string();
+                let message = "a copy of a box must be between global and shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
             };
             self.lies_by_pattern(warp, &near, map.swizzle)?;
@@ -143,7 +143,7 @@ impl<'l> Cta<'l> {
         if places.windows(2).all(|two| two[0] + map.element <= two[1]) {
             return Ok(());
         }
-        let message = format!("a box of `{}` is written that has several elements at one place", map.name);
+        let message = format!("a box of `{}` that has several elements at one place is written", map.name);
         Err(self.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc))
     }
 
@@ -164,8 +164,7 @@ impl<'l> Cta<'l> {
 
     fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
         if !address.is_multiple_of(BOX_ALIGN) {
-            let message =
-                format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
+            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
             return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
         }
         Ok(address)
@@ -187,7 +186,7 @@ impl<'l> Cta<'l> {
         let launch = self.launch;
         let objects = &launch.objects;
         let Some(object) = objects.of_tensor(tile.map.tensor) else {
-            return Err(Stop::Defect("a tensor map of a tensor that has no place"));
+            return Err(Stop::Defect("a tensor map of a tensor without memory"));
         };
         let place = (Space::Global, objects.get(object).base);
         let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };

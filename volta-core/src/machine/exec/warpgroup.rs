@@ -68,12 +68,12 @@ impl Cta<'_> {
     fn in_flight(&self, warp: &Warp, mask: LaneMask, pc: InstId, used: Use, what: &str) -> Stop {
         let lane = mask.first();
         let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
-        let message = format!("a register {part} of a product {what} while the product is under way");
+        let message = format!("a register {part} of a product {what} while the product is in flight");
         let sites = vec![
             self.site("starts the product".into(), warp, lane, used.last),
             self.site(format!("{what} here", what = what.trim_start_matches("is ")), warp, lane, pc),
         ];
-        let help = "wait for it before: `wgmma.commit_group`, then `wgmma.wait_group`";
+        let help = "wait for the product first: `wgmma.commit_group`, then `wgmma.wait_group`";
         self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into()))
     }
 
@@ -139,7 +139,7 @@ impl Cta<'_> {
         }
         let first = warp.number / WARPS * WARPS;
         if self.launch.threads() < 32 * (first + WARPS) {
-            let message = "the warp has no three others beside it to be a warpgroup with".to_string();
+            let message = "the warp is not in a whole warpgroup of four warps".to_string();
             return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, Lane::FIRST, pc));
         }
         let products = &mut self.products[warp.index];
@@ -179,11 +179,11 @@ impl Cta<'_> {
             let (kind, message) = match (one.get(same), two.get(same)) {
                 (Some(one), Some(two)) if one.pc == two.pc => (
                     FaultKind::Undefined,
-                    "warps of one warpgroup give a product different operands, which are the same for all four",
+                    "warps of one warpgroup give a product different operands; they must be the same in all four",
                 ),
                 _ => (
                     FaultKind::BarrierDivergence,
-                    "warps of one warpgroup execute different operations on products, which all four must execute",
+                    "warps of one warpgroup execute different operations on products; all four must execute the same",
                 ),
             };
             let sites = sites.collect();

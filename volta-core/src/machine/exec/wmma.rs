@@ -263,7 +263,8 @@ impl Cta<'_> {
                     Src::Symbol(..) => None,
                 };
                 let Some(value) = value else {
-                    let what = "elements of a fragment are combined with values that differ between lanes";
+                    let what =
+                        "elements of a fragment are combined with values that are not the same in all lanes";
                     return Err(self.out_of_place(warp, pc, what));
                 };
                 Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
@@ -540,8 +541,8 @@ impl Cta<'_> {
         let start_at = |bytes: u64| outer == 1 || (stride * size).is_multiple_of(bytes);
         if stride < inner as u64 || !start_at(needed) {
             let message = format!(
-                "a matrix with {inner} elements in a row has a stride of {stride} elements; it must be as many at \
-                 least, and a multiple of {needed} bytes"
+                "a matrix with {inner} elements in a row has a stride of {stride} elements; the stride must not be \
+                 smaller than a row, and must be a multiple of {needed} bytes"
             );
             let multiple = (needed / size).max(1);
             let help = format!(
@@ -585,14 +586,14 @@ impl Cta<'_> {
     fn out_of_place(&self, warp: &Warp, pc: InstId, what: &str) -> Stop {
         let site = self.site("uses a fragment".into(), warp, Lane::FIRST, pc);
         let but = match self.options.rules.wmma_layout {
-            WmmaLayout::Unspecified => "which lane and register holds which element is not specified",
+            WmmaLayout::Unspecified => "it is not specified which lane and register holds which element",
             WmmaLayout::Sm80 => {
-                "how this fragment lies on sm_80 is not documented: only f32 accumulators of m16n16k16 are"
+                "the layout of this fragment on sm_80 is not documented: only that of f32 accumulators of m16n16k16 is"
             }
         };
         let message = format!("{what}, but {but}");
-        let help = "do the same to all registers of a fragment, with values that are the same in all lanes; go \
-                    through memory (`wmma::store_matrix_sync`) for what depends on rows or columns";
+        let help = "apply the same operation to all registers of a fragment, with values that are the same in all \
+                    lanes; use memory (`wmma::store_matrix_sync`) for operations that depend on rows or columns";
         self.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
     }
 }

@@ -436,7 +436,7 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
     }
 
     fn lanes(&mut self) -> Result<Lanes<'_>, Stop> {
-        Err(Stop::Defect("threads in lockstep execute an operation that parts them"))
+        Err(Stop::Defect("threads in lockstep execute an operation at which they diverge"))
     }
 
     fn warps(&mut self) -> &[Warp] {

@@ -8,7 +8,7 @@ use crate::program::{
 };
 
 const COLUMNS: &str =
-    "nothing determines which columns of tensor memory an allocation takes, unless it takes all";
+    "it is not determined which columns of tensor memory an allocation gets, unless it gets all";
 
 impl Analysis<'_> {
     fn is_address_at(&mut self, state: &State, address: Address) -> bool {

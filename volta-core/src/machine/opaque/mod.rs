@@ -96,7 +96,7 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
         Analysis::new(which, program, side, params).run();
     let widest = widest.map(|bytes| {
         Assumption::relied(format!(
-            "tensors begin at multiples of {TENSOR_ALIGN} bytes, as `cudaMalloc` has it; accesses of up to {bytes} \
+            "tensors begin at multiples of {TENSOR_ALIGN} bytes, as from `cudaMalloc`; accesses of up to {bytes} \
              bytes rely on it (M2)"
         ))
     });
@@ -116,8 +116,8 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
     }
     let leaders = leaders.then(|| {
         Assumption::relied(
-            "an address in shared memory without bit 24 is taken for that of the same place in the CTA of the pair whose \
-             rank is even"
+            "an address in shared memory without bit 24 is read as the same address in the CTA of the pair whose rank \
+             is even"
                 .to_string(),
         )
     });

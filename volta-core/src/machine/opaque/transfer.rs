@@ -12,13 +12,13 @@ use crate::program::{
 const PAIR_BIT: u64 = 1 << 24;
 
 /// Reasons why an operation is not allowed.
-const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
+const STORED: &str = "an address is stored in a compared output, but its bits are not determined";
 const COMPARED: &str =
-    "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
-pub(super) const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
+    "the order or the distance of objects, or bits of an address other than its alignment, decide here";
+pub(super) const ADDRESSED: &str = "an address is computed from undetermined bits of addresses";
 /// Loads and stores with such an address are checked when they are executed.
-pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is that of no object";
-pub(super) const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
+pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is not that of any object";
+pub(super) const COMPUTED: &str = "a value is computed from undetermined bits of an address";
 
 impl Analysis<'_> {
     fn place(&self, register: RegId) -> Option<usize> {

@@ -22,8 +22,12 @@ pub(super) const ROWS: &[Row] = &[
     row("popc", Types::Int, "Integer Arithmetic Instructions: popc", popc).computing(),
     row("clz", Types::Int, "Integer Arithmetic Instructions: clz", clz).computing(),
     row("bfind", Types::Int, "Integer Arithmetic Instructions: bfind", bfind).computing(),
-    unsupported("fns", "Integer Arithmetic Instructions: fns", "finding the n-th set bit is not done yet")
-        .computing(),
+    unsupported(
+        "fns",
+        "Integer Arithmetic Instructions: fns",
+        "finding the n-th set bit is not supported yet",
+    )
+    .computing(),
     row("brev", Types::Int, "Integer Arithmetic Instructions: brev", brev).computing(),
     row("bfe", Types::Int, "Integer Arithmetic Instructions: bfe", bfe).computing(),
     row("bfi", Types::Int, "Integer Arithmetic Instructions: bfi", bfi).computing(),

@@ -20,13 +20,13 @@ const DATA: &str = "Data Movement and Conversion Instructions";
 pub(super) const ROWS: &[Row] = &[
     row("atom", Types::Any, "Parallel Synchronization and Communication Instructions: atom", atom),
     row("red", Types::Any, "Parallel Synchronization and Communication Instructions: red", red),
-    unsupported("multimem", DATA, "memory of several GPUs is not done yet"),
-    unsupported("tensormap", SYNC, "tensor maps are not done yet"),
-    unsupported("clusterlaunchcontrol", SYNC, "CTAs that take the work of others are not done yet"),
+    unsupported("multimem", DATA, "memory of several GPUs is not supported yet"),
+    unsupported("tensormap", SYNC, "tensor maps are not supported yet"),
+    unsupported("clusterlaunchcontrol", SYNC, "CTAs that take over the work of others are not supported yet"),
 ];
 
 const EXCHANGE: &str = "exchanges do not commute: what is left depends on the schedule";
-const COUNTER: &str = "counters that wrap around are not done yet";
+const COUNTER: &str = "counters that wrap around are not supported yet";
 
 /// The operation for each name, or the reason why it is not supported.
 const OPERATIONS: [(&str, Result<Int2, &str>); 10] = [
@@ -122,14 +122,14 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     let scope = x.choose(&SCOPES).unwrap_or(Scope::Launch);
     let space = space(x);
     if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
-        return Err(x.unsupported("atomics are of shared and global memory"));
+        return Err(x.unsupported("atomics access shared or global memory"));
     }
     if has_result && x.flag("cas") {
         return swap(x, scope, space);
     }
     let op = operation(x)?;
     if x.choose(&[("v2", ()), ("v4", ()), ("v8", ())]).is_some() {
-        return Err(x.unsupported("atomics on vectors are not done yet"));
+        return Err(x.unsupported("atomics on vectors are not supported yet"));
     }
     x.flag("noftz");
     let hint = x.flag("L2::cache_hint");

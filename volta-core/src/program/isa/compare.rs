@@ -83,7 +83,7 @@ impl Comparison {
             (Type::FloatPair(format @ (Format::F16 | Format::Bf16)), _, Some(compare)) => {
                 Ok(Comparison::FloatPair(compare, format))
             }
-            _ => Err(x.unsupported("this comparison is not one of this type")),
+            _ => Err(x.unsupported("this comparison does not exist for this type")),
         }
     }
 

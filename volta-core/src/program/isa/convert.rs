@@ -71,7 +71,7 @@ fn cvt(x: &mut Operation<'_, '_>) -> Lowered {
 
 /// Rejects modifiers unless `allowed`.
 fn only(x: &Operation<'_, '_>, allowed: bool) -> Lowered {
-    if allowed { Ok(()) } else { Err(x.unsupported("these modifiers do not go together")) }
+    if allowed { Ok(()) } else { Err(x.unsupported("these modifiers exclude each other")) }
 }
 
 /// Writes an integer result, through `convert`, into a register that may be wider.
@@ -149,7 +149,7 @@ fn clamp(x: &Operation<'_, '_>, options: &Options) -> Lowered<Clamp> {
         (false, false) => Ok(Clamp::None),
         (true, false) => Ok(Clamp::Saturate),
         (false, true) => Ok(Clamp::Relu),
-        (true, true) => Err(x.unsupported("these modifiers do not go together")),
+        (true, true) => Err(x.unsupported("these modifiers exclude each other")),
     }
 }
 

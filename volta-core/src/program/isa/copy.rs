@@ -111,7 +111,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
     let multicast = x.flag("multicast::cluster");
     let hint = x.flag("L2::cache_hint");
     if multicast && (target, source) != (Space::Cluster, Space::Global) {
-        return Err(x.unsupported("what goes to several CTAs goes from `.global` to `.shared::cluster`"));
+        return Err(x.unsupported("copies to several CTAs are from `.global` to `.shared::cluster`"));
     }
     let is_masked = !reduces && dimensions.is_none() && x.flag("cp_mask");
     if is_masked && (target, source) != (Space::Global, Space::Shared) {
@@ -123,7 +123,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>, reduces: bool) -> Lowered {
         let ty = x.ty()?;
         let takes_noftz = op == Int2::Add && matches!(ty, Type::Float(Format::F16 | Format::Bf16));
         if takes_noftz == flushes {
-            return Err(x.unsupported("sums of halves take `.noftz`, and nothing else does"));
+            return Err(x.unsupported("only sums of halves take `.noftz`"));
         }
         update = Some(super::atomic::bulk_update(x, op, ty, target == Space::Cluster)?);
     }

@@ -6,9 +6,9 @@ use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::{Literal, LiteralValue, Operand};
 
-const TEXTURE: &str = "textures and surfaces are not done yet";
-const VIDEO: &str = "video instructions are not done yet";
-const STACK: &str = "memory allocated on the stack is not done yet";
+const TEXTURE: &str = "textures and surfaces are not supported yet";
+const VIDEO: &str = "video instructions are not supported yet";
+const STACK: &str = "memory allocated on the stack is not supported yet";
 
 pub(super) const ROWS: &[Row] = &[
     row("prefetch", Types::Any, "Data Movement and Conversion Instructions: prefetch", prefetch),

@@ -272,7 +272,7 @@ fn wmma(x: &mut Operation<'_, '_>) -> Lowered {
     let (at, values) = if load { (1, 0) } else { (0, 1) };
     let (address, space) = x.address(at, space)?;
     if matches!(space, Space::Local | Space::Param | Space::Const) {
-        return Err(x.unsupported("matrices lie in shared or global memory"));
+        return Err(x.unsupported("matrices are in shared or global memory"));
     }
     if load {
         let d = destinations(x, values, width, None)?;

@@ -89,12 +89,11 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<
     match space(x) {
         space @ (Space::Shared | Space::Generic) => Ok(space),
         Space::Cluster if is_far => Ok(Space::Cluster),
-        Space::Cluster => {
-            Err(x
-                .unsupported("only arrivals, and bytes that are expected or come, are of `.shared::cluster`"))
-        }
+        Space::Cluster => Err(
+            x.unsupported("only arrivals, and bytes that are expected or complete, take `.shared::cluster`")
+        ),
         Space::Global | Space::Local | Space::Const | Space::Param | Space::Tensor => {
-            Err(x.unsupported("a barrier lies in `.shared`"))
+            Err(x.unsupported("a barrier is in `.shared`"))
         }
     }
 }

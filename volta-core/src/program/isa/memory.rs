@@ -194,7 +194,7 @@ fn store_zeros(x: &mut Operation<'_, '_>) -> Lowered {
     }
     x.done(3)?;
     if super::copy::constant(x, 2)? != 0 {
-        return Err(x.unsupported("it stores zeros and nothing else"));
+        return Err(x.unsupported("it only stores zeros"));
     }
     let to = place(x, 0, space)?;
     let operand = x.operand(1)?;

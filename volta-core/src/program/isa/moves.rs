@@ -103,7 +103,9 @@ fn mov_vector(x: &mut Operation<'_, '_>, count: usize, ty: Type) -> Lowered {
     }
     let mut values = Vec::new();
     if let Some(special) = x.special(1)? {
-        let Register::Vector(make) = special else { return Err(x.unsupported("this register is no vector")) };
+        let Register::Vector(make) = special else {
+            return Err(x.unsupported("this register is not a vector"));
+        };
         for dimension in 0..3 {
             let d = x.temporary();
             let special: Special = make(dimension);

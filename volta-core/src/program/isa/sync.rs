@@ -131,7 +131,7 @@ fn membar(x: &mut Operation<'_, '_>) -> Lowered {
 fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
         if x.flag("tensormap::generic") {
-            return Err(x.unsupported("tensor maps are not done yet"));
+            return Err(x.unsupported("tensor maps are not supported yet"));
         }
         return proxy(x);
     }

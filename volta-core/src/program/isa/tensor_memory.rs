@@ -18,10 +18,10 @@ const B64: Type = Type::Bits(Width::W64);
 
 /// Variants that are named but not supported.
 const NOT_YET: [(&str, &str); 4] = [
-    ("shift", "shifts of tensor memory are not done yet"),
-    ("sp", "sparse factors are not done yet"),
-    ("ws", "products with a stationary right factor are not done yet"),
-    ("red", "loads that reduce are not done yet"),
+    ("shift", "shifts of tensor memory are not supported yet"),
+    ("sp", "sparse factors are not supported yet"),
+    ("ws", "products with a stationary right factor are not supported yet"),
+    ("red", "loads that reduce are not supported yet"),
 ];
 
 pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
@@ -157,7 +157,7 @@ fn commit(x: &mut Operation<'_, '_>) -> Lowered {
 fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     let pair = is_of_pair(x)?;
     if x.flag("ashift") {
-        return Err(x.unsupported("left factors that are shifted are not done yet"));
+        return Err(x.unsupported("shifted left factors are not supported yet"));
     }
     let (kind, needs_size) = x.require(&[
         ("kind::f16", (ProductKind::Half, false)),
@@ -208,7 +208,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         (None, Vec::new(), 4)
     };
     if operands > at + 1 {
-        return Err(x.unsupported("accumulators that are scaled are not done yet"));
+        return Err(x.unsupported("scaled accumulators are not supported yet"));
     }
     let adds = Adds::If(x.predicate(at)?);
     let product = TensorProduct { kind, pair, d, a, b, descriptor, scales, left_out, adds };
@@ -227,16 +227,16 @@ fn blocks(x: &mut Operation<'_, '_>, sizes: &[(&'static str, u32)], default: Opt
 /// `tcgen05.cp.cta_group.shape{.multicast}{.dst_fmt.src_fmt} [taddr], s-desc`
 fn copy(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     for (modifier, why) in [
-        ("4x256b", "copies to four lanes are not done yet"),
-        ("64x128b", "copies to pairs of warps are not done yet"),
-        ("b8x16", "copies that unpack elements are not done yet"),
+        ("4x256b", "copies to four lanes are not supported yet"),
+        ("64x128b", "copies to pairs of warps are not supported yet"),
+        ("b8x16", "copies that unpack elements are not supported yet"),
     ] {
         if x.flag(modifier) {
             return Err(x.unsupported(why));
         }
     }
     if is_of_pair(x)? {
-        return Err(x.unsupported("copies to the tensor memory of two CTAs are not done yet"));
+        return Err(x.unsupported("copies to the tensor memory of two CTAs are not supported yet"));
     }
     let shape = x.require(&[
         ("128x256b", CopiedShape { lanes: 128, columns: 8 }),

@@ -63,7 +63,7 @@ pub(super) fn wgmma(x: &mut Operation<'_, '_>) -> Lowered {
 /// `wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.a.b d, a, b, scale-d`
 fn product(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("sp") {
-        return Err(x.unsupported("sparse factors are not done yet"));
+        return Err(x.unsupported("sparse factors are not supported yet"));
     }
     whole_warp(x)?;
     let Some((n, k)) = x.take(shape) else { return Err(x.unsupported("it needs a shape `.m64n…k…`")) };

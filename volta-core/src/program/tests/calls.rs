@@ -156,7 +156,7 @@ fn calls_that_do_not_fit_are_errors() {
     );
     assert_eq!(
         shown(&text("call (ret0), f, (q);")),
-        "error at `q`: the argument for `a` of `f` is too small for it\n"
+        "error at `q`: the argument for `a` of `f` is too small\n"
     );
     assert_eq!(
         shown(&text("call (ret0), ff, (p);")),

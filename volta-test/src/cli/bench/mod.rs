@@ -22,15 +22,16 @@ use crate::z3::Z3;
 /// Arguments of `cargo volta bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Checked-in PTX is verified, so that no compiler is measured, and normal forms are not made. Slow cases run as well. \
+The checked-in PTX is verified, so that no compiler is measured, and no normal forms are written. Slow cases are run \
+too. \
 Times are medians; `generate` is the sum over both kernels, which run at the same time, so that `total` can be less \
 than the sum of its parts. Pairs of figures are those of the reference and the other kernel. `barriers` and `warp \
 syncs` count those that complete; published counts are of threads that arrive. `peak` is the memory of the process \
 that verified the case; each has its own.
 
-`first` is deciding the first output element alone, with what must be done once; `median` is over all elements, \
-decided in turn on one thread. With --z3, the solver gets the first element (see `cargo volta export`), in a process that \
-it must start; where exponentials occur, also with the axiom of addition.
+`first` is the time to decide the first output element alone, including work that is done once; `median` is over all \
+elements, decided one after the other on one thread. With --z3, the solver gets the first element (see `cargo volta \
+export`), in a new process; where exponentials occur, also with the axiom of addition.
 
 Published figures come from `published.toml` in the enclosing `fixtures` folder.
 
@@ -38,14 +39,14 @@ Examples:
   cargo volta bench fixtures --published --z3
   cargo volta bench fixtures/softmax --runs 9 --format markdown > softmax.md
 
-Exit codes: 0 all as expected, 1 a verdict is not, or the solver disagrees, 2 something could not run.")]
+Exit codes: 0 all verdicts are as expected, 1 a verdict is not, or the solver disagrees, 2 a case could not run.")]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     selection: Selection,
-    /// Runs of each case, of which the medians are shown
+    /// Number of runs of each case; medians are shown
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// What is printed: tables as text or Markdown, or one JSON object a case and line
+    /// The format of the output: tables as text or Markdown, or one line of JSON per case
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     format: BenchFormat,
     /// Only cases with published figures
@@ -54,10 +55,10 @@ pub(super) struct BenchArgs {
     /// Let the solver Z3 decide the first element too; VOLTA_Z3 or PATH says where it is
     #[arg(long)]
     z3: bool,
-    /// How long the solver may take for a question
+    /// How long the solver may take for one query
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     z3_timeout: u64,
-    /// Worker threads, 0 for one a core
+    /// Number of worker threads, 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// How long one verification of a case may take, such as 10s (as VOLTA_TIMEOUT does)

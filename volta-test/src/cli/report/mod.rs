@@ -91,7 +91,7 @@ impl Summary {
             (self.failed, "not as expected"),
             (self.could_not_run, "could not run"),
             (self.skipped, "slow, not run"),
-            (self.not_run, "behind the first failure, not run"),
+            (self.not_run, "not run after the first failure"),
             (self.cached, "cached"),
         ];
         let others = others.iter().filter(|(count, _)| *count > 0);
