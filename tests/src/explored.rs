@@ -17,7 +17,7 @@ pub fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Conte
 
 /// Given contents.
 pub fn list<I: Into<i64>>(values: impl IntoIterator<Item = I>) -> Contents {
-    let value = |value: I| Extended::Finite(Rational::from_integer(value.into().into()));
+    let value = |value: I| Extended::Finite(Rational::from_integer(value.into()));
     Contents::List(values.into_iter().map(value).collect())
 }
 
