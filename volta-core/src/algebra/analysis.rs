@@ -249,17 +249,18 @@ impl Analysis {
     fn count_uses(&mut self, store: &Store) {
         for at in 0..store.len() {
             let node = store.node_ref(at);
+            let (mask, lanes) = (node.mask(), node.mask().count());
             for which in 0..node.op().arity() {
-                self.count_operand(node.operand(which), node.mask());
+                self.count_operand(node.operand(which), mask, lanes);
             }
         }
     }
 
-    /// Counts one use of the operand's term by each lane of `mask`. Most operands are not reached.
+    /// Counts one use of the operand's term by each of the `lanes` lanes of `mask`. Most operands are not reached.
     #[inline(always)] // As it decides how much of an operand is read at all.
-    fn count_operand(&mut self, own: Lanes<'_>, mask: LaneMask) {
+    fn count_operand(&mut self, own: Lanes<'_>, mask: LaneMask, lanes: u32) {
         match own {
-            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), mask.count()),
+            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes),
             Lanes::Affine { base, stride } => {
                 if let Some(used) = whole_node(own) {
                     self.count_lanes(used, mask);

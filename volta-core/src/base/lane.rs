@@ -141,7 +141,7 @@ impl LaneMask {
         // Mostly one or all; counting bits is slow without a machine instruction for it.
         match self.0 {
             u32::MAX => 32,
-            one if one.leading_zeros() + one.trailing_zeros() == 31 => 1,
+            one if one & one.wrapping_sub(1) == 0 => u32::from(one != 0),
             lanes => lanes.count_ones(),
         }
     }

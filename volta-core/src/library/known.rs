@@ -5,7 +5,7 @@
 //! it is one that the kernel's code contains or that the case gives. So these are tried, but only for kernels in
 //! which an unexplained term was found otherwise.
 
-use super::{FUNCTIONS, LibraryFunction, NAMES, Step, built, marked, meaning, templates, value};
+use super::{FUNCTIONS, LibraryFunction, NAMES, Step, built, marked_first, meaning, templates, value};
 use crate::case::{Element, Param, ParamKind, ScalarValue};
 use crate::number::format::{Format, Rounding, round};
 use crate::number::{Extended, Rational};
@@ -35,11 +35,10 @@ pub(super) struct Known {
 /// case. `None` if there are none of the latter.
 pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Templates> {
     let own = immediates(program);
+    let marked = marked_first(program, FUNCTIONS.len());
     let mut list = Vec::new();
-    for (at, function) in FUNCTIONS.iter().enumerate() {
-        if function.operands < 2 || !marked(program, function) {
-            continue;
-        }
+    for at in marked.iter().copied().filter(|at| FUNCTIONS[*at].operands >= 2) {
+        let function = FUNCTIONS[at];
         let coefficients = coefficients(function);
         let spelled = own.iter().copied().filter(|bits| {
             is_usual(function.format, *bits)
@@ -55,7 +54,7 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
     if list.is_empty() {
         return None;
     }
-    Some(templates(program, FUNCTIONS.len())?.and(list).spelling())
+    Some(templates(&marked)?.and(list).spelling())
 }
 
 /// The immediate operands in the codes of a function.

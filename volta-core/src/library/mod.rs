@@ -25,7 +25,7 @@ use crate::program::{self, Program, Src};
 use crate::ptx;
 use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp};
 use known::Known;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -180,6 +180,15 @@ static MADE: LazyLock<Vec<Vec<Made>>> = LazyLock::new(|| {
     FUNCTIONS.iter().map(|function| function.codes().map(|_| OnceLock::new()).collect()).collect()
 });
 
+/// The functions that each mark may stand for, in order.
+static MARKED: LazyLock<FxHashMap<u64, Vec<usize>>> = LazyLock::new(|| {
+    let mut marked: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    for (at, function) in FUNCTIONS.iter().enumerate() {
+        marked.entry(function.mark.bits()).or_default().push(at);
+    }
+    marked
+});
+
 /// The numbers that mark a function, without sign.
 static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
     let marks = FUNCTIONS.iter().filter_map(|function| match function.mark {
@@ -209,9 +218,10 @@ pub fn run(
     options: &Options,
     outputs: Outputs,
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
+    let marked = marked_first(program, FUNCTIONS.len());
+    let functions = templates(&marked).map(Arc::new);
     let looked = functions.is_some();
-    let coefficients = Arc::new(points::coefficients(program));
+    let coefficients = Arc::new(points::coefficients(program, &marked));
     let recognition = Recognition { functions, coefficients, ..Recognition::default() };
     let run = |recognition: &Recognition, options: &Options| {
         machine::run(which, program, side, params, options, recognition.clone(), outputs)
@@ -248,35 +258,23 @@ pub fn run(
     (outcome.map_err(name), assumptions)
 }
 
-/// Whether a kernel contains the mark of a function.
-fn marked(program: &Program, function: &LibraryFunction) -> bool {
-    let mark = function.mark.bits();
-    program.insts.iter().any(|inst| {
-        let mut found = false;
-        inst.op.visit_sources(&mut |source| found |= source == Src::Imm(mark));
-        found
-    })
-}
-
-/// The templates of those of the first functions whose mark a kernel contains.
-fn templates(program: &Program, first: usize) -> Option<Templates> {
-    let list = marked_first(program, first).into_iter().flat_map(templates_of).collect::<Vec<_>>();
+/// The templates of some functions; `None` if there are none.
+fn templates(marked: &[usize]) -> Option<Templates> {
+    let list = marked.iter().copied().flat_map(templates_of).collect::<Vec<_>>();
     (!list.is_empty()).then(|| Templates::new(list, MARKS.clone()))
 }
 
 /// Those of the first functions whose mark a kernel contains.
 fn marked_first(program: &Program, first: usize) -> Vec<usize> {
-    let mut marked = vec![false; first];
+    let mut marked = BTreeSet::new();
     for inst in &program.insts {
         inst.op.visit_sources(&mut |source| {
             if let Src::Imm(bits) = source {
-                for (found, function) in marked.iter_mut().zip(&FUNCTIONS[..first]) {
-                    *found |= function.mark.bits() == bits;
-                }
+                marked.extend(MARKED.get(&bits).into_iter().flatten().filter(|at| **at < first));
             }
         });
     }
-    (0..first).filter(|at| marked[*at]).collect()
+    marked.into_iter().collect()
 }
 
 /// The templates of a function: one for each of its codes that the machine can execute and that contains no earlier

@@ -1,7 +1,7 @@
 //! Library functions with known numbers for all operands: which kernels are executed once more to recognise them.
 
+use super::FUNCTIONS;
 use super::known::{coefficients as all_of, immediates, is_short, is_usual};
-use super::{FUNCTIONS, marked};
 use crate::case::{Contents, Element, Param, ParamKind, Role, ScalarValue};
 use crate::machine::{Execution, Outputs, RunError};
 use crate::program::Program;
@@ -43,11 +43,14 @@ pub(super) fn approximates(ran: &mut Result<Execution, RunError>) {
     }
 }
 
-/// The literals of a kernel that are coefficients of functions with a mark in it.
-pub(super) fn coefficients(program: &Program) -> FxHashSet<u64> {
-    let own = immediates(program);
+/// The literals of a kernel that are coefficients of the functions with a mark in it.
+pub(super) fn coefficients(program: &Program, marked: &[usize]) -> FxHashSet<u64> {
     let mut found = FxHashSet::default();
-    for function in FUNCTIONS.iter().filter(|function| marked(program, function)) {
+    if marked.is_empty() {
+        return found;
+    }
+    let own = immediates(program);
+    for function in marked.iter().map(|at| FUNCTIONS[*at]) {
         let of_function = all_of(function);
         found.extend(own.iter().copied().filter(|bits| {
             of_function.contains(bits)

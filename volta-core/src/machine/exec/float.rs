@@ -213,12 +213,14 @@ impl Cta<'_> {
             self.symbolic_float(warp, rest, pc, shape, d, operands);
         }
         for lane in known {
-            let ids = operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect::<Vec<_>>();
+            let ids: SmallVec<[TermId; 3]> =
+                operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect();
             let value = self.fold_float(shape, &ids, pc);
             warp.register_mut(d).set(lane, value);
         }
         for lane in undefined {
-            let values: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
+            let values: SmallVec<[Value; 3]> =
+                sources.iter().map(|source| self.value(warp, *source, lane)).collect();
             let origin = self.taint(&values).unwrap_or(Origin::Invalid(pc));
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
@@ -348,6 +350,11 @@ impl Cta<'_> {
         }
         if register.is_concrete(mask) {
             self.literals(register, mask, format, out);
+            return Ok(());
+        }
+        // Where a fault has left values in doubt, whole registers mostly are.
+        if mask.is_within(register.undefined) {
+            out.undefined = mask;
             return Ok(());
         }
         for lane in mask {
