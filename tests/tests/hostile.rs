@@ -259,10 +259,10 @@ fn blocks_and_grids_that_no_gpu_has_are_refused() {
     let copy = kernel("");
     for (name, block, part) in [
         ("block-2-32", "[65536, 65536]", "too large"),
-        ("block-max", "[4294967295, 4294967295, 4294967295]", "is no block"),
-        ("block-2-33", "8589934592", "`block` is a whole number"),
-        ("block-0", "0", "`block` is a whole number"),
-        ("block-negative", "-1", "`block` is a whole number"),
+        ("block-max", "[4294967295, 4294967295, 4294967295]", "is not possible"),
+        ("block-2-33", "8589934592", "`block` must be a whole number"),
+        ("block-0", "0", "`block` must be a whole number"),
+        ("block-negative", "-1", "`block` must be a whole number"),
     ] {
         says(&verify(name, &copy, None, &Launch { block, ..WARP }), 2, part);
     }
@@ -385,10 +385,10 @@ fn case_files_of_other_kinds_are_named() {
         (b"\0".to_vec(), "volta.toml:1:"),
         (b"a = ".iter().copied().chain(std::iter::repeat_n(b'[', MANY)).collect(), "volta.toml:1"),
         (format!("a{}", ".a".repeat(MANY)).into_bytes(), "volta.toml:1"),
-        (with("block = 32", "block = true"), "`block` is a whole number"),
-        (with("block = 32", "block = []"), "`block` is a whole number"),
-        (with("block = 32", "block = [1, 1, 1, 1]"), "`block` is a whole number"),
-        (with("grid = 1", "grid = \"1\""), "`grid` is a whole number"),
+        (with("block = 32", "block = true"), "`block` must be a whole number"),
+        (with("block = 32", "block = []"), "`block` must be a whole number"),
+        (with("block = 32", "block = [1, 1, 1, 1]"), "`block` must be a whole number"),
+        (with("grid = 1", "grid = \"1\""), "`grid` must be a whole number"),
         (
             with("[kernel]", "[kernel]\nshared = 4294967296"),
             "`shared` is a whole number from 0 to 4294967295, not 4294967296",

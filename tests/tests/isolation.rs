@@ -98,7 +98,7 @@ fn pipes_and_devices_are_not_read() {
     let pipe = scratch.path().join("cases/case/copy.ptx");
     assert!(Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()));
     let said = volta(&scratch, &["check", "cases"]);
-    assert!(said.code == 2 && said.all().contains("no regular file"), "{}", said.err);
+    assert!(said.code == 2 && said.all().contains("not a regular file"), "{}", said.err);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn an_architecture_is_no_path() {
     for arch in ["../../../x", "sm_80/../../../x", "sm_80 -o x", "native", "sm_80\\u001b[2J"] {
         let scratch = cuda_case("arch", &format!("arch = \"{arch}\""));
         let said = compiled(&scratch, &["refresh", "cases"]);
-        assert!(said.code == 2 && said.all().contains("is no architecture"), "{}", said.err);
+        assert!(said.code == 2 && said.all().contains("is not an architecture"), "{}", said.err);
         assert!(!said.all().contains('\u{1b}'), "{}", said.err);
         assert_eq!(given(&scratch), "");
     }

@@ -148,7 +148,7 @@ fn a_snapshot_that_does_not_match_is_one_message() {
     add_case(&scratch, "a/one", CLEAN);
     scratch.write("fixtures/a/one/snapshots/one.snap", "---\nsource: x\n---\nverdict: race\n");
     let said = Said::by(command(&scratch, &[]).env("INSTA_UPDATE", "new").env("RUST_BACKTRACE", "1"));
-    let headline = "failed: the snapshot does not match: the verdict was race, and is clean";
+    let headline = "failed: the snapshot does not match: the verdict was race, and is now clean";
     assert_eq!(said.out.matches(headline).count(), 1, "{}", said.out);
     assert!(said.out.contains("    - verdict: race\n    + verdict: clean\n"), "{}", said.out);
     assert!(said.out.contains("`cargo volta check fixtures/a/one --accept` accepts it"), "{}", said.out);

@@ -63,7 +63,7 @@ fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
 fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
     let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
     let Some(threads) = product(side.launch.block).filter(|threads| *threads > 0) else {
-        let message = format!("a block of {:?} threads is empty", side.launch.block);
+        let message = format!("a block of {:?} threads is not possible", side.launch.block);
         return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
     };
     if threads > 1024 {
@@ -265,7 +265,7 @@ const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
     let [x, y, z] = side.launch.grid;
     if [x, y, z].contains(&0) {
-        let message = format!("a grid of {:?} CTAs is empty", side.launch.grid);
+        let message = format!("a grid of {:?} CTAs is not possible", side.launch.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
     }
     if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
