@@ -9,8 +9,7 @@ use crate::program::{Scope, Update};
 pub(super) enum Agent {
     /// The thread itself.
     Thread,
-    /// One lane of a warp, unspecified which. The access is recorded for each of them, and these records do not race
-    /// with each other.
+    /// One lane of a warp, unspecified which. The access must be ordered for each of them.
     AnyOf {
         /// The number of the operation.
         operation: u32,
@@ -114,6 +113,34 @@ impl Agent {
             | Agent::Barrier
             | Agent::Setter { .. }
             | Agent::Waiter { .. } => None,
+        }
+    }
+
+    /// The number of the operation, if an unspecified lane performs it.
+    pub(super) fn operation(self) -> Option<u32> {
+        match self {
+            Agent::AnyOf { operation, .. } => Some(operation),
+            Agent::Thread
+            | Agent::Atomic { .. }
+            | Agent::Copy { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => None,
+        }
+    }
+
+    /// Whether the access is over when its thread goes on.
+    pub(super) fn is_by_threads(self) -> bool {
+        match self {
+            Agent::Copy { .. } => false,
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Atomic { .. }
+            | Agent::Maker
+            | Agent::Barrier
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => true,
         }
     }
 

@@ -13,7 +13,7 @@ use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
-use super::race::Access;
+use super::order::Access;
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Options, Role};

@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::agent::AtomicUpdate;
 use super::bind::{Initial, Tensor};
+use super::epoch::EpochShadow;
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
-use super::race::EpochShadow;
 use super::shadow::ByteShadow;
 use super::structs::ElementAt;
 use super::value::{Origin, Value};

@@ -1,284 +1,23 @@
 //! Data races by happens-before (rules Y1, Y2).
 //!
-//! There are two detectors. The *epoch* detector models epochs, which end at barriers at which every thread of the CTA
+//! There are two detectors. The *epoch* detector ([`super::epoch`]) models barriers at which every thread of the CTA
 //! waits, and whole-warp synchronisation. It takes 24 bytes for 4 bytes of memory (for each byte, where threads share a
-//! cell: [`super::shadow`]). It never misses a race and may raise a false alarm, for example at synchronisation of part
-//! of a warp. The *vector-clock* detector keeps a clock for every thread, and every access that later ones may race
-//! with, by byte. A CTA runs with the epoch detector first. After an alarm, or at synchronisation that epochs do not
-//! model, it runs again with vector clocks, and that result is final.
+//! cell: [`super::shadow`]). The *vector-clock* detector keeps a clock for every thread, and every access that later ones
+//! may race with, by byte. A CTA runs with the epoch detector first. After an alarm, or at synchronisation that epochs do
+//! not model, it runs again with vector clocks, and that result is final.
 //!
 //! Atomics (rule Y7) are writes that do not race with atomics of the same operation. At an atomic, no detector may
 //! forget earlier accesses that are ordered before it: the next atomic, which may be ordered after neither, races with
 //! those alone.
 
+use super::agent::Agent;
+use super::clock::Clocks;
+use super::order::{Access, Copied, CopyEnds, Operations, Order, Pipeline};
 use crate::base::index::number_of;
-use crate::base::lane::{Lane, LaneMask};
+use crate::program::{InstId, Scope};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
-
-use super::agent::{Agent, AtomicUpdate};
-use super::clock::Clocks;
-use crate::number::format::Format;
-use crate::program::{InstId, Int2, Scope, Update};
-
-/// The state of the epoch detector for 4 bytes, or for one.
-///
-/// Dropping an older reader of the same warp is sound: it happens before the newer one, so every conflicting access
-/// that is ordered after the newer one is ordered after the older one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EpochShadow {
-    write_epoch: u32,
-    write_sync: u32,
-    read_epoch: u32,
-    read_sync: u32,
-    read_lanes: LaneMask,
-    write_thread: u16,
-    read_warp: u16,
-}
-
-const MANY: u16 = u16::MAX;
-/// In `read_warp`: each byte of the cell has a shadow, at the index in `read_lanes`.
-const IN_PARTS: u16 = u16::MAX - 1;
-/// In `write_thread`: one lane of that warp wrote, unspecified which.
-const ANY_LANE: u16 = 1 << 15;
-/// In `write_thread`: threads of any warps updated the cell atomically, by the kind of update in the lower bits.
-const ATOMIC: u16 = 1 << 14;
-/// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
-const UNDER_WAY: u32 = u32::MAX;
-
-impl EpochShadow {
-    pub(super) const CLEAN: EpochShadow = EpochShadow {
-        write_epoch: 0,
-        write_sync: 0,
-        read_epoch: 0,
-        read_sync: 0,
-        read_lanes: LaneMask::NONE,
-        write_thread: 0,
-        read_warp: 0,
-    };
-
-    /// The state of a cell with a shadow for each byte, at index `place`.
-    pub(super) fn in_parts(place: u32) -> EpochShadow {
-        EpochShadow { read_warp: IN_PARTS, read_lanes: LaneMask::from_bits(place), ..EpochShadow::CLEAN }
-    }
-
-    /// The index of the shadows of the cell's bytes, if it has one for each.
-    #[inline]
-    pub(super) fn parts(&self) -> Option<u32> {
-        (self.read_warp == IN_PARTS).then_some(self.read_lanes.bits())
-    }
-
-    /// Thread `32·warp + lane` reads; true if that may race.
-    #[inline]
-    #[must_use]
-    pub(super) fn read(&mut self, now: Now, lane: Lane) -> bool {
-        let alarm = self.conflicts_with_write(now, lane);
-        if self.read_epoch != now.epoch {
-            self.read_epoch = now.epoch;
-            self.read_warp = now.warp;
-            self.read_sync = now.sync;
-            self.read_lanes = LaneMask::of(lane);
-        } else if self.read_warp != now.warp {
-            self.read_warp = MANY;
-        } else if self.read_sync == now.sync {
-            self.read_lanes |= LaneMask::of(lane);
-        } else {
-            self.read_sync = now.sync;
-            self.read_lanes = LaneMask::of(lane);
-        }
-        alarm
-    }
-
-    /// All lanes of `mask` read the same bytes; true if that may race.
-    #[inline]
-    #[must_use]
-    pub(super) fn read_together(&mut self, now: Now, mask: LaneMask) -> bool {
-        let first = mask.first();
-        let rest = mask & !LaneMask::of(first);
-        let mut alarm = self.read(now, first);
-        if !rest.is_empty() {
-            alarm |= self.conflicts_with_write(now, rest.first());
-            if self.read_warp == now.warp {
-                self.read_lanes |= rest;
-            }
-        }
-        alarm
-    }
-
-    /// As [`EpochShadow::read_together`], for the lanes of several warps, including this one; true if that may race.
-    #[inline]
-    #[must_use]
-    pub(super) fn read_by_warps(&mut self, now: Now, mask: LaneMask) -> bool {
-        // Whichever thread wrote in this epoch, some reader belongs to another warp.
-        let alarm = self.read_together(now, mask);
-        self.read_warp = MANY;
-        alarm || self.write_epoch == now.epoch
-    }
-
-    /// Thread `32·warp + lane` writes; true if that may race.
-    #[inline]
-    #[must_use]
-    pub(super) fn write(&mut self, now: Now, lane: Lane) -> bool {
-        let alarm = self.conflicts_with_write(now, lane) | self.conflicts_with_read(now, lane);
-        self.write_epoch = now.epoch;
-        self.write_sync = now.sync;
-        self.write_thread = now.warp << 5 | lane.number() as u16;
-        alarm
-    }
-
-    /// One of several lanes of a warp writes, unspecified which; true if that may race.
-    #[must_use]
-    pub(super) fn write_by_any(&mut self, now: Now) -> bool {
-        // The writer is not known. Every earlier write by one lane conflicts with at least one of two lanes.
-        let mut alarm =
-            self.conflicts_with_write(now, Lane::FIRST) || self.conflicts_with_write(now, Lane::at(1));
-        if self.read_epoch == now.epoch {
-            alarm |= !(self.read_warp == now.warp && self.read_sync < now.sync);
-        }
-        self.write_epoch = now.epoch;
-        self.write_sync = now.sync;
-        self.write_thread = now.warp << 5 | ANY_LANE;
-        alarm
-    }
-
-    /// Thread `32·warp + lane` updates atomically; true if that may race or may not commute with an earlier update.
-    #[inline]
-    #[must_use]
-    pub(super) fn update(&mut self, now: Now, lane: Lane, update: Update) -> bool {
-        let writer = ATOMIC | number(update);
-        // Any other write of this epoch, even by the same thread, may race with the next atomic, and is forgotten here.
-        let mut alarm = self.write_epoch == UNDER_WAY;
-        alarm |= self.write_epoch == now.epoch && self.write_thread != writer;
-        alarm |= self.conflicts_with_read(now, lane);
-        self.write_epoch = now.epoch;
-        self.write_sync = now.sync;
-        self.write_thread = writer;
-        alarm
-    }
-
-    /// A thread starts a copy that will write; true if that may race with earlier accesses.
-    #[must_use]
-    pub(super) fn begin_copy(&mut self, now: Now, lane: Lane) -> bool {
-        let alarm = self.write(now, lane);
-        self.write_epoch = UNDER_WAY;
-        alarm
-    }
-
-    /// Orders the copy's write before the further actions of the thread.
-    pub(super) fn end_copy(&mut self, now: Now, lane: Lane) {
-        self.write_epoch = now.epoch;
-        self.write_sync = now.sync;
-        self.write_thread = now.warp << 5 | lane.number() as u16;
-    }
-
-    #[inline]
-    fn conflicts_with_read(&self, now: Now, lane: Lane) -> bool {
-        let same_warp = self.read_warp == now.warp;
-        let ordered =
-            same_warp && (self.read_sync < now.sync || self.read_lanes.is_within(LaneMask::of(lane)));
-        self.read_epoch == now.epoch && !ordered
-    }
-
-    #[inline]
-    fn conflicts_with_write(&self, now: Now, lane: Lane) -> bool {
-        if self.write_epoch != now.epoch {
-            return self.write_epoch == UNDER_WAY;
-        }
-        let same_thread = self.write_thread == (now.warp << 5 | lane.number() as u16);
-        let same_warp = (self.write_thread & !ANY_LANE) >> 5 == now.warp;
-        !(same_thread || same_warp && self.write_sync < now.sync)
-    }
-}
-
-/// A number below [`ATOMIC`] for each kind of update.
-fn number(update: Update) -> u16 {
-    match update {
-        Update::Real(Format::F16) => 0,
-        Update::Real(Format::Bf16) => 1,
-        Update::Real(Format::Tf32) => 2,
-        Update::Real(Format::F32) => 3,
-        Update::Real(Format::F64) => 4,
-        Update::Real(Format::E4m3) => 5,
-        Update::Real(Format::E5m2) => 6,
-        // Follows the numbers above.
-        Update::Extreme { largest, format } => 8 + 2 * number(Update::Real(format)) + u16::from(largest),
-        // Follows these as well.
-        Update::RealInWord { format, word } => {
-            32 + 8 * number(Update::Real(format)) + word.bytes().trailing_zeros() as u16
-        }
-        Update::Integer(op, ty) => {
-            let op = match op {
-                Int2::Add => 1,
-                Int2::Min => 2,
-                Int2::Max => 3,
-                Int2::And => 4,
-                Int2::Or => 5,
-                // Atomics have no other operations.
-                Int2::Sub
-                | Int2::AddSat
-                | Int2::SubSat
-                | Int2::MulLo
-                | Int2::MulHi
-                | Int2::MulWide
-                | Int2::Mul24Lo
-                | Int2::Mul24Hi
-                | Int2::Div
-                | Int2::Rem
-                | Int2::Xor
-                | Int2::Shl
-                | Int2::Shr
-                | Int2::MaskClamp
-                | Int2::MaskWrap => 6,
-            };
-            op << 8 | (ty.width.bits() as u16) << 1 | u16::from(ty.signed)
-        }
-    }
-}
-
-/// The time and the warp of an access, for the epoch detector.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Now {
-    /// Epochs start at 1.
-    pub(super) epoch: u32,
-    /// The number of synchronisations of the whole warp so far.
-    pub(super) sync: u32,
-    pub(super) warp: u16,
-}
-
-/// An access that the vector-clock detector remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
-    pub(super) thread: u32,
-    pub(super) stamp: u32,
-    /// The agent that made it.
-    pub(super) agent: Agent,
-    /// The mask of the cell's 4 bytes.
-    pub(super) bytes: u8,
-    pub(super) inst: InstId,
-    /// The number of accesses recorded before it.
-    sequence: u32,
-}
-
-impl Access {
-    /// The verb for the access in messages.
-    pub(super) fn verb(&self, writes: bool) -> String {
-        if let Some(AtomicUpdate { update, .. }) = self.agent.atomic_update() {
-            return format!("atomically updates (`{update}`)");
-        }
-        match self.agent {
-            Agent::Barrier => "uses the barrier at".into(),
-            Agent::Maker => "initialises or invalidates the barrier at".into(),
-            Agent::Setter { .. } => "sets the flag".into(),
-            Agent::Waiter { .. } => "waits for the flag".into(),
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } if writes => {
-                "writes".into()
-            }
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } => "reads".into(),
-        }
-    }
-}
 
 /// Accesses to one cell that a later access may race with.
 #[derive(Clone, Debug, Default)]
@@ -325,40 +64,6 @@ impl Conflict {
     }
 }
 
-/// The ends of an asynchronous operation, as pairs of agent and stamp: a thread that knows one of these agents up to
-/// that stamp knows that the operation is over. The agent is the thread that waited for it, or the mbarrier with the
-/// phase on which it completes.
-type CopyEnds = SmallVec<[(u32, u32); 1]>;
-
-/// Operations that complete in the order in which they are started (rule Y14).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pipeline {
-    /// Copies from shared memory, which later products follow.
-    Copies,
-    /// Products into one accumulator and of one shape, by a number for both.
-    Products(u32),
-}
-
-impl Pipeline {
-    /// Whether an operation is complete before a later one begins.
-    fn is_before(self, later: Pipeline) -> bool {
-        match (self, later) {
-            (Pipeline::Products(one), Pipeline::Products(other)) => one == other,
-            (Pipeline::Copies, Pipeline::Products(_)) => true,
-            (Pipeline::Copies | Pipeline::Products(_), Pipeline::Copies) => false,
-        }
-    }
-}
-
-/// The state of an asynchronous operation.
-#[derive(Clone, Debug, Default)]
-struct Copied {
-    ends: CopyEnds,
-    /// Whether it is an operation on tensor memory.
-    is_of_tensor_memory: bool,
-    pipeline: Option<Pipeline>,
-}
-
 /// The vector-clock detector.
 #[derive(Debug)]
 pub(super) struct VectorClockDetector {
@@ -373,7 +78,7 @@ pub(super) struct VectorClockDetector {
     changes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether accesses are ordered by these alone.
     pub(super) relied_on_parts: Cell<bool>,
-    operations: u32,
+    operations: Operations,
     recorded: u32,
     /// The number of thread numbers of a CTA.
     of_cta: u32,
@@ -397,7 +102,7 @@ impl VectorClockDetector {
             parts: FxHashMap::default(),
             changes: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
-            operations: 0,
+            operations: Operations::default(),
             recorded: 0,
             strict_proxies,
             unfenced: None,
@@ -471,10 +176,13 @@ impl VectorClockDetector {
         ends.iter().any(|(agent, stamp)| is_past(*agent, *stamp))
     }
 
-    /// Returns the number of a new operation that an unspecified lane performs.
-    pub(super) fn begin_operation(&mut self) -> u32 {
-        self.operations += 1;
-        self.operations
+    /// Returns the number of a new operation that one of `threads` performs, unspecified which.
+    pub(super) fn begin_operation(&mut self, threads: &[usize]) -> u32 {
+        self.operations.begin(&self.clocks, threads)
+    }
+
+    fn order(&self) -> Order<'_> {
+        Order { clocks: &self.clocks, copies: &self.copies, operations: &self.operations }
     }
 
     /// Bytes of race state.
@@ -484,6 +192,7 @@ impl VectorClockDetector {
             // An estimate for the waits by the lanes of three warps.
             + self.parts.len() as u64 * 1024
             + self.changes.len() as u64 * 20
+            + self.operations.bytes()
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -494,46 +203,25 @@ impl VectorClockDetector {
         }
     }
 
-    /// Records an access that any of `threads` may make, by each of them; returns an error if it races with an earlier
-    /// one. All are checked before any is recorded, since recording forgets what is ordered before that one thread.
-    pub(super) fn access_by_any(
-        &mut self,
-        place: (u32, u64),
-        (threads, agent): (&[u32], Agent),
-        bytes: u8,
-        inst: InstId,
-        writes: bool,
-    ) -> Result<(), Conflict> {
-        for thread in threads {
-            self.check(place, (*thread, agent), bytes, inst, writes)?;
-        }
-        threads.iter().try_for_each(|thread| self.access(place, (*thread, agent), bytes, inst, writes))
-    }
-
-    /// Checks whether an access races with an earlier one.
-    fn check(
-        &self,
-        place: (u32, u64),
-        (thread, agent): (u32, Agent),
-        bytes: u8,
-        inst: InstId,
-        writes: bool,
-    ) -> Result<Access, Conflict> {
-        let stamp = self.clocks.now(thread as usize);
-        let access = Access { thread, stamp, agent, bytes, inst, sequence: self.recorded };
-        let Some(history) = self.cells.get(&place) else { return Ok(access) };
+    /// Checks whether an access that a thread makes now races with an earlier one.
+    fn check(&self, history: &History, later: &Access, writes: bool) -> Result<(), Conflict> {
         let conflict = |earlier: &Access, earlier_writes| {
-            self.conflict(&history.reads, (earlier, earlier_writes), (&access, writes))
+            self.conflict(&history.reads, (earlier, earlier_writes), (later, writes))
         };
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
-        let with_read = || history.reads_for(thread).iter().find_map(|earlier| conflict(earlier, false));
-        match with_write.or_else(|| if writes { with_read() } else { None }) {
-            None => Ok(access),
-            Some(conflict) => Err(conflict),
-        }
+        let reads = || history.reads_for(later.thread).iter();
+        let with_read = || reads().find_map(|earlier| conflict(earlier, false));
+        with_write.or_else(|| if writes { with_read() } else { None }).map_or(Ok(()), Err)
     }
 
-    /// Records an access to `bytes` of a cell of an object; returns an error if it races with an earlier one.
+    /// The access that a thread, or a lane of the last operation, makes now.
+    fn access_now(&self, (thread, agent): (u32, Agent), bytes: u8, inst: InstId) -> Access {
+        let stamp = self.clocks.now(thread as usize);
+        Access { thread, stamp, agent, bytes, inst, sequence: self.recorded }
+    }
+
+    /// Records an access to `bytes` of a cell of an object; returns an error if it races with an earlier one. If any of
+    /// several lanes may make the access, it is checked for each.
     pub(super) fn access(
         &mut self,
         place: (u32, u64),
@@ -542,46 +230,49 @@ impl VectorClockDetector {
         inst: InstId,
         writes: bool,
     ) -> Result<(), Conflict> {
-        let access = self.check(place, (thread, agent), bytes, inst, writes)?;
-        if writes && !agent.is_generic() && self.unfenced.is_none() {
-            let mut reads = self.cells.get(&place).into_iter().flat_map(|history| history.reads_for(thread));
-            self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
+        let by = self.operations.performers(thread, agent);
+        if let Some(history) = self.cells.get(&place) {
+            for thread in &by {
+                let access = self.access_now((*thread, agent), bytes, inst);
+                self.check(history, &access, writes)?;
+                if writes && !agent.is_generic() && self.unfenced.is_none() {
+                    let mut reads = history.reads_for(*thread).iter();
+                    self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
+                }
+            }
         }
-        self.record(place, access, writes);
+        let access = self.access_now((thread, agent), bytes, inst);
+        self.record(place, access, &by, writes);
         Ok(())
     }
 
-    /// As [`VectorClockDetector::access_by_any`], but records the accesses in any case, and returns a race with each
-    /// earlier instruction.
+    /// As [`VectorClockDetector::access`], but records the access in any case, and returns a race with each earlier
+    /// instruction.
     pub(super) fn access_anyway(
         &mut self,
         place: (u32, u64),
-        (threads, agent): (&[u32], Agent),
+        (thread, agent): (u32, Agent),
         bytes: u8,
         inst: InstId,
         writes: bool,
     ) -> Vec<Conflict> {
         let mut conflicts: Vec<Conflict> = Vec::new();
-        let later = |clocks: &Clocks, thread: u32| {
-            let stamp = clocks.now(thread as usize);
-            Access { thread, stamp, agent, bytes, inst, sequence: 0 }
-        };
-        for thread in threads {
-            let later = later(&self.clocks, *thread);
-            let Some(history) = self.cells.get(&place) else { break };
-            let reads = if writes { &history.reads[..] } else { &[] };
-            let earlier = history.writes.iter().map(|access| (*access, true));
-            let earlier = earlier.chain(reads.iter().map(|access| (*access, false)));
-            for (earlier, earlier_writes) in earlier {
-                let conflict = self.conflict(&history.reads, (&earlier, earlier_writes), (&later, writes));
-                if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
-                    conflicts.extend(conflict);
+        let by = self.operations.performers(thread, agent);
+        if let Some(history) = self.cells.get(&place) {
+            for thread in &by {
+                let later = self.access_now((*thread, agent), bytes, inst);
+                let reads = if writes { &history.reads[..] } else { &[] };
+                let earlier = history.writes.iter().map(|access| (access, true));
+                for (earlier, earlier_writes) in earlier.chain(reads.iter().map(|access| (access, false))) {
+                    if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
+                        let earlier = (earlier, earlier_writes);
+                        conflicts.extend(self.conflict(&history.reads, earlier, (&later, writes)));
+                    }
                 }
             }
         }
-        for thread in threads {
-            self.record(place, later(&self.clocks, *thread), writes);
-        }
+        let access = self.access_now((thread, agent), bytes, inst);
+        self.record(place, access, &by, writes);
         conflicts
     }
 
@@ -596,7 +287,8 @@ impl VectorClockDetector {
         if earlier.bytes & later.bytes == 0 || self.goes_with(earlier, later) {
             return None;
         }
-        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later)
+        let order = self.order();
+        let is_ordered = order.is_before(earlier, later)
             || self.is_made_before(earlier, later)
             || self.is_found(earlier, later)
             || self.is_over_as_a_whole(earlier, later);
@@ -604,15 +296,17 @@ impl VectorClockDetector {
             return None;
         }
         // A write that another thread has read is visible to every later write, by whichever proxy.
-        let counts = |read: &&Access| !is_ordered || read.thread != earlier.thread && !self.strict_proxies;
+        let counts = |read: &&Access| {
+            !is_ordered || !self.strict_proxies && !order.may_be_of_one_thread(read, earlier)
+        };
         let reads = reads.iter().filter(counts);
-        if earlier_writes
-            && later_writes
-            && is_read_between(&self.clocks, &self.copies, earlier, reads, later)
-        {
+        if earlier_writes && later_writes && order.is_read_between(earlier, reads, later) {
             return None;
         }
-        let (earlier, later) = (*earlier, *later);
+        // Of several lanes, one that is not ordered before the later access is named.
+        let is_apart = |thread, stamp| !is_ordered && !order.is_known((thread, stamp), later.thread);
+        let (thread, stamp) = order.find(earlier, is_apart).unwrap_or((earlier.thread, earlier.stamp));
+        let (earlier, later) = (Access { thread, stamp, ..*earlier }, *later);
         Some(Conflict { earlier, earlier_writes, later, later_writes, lacks_fence: is_ordered })
     }
 
@@ -654,16 +348,15 @@ impl VectorClockDetector {
             | Agent::Maker
             | Agent::Barrier
             | Agent::Setter { .. }
-            | Agent::Waiter { .. } => published(earlier.thread) >= earlier.stamp,
+            | Agent::Waiter { .. } => self.order().all(earlier, |thread, stamp| published(thread) >= stamp),
         }
     }
 
-    /// Records an access, and forgets those that it covers.
-    fn record(&mut self, place: (u32, u64), access: Access, writes: bool) {
+    /// Records an access that one of some threads makes, and forgets those that it covers.
+    fn record(&mut self, place: (u32, u64), access: Access, by: &[u32], writes: bool) {
         let Access { agent, bytes, .. } = access;
-        let access = Access { sequence: self.recorded, ..access };
         self.recorded = self.recorded.saturating_add(1);
-        let (clocks, copies) = (&self.clocks, &self.copies);
+        let order = Order { clocks: &self.clocks, copies: &self.copies, operations: &self.operations };
         let history = self.cells.entry(place).or_default();
         let before = history.writes.len() + history.reads.len();
         // An earlier access that is ordered before this one, at bytes that this one covers, may be forgotten:
@@ -673,15 +366,14 @@ impl VectorClockDetector {
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
-                && is_before(clocks, copies, earlier, &access)
+                && order.is_before_some(earlier, &access, by)
         };
         if writes {
             // This comes before reads are forgotten, which may have observed an earlier write.
             let reads = &history.reads;
             history.writes.retain(|earlier| {
                 let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
-                !(covered(earlier)
-                    || is_covered && is_read_between(clocks, copies, earlier, reads.iter(), &access))
+                !(covered(earlier) || is_covered && order.is_read_between(earlier, reads.iter(), &access))
             });
         }
         // The end of an operation of the async proxy releases that operation alone, and not the earlier reads.
@@ -690,9 +382,10 @@ impl VectorClockDetector {
             history.reads.retain(|earlier| !covered(earlier));
             history.over = (0, 0);
         }
-        // One operation may be checked for several threads.
+        // One operation may be checked for several threads, and may access a cell more than once.
         let is_recorded = |earlier: &Access| earlier.agent == agent && earlier.bytes == bytes;
-        if is_async && !writes && history.reads.last().is_some_and(is_recorded) {
+        let of_reads = !writes && (is_async || agent.operation().is_some());
+        if of_reads && history.reads.last().is_some_and(is_recorded) {
             return;
         }
         if writes {
@@ -702,9 +395,8 @@ impl VectorClockDetector {
                 // For reads by the async proxy, only their end matters: no fence is needed after them.
                 let is_over = |read: &&Access| match read.agent {
                     Agent::Copy { number, proxy: Some(_), .. } => {
-                        copies[number as usize].ends.iter().any(|(agent, stamp)| {
-                            clocks.knows(access.thread as usize, *agent as usize) >= *stamp
-                        })
+                        let ends = &order.copies[number as usize].ends;
+                        ends.iter().any(|(agent, stamp)| order.knows(access.thread, *agent, *stamp))
                     }
                     Agent::Copy { proxy: None, .. }
                     | Agent::Thread
@@ -726,119 +418,19 @@ impl VectorClockDetector {
     }
 }
 
-/// Whether an earlier access is ordered before one that a thread makes or starts now.
-fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Access) -> bool {
-    let thread = later.thread;
-    let knows = |agent: u32, stamp: u32| clocks.knows(thread as usize, agent as usize) >= stamp;
-    match earlier.agent {
-        Agent::Thread
-        | Agent::Atomic { .. }
-        | Agent::AnyOf { .. }
-        | Agent::Maker
-        | Agent::Barrier
-        | Agent::Setter { .. }
-        | Agent::Waiter { .. } => earlier.thread == thread || knows(earlier.thread, earlier.stamp),
-        // A copy is before nothing until a thread has waited for it.
-        Agent::Copy { number, .. } => {
-            let copy = &copies[number as usize];
-            let is_over = |(agent, stamp): &(u32, u32)| {
-                knows(*agent, *stamp) || is_fenced(clocks, copies, (*agent, *stamp), later)
-            };
-            let is_started =
-                earlier.thread == thread || is_fenced(clocks, copies, (earlier.thread, earlier.stamp), later);
-            copy.ends.iter().any(is_over)
-                || is_started && copy.pipeline.is_some_and(|pipeline| is_done_before(copies, pipeline, later))
-        }
-    }
-}
-
-/// Whether all bytes that an earlier write and a later access have in common have been read in between. The end of an
-/// asynchronous operation orders that operation alone, but the writes that it has read come before it. A wait for a flag
-/// may come before the write, or order nothing although it has found the flag.
-fn is_read_between<'r>(
-    clocks: &Clocks,
-    copies: &[Copied],
-    earlier: &Access,
-    reads: impl Iterator<Item = &'r Access>,
-    later: &Access,
-) -> bool {
-    let mut rest = earlier.bytes & later.bytes;
-    for read in reads {
-        let reads_some = rest & read.bytes != 0 && !matches!(read.agent, Agent::Waiter { .. });
-        if reads_some && earlier.sequence < read.sequence && is_before(clocks, copies, read, later) {
-            rest &= !read.bytes;
-            if rest == 0 {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Whether fences order the actions of an agent up to a stamp before an operation on tensor memory.
-fn is_fenced(clocks: &Clocks, copies: &[Copied], (agent, stamp): (u32, u32), later: &Access) -> bool {
-    let Agent::Copy { number, proxy: None, .. } = later.agent else { return false };
-    copies[number as usize].is_of_tensor_memory
-        && clocks.ordered(later.thread as usize, agent as usize) >= stamp
-}
-
-/// Whether an operation of a pipeline is complete before a later operation begins.
-fn is_done_before(copies: &[Copied], pipeline: Pipeline, later: &Access) -> bool {
-    let Agent::Copy { number, .. } = later.agent else { return false };
-    copies[number as usize].pipeline.is_some_and(|later| pipeline.is_before(later))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::clock::{AsyncSpace, Joined};
     use super::*;
+    use crate::base::lane::LaneMask;
+    use proptest::prelude::*;
 
-    fn lane(number: u32) -> Lane {
-        Lane::new(number)
-    }
-
-    fn now(epoch: u32, sync: u32, warp: u16) -> Now {
-        Now { epoch, sync, warp }
-    }
-
-    #[test]
-    fn the_epoch_detector_alarms_within_an_epoch_and_not_across() {
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write(now(1, 0, 0), lane(3)));
-        assert!(!cell.read(now(1, 0, 0), lane(3)));
-        assert!(cell.read(now(1, 0, 0), lane(4)));
-        assert!(!cell.read(now(2, 0, 1), lane(4)));
-        assert!(!cell.read(now(2, 0, 2), lane(4)));
-        assert!(cell.write(now(2, 0, 2), lane(4)), "another warp has read it");
-        assert!(!cell.write(now(3, 0, 2), lane(4)));
-    }
-
-    #[test]
-    fn the_epoch_detector_knows_whole_warp_synchronisation() {
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.read(now(1, 0, 0), lane(1)));
-        assert!(!cell.write(now(1, 1, 0), lane(2)));
-        assert!(cell.read(now(1, 1, 0), lane(3)));
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.read_together(now(1, 0, 0), LaneMask::ALL));
-        assert!(cell.write(now(1, 0, 0), lane(5)));
+    fn lanes_01(exact: &mut VectorClockDetector) -> Agent {
+        Agent::AnyOf { operation: exact.begin_operation(&[0, 1]), lanes: LaneMask::from_bits(0b11) }
     }
 
     #[test]
     fn a_copy_races_until_it_is_waited_for() {
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
-        assert!(cell.read(now(1, 0, 0), lane(3)), "even its own thread must wait");
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
-        assert!(cell.read(now(2, 0, 0), lane(3)), "a barrier is no wait");
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.begin_copy(now(1, 0, 0), lane(3)));
-        cell.end_copy(now(1, 0, 0), lane(3));
-        assert!(!cell.read(now(1, 0, 0), lane(3)));
-        assert!(cell.read(now(1, 0, 0), lane(4)), "the wait of one thread is no barrier");
-        assert!(!cell.read(now(2, 0, 0), lane(4)));
-
         let mut exact = VectorClockDetector::new(2, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
@@ -960,38 +552,59 @@ mod tests {
     }
 
     #[test]
-    fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
+    fn what_some_lane_accessed_is_ordered_by_the_whole_warp_only() {
         // An earlier access by one lane is ordered for that lane only, whichever it is.
         for first in 0..2 {
-            let mut exact = VectorClockDetector::new(2, 32, false);
+            let mut exact = VectorClockDetector::new(3, 32, false);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
-            let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::from_bits(0b11) };
-            assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
+            let agent = lanes_01(&mut exact);
+            let conflict = exact.access((0, 0), (0, agent), 0b1111, InstId(1), true).unwrap_err();
+            assert_eq!(conflict.later.thread, 1 - first, "the other lane is named");
         }
-
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write_by_any(now(1, 0, 0)));
-        assert!(cell.read(now(1, 0, 0), lane(0)));
-        let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write_by_any(now(1, 0, 0)));
-        assert!(!cell.read(now(1, 1, 0), lane(0)));
-        assert!(cell.write_by_any(now(1, 1, 0)), "lane 0 has read it since");
-
-        let mut exact = VectorClockDetector::new(2, 32, false);
-        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::from_bits(0b11) };
-        for lane in 0..2 {
-            assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
+        for writes in [false, true] {
+            let mut exact = VectorClockDetector::new(3, 32, false);
+            let agent = lanes_01(&mut exact);
+            for _ in 0..2 {
+                assert!(
+                    exact.access((0, 0), (0, agent), 0b1111, InstId(0), writes).is_ok(),
+                    "of one operation"
+                );
+            }
+            let conflict = exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
+            assert_eq!(conflict.earlier.thread, 1);
+            // A thread that knows one of the lanes does not know which of them it was.
+            exact.clocks.meet(&[0, 2]);
+            let conflict = exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
+            assert_eq!(conflict.earlier.thread, 1);
+            exact.clocks.meet(&[0, 1, 2]);
+            assert!(exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).is_ok());
         }
-        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_err());
-        exact.clocks.meet(&[0, 1]);
-        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_ok());
+    }
+
+    #[test]
+    fn operations_of_one_warp_cover_one_another() {
+        let mut exact = VectorClockDetector::new(3, 32, false);
+        for time in 0..4 {
+            let agent = lanes_01(&mut exact);
+            assert!(exact.access((0, 0), (0, agent), 0b1111, InstId(time), false).is_ok());
+            assert_eq!(exact.history(0, 0).1.len(), 1, "whatever races with an earlier one races with this");
+            if time == 1 {
+                exact.clocks.meet(&[0, 1]);
+            }
+        }
+        // What one of the lanes did before comes before no other lane.
+        assert!(exact.access((0, 1), (0, Agent::Thread), 0b1111, InstId(5), false).is_ok());
+        let agent = lanes_01(&mut exact);
+        assert!(exact.access((0, 1), (0, agent), 0b1111, InstId(6), false).is_ok());
+        exact.clocks.meet(&[0, 2]);
+        assert!(exact.access((0, 1), (2, Agent::Thread), 0b1111, InstId(7), true).is_err());
     }
 
     #[test]
     fn behind_a_race_all_others_are_found() {
         let mut exact = VectorClockDetector::new(4, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
-            let found = exact.access_anyway((0, 0), (&[thread], Agent::Thread), 0b1111, InstId(inst), writes);
+            let found = exact.access_anyway((0, 0), (thread, Agent::Thread), 0b1111, InstId(inst), writes);
             found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
         };
         assert_eq!(access(&mut exact, 0, 10, false), [0_u32; 0]);
@@ -1015,5 +628,63 @@ mod tests {
         let conflict = exact.access((0, 0), (2, Agent::Thread), 0b0001, at(4), true).unwrap_err();
         assert_eq!(conflict.earlier.thread, 0);
         assert!(!conflict.earlier_writes);
+    }
+    #[derive(Clone, Debug)]
+    enum Event {
+        /// By one thread, or by an unspecified lane of its pair.
+        Access {
+            thread: u32,
+            by_any: bool,
+            bytes: u8,
+            writes: bool,
+        },
+        Meet(Vec<usize>),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let bytes = prop::sample::select(vec![1u8, 3, 12, 15, 15]);
+        prop_oneof![
+            4 => (0u32..6, any::<bool>(), bytes, any::<bool>())
+                .prop_map(|(thread, by_any, bytes, writes)| Event::Access { thread, by_any, bytes, writes }),
+            3 => prop::sample::subsequence(vec![0, 1, 2, 3, 4, 5], 2..=6).prop_map(Event::Meet),
+        ]
+    }
+
+    proptest! {
+        /// What is forgotten makes no difference: against all accesses so far, each by all threads that may make it.
+        #[test]
+        fn the_detector_agrees_with_one_that_remembers_everything(events in prop::collection::vec(event(), 1..40)) {
+            let mut exact = VectorClockDetector::new(6, 32, false);
+            let mut all: Vec<(Vec<(u32, u32)>, u8, bool)> = Vec::new();
+            for event in events {
+                match event {
+                    Event::Meet(threads) => exact.clocks.meet(&threads),
+                    Event::Access { thread, by_any, bytes, writes } => {
+                        let pair = thread & !1;
+                        let (threads, agent, thread) = if by_any {
+                            let operation = exact.begin_operation(&[pair as usize, pair as usize + 1]);
+                            (vec![pair, pair + 1], Agent::AnyOf { operation, lanes: LaneMask::from_bits(0b11) }, pair)
+                        } else {
+                            (vec![thread], Agent::Thread, thread)
+                        };
+                        let knows = |later: u32, (earlier, stamp): (u32, u32)| {
+                            later == earlier || exact.clocks.knows(later as usize, earlier as usize) >= stamp
+                        };
+                        let races = all.iter().any(|(earlier, other, wrote)| {
+                            other & bytes != 0
+                                && (*wrote || writes)
+                                && !threads.iter().all(|later| earlier.iter().all(|one| knows(*later, *one)))
+                        });
+                        let stamped = threads.iter().map(|one| (*one, exact.clocks.now(*one as usize))).collect();
+                        let found = exact.access((0, 0), (thread, agent), bytes, InstId(0), writes);
+                        prop_assert_eq!(found.is_err(), races);
+                        if races {
+                            return Ok(());
+                        }
+                        all.push((stamped, bytes, writes));
+                    }
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! access covers all of it, and one for each byte from the first narrower access on.
 
 use super::agent::Agent;
-use super::race::{EpochShadow, Now};
+use super::epoch::{EpochShadow, Now};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::Update;

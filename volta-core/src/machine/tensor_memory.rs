@@ -4,7 +4,7 @@
 //! way.
 
 use super::clock::Clocks;
-use super::race::Pipeline;
+use super::order::Pipeline;
 use crate::base::index::number_of;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, TENSOR_COLUMNS, TENSOR_LANES};

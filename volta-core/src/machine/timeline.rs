@@ -1,7 +1,7 @@
 //! Meetings of threads at barriers, so that messages can place a race between them.
 
 use super::bind::Launch;
-use super::race::Access;
+use super::order::Access;
 use crate::program::InstId;
 use crate::verdict::{Meeting, Timeline};
 

@@ -3,8 +3,9 @@
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object, locate, pretty_name};
+use super::super::order::Access;
 use super::super::packed::Cell;
-use super::super::race::{self, Conflict};
+use super::super::race::Conflict;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
@@ -46,18 +47,18 @@ impl Cta<'_> {
         let widths = [conflict.earlier, conflict.later].map(|access| self.element_bytes(access.inst));
         let width = widths[0].filter(|_| widths[0] == widths[1]);
         let place = self.spell_by(object, (first, shared.count_ones()), width);
-        let site = |access: race::Access, writes| {
+        let site = |access: Access, writes| {
             self.site_of_thread(format!("{} {place}", self.verb(&access, writes)), access.thread, access.inst)
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
         let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
-        let is_matrix = |access: &race::Access| {
+        let is_matrix = |access: &Access| {
             matches!(
                 self.launch.program.insts[access.inst.index()].op,
                 Op::LoadFragment { .. } | Op::StoreFragment { .. }
             )
         };
-        let is_product = |access: &race::Access| {
+        let is_product = |access: &Access| {
             matches!(self.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
         };
         let is_of_products = is_product(&conflict.earlier);
@@ -68,7 +69,7 @@ impl Cta<'_> {
             site(conflict.earlier, conflict.earlier_writes),
             site(conflict.later, conflict.later_writes),
         ];
-        let who = |access: race::Access| self.launch.thread(self.linear, access.thread);
+        let who = |access: Access| self.launch.thread(self.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
                 "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), without a proxy fence in \
@@ -142,7 +143,7 @@ impl Cta<'_> {
     }
 
     /// The verb for an access, as used in messages.
-    fn verb(&self, access: &race::Access, writes: bool) -> String {
+    fn verb(&self, access: &Access, writes: bool) -> String {
         let op = &self.launch.program.insts[access.inst.index()].op;
         let frees = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Free { .. })));
         if frees { "frees".into() } else { access.verb(writes) }

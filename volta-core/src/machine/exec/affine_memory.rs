@@ -3,9 +3,9 @@
 //! where lanes that access the same word make one access.
 
 use super::super::cta::{Cta, Detector, Stop};
+use super::super::epoch::EpochShadow;
 use super::super::objects::{Backing, Object, locate};
 use super::super::packed::Cell;
-use super::super::race::EpochShadow;
 use super::super::register::Affine;
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::Value;

@@ -1,7 +1,6 @@
 //! Continuing after a fault (rule R2): a faulty access is recorded and not executed, and the results of a faulty load
 //! are in doubt. This applies only to runs that search for further findings; otherwise the fault ends the run.
 
-use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
@@ -10,7 +9,6 @@ use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op};
-use smallvec::{SmallVec, smallvec};
 
 impl Cta<'_> {
     /// Whether a value that is undefined for this reason may be a consequence of a finding.
@@ -105,17 +103,8 @@ impl Cta<'_> {
     ) -> bool {
         let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.order else { return false };
-        let threads: SmallVec<[u32; 1]> = match at.agent {
-            Agent::Thread
-            | Agent::Atomic { .. }
-            | Agent::Copy { .. }
-            | Agent::Maker
-            | Agent::Barrier
-            | Agent::Setter { .. }
-            | Agent::Waiter { .. } => smallvec![warp.thread(lane)],
-            Agent::AnyOf { lanes: any, .. } => any.iter().map(|lane| warp.thread(lane)).collect(),
-        };
-        let conflicts = exact.access_anyway(place, (&threads, at.agent), touched, inst, content.is_some());
+        let who = (warp.thread(lane), at.agent);
+        let conflicts = exact.access_anyway(place, who, touched, inst, content.is_some());
         for conflict in conflicts {
             let Some(survey) = &mut self.survey else { break };
             survey.doubt_object(at.number);

@@ -746,22 +746,7 @@ impl<'l> Cta<'l> {
         let writes = content.is_some();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
-        let recorded = match at.agent {
-            Agent::Thread
-            | Agent::Atomic { .. }
-            | Agent::Copy { .. }
-            | Agent::Maker
-            | Agent::Barrier
-            | Agent::Setter { .. }
-            | Agent::Waiter { .. } => {
-                exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
-            }
-            Agent::AnyOf { lanes: any, .. } => {
-                let threads: Vec<u32> = any.iter().map(|lane| warp.thread(lane)).collect();
-                exact.access_by_any(place, (&threads, at.agent), touched, inst, writes)
-            }
-        };
-        match recorded {
+        match exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes) {
             Ok(()) => {
                 if let Some(content) = content.filter(|_| self.launch.has_flags) {
                     self.note_change(warp, lane, at, cell, touched, content);

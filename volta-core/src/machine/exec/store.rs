@@ -28,7 +28,7 @@ impl Cta<'_> {
         for group in groups {
             apart &= !group;
             self.relied.on_same_store(at.pc);
-            let agent = self.any_of(group);
+            let agent = self.any_of(warp, group);
             let own = WarpAccess { mask: group, agent, ..*at };
             self.store_lane(warp, &own, group.first(), width, a)?;
         }

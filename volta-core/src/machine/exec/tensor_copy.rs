@@ -3,8 +3,8 @@
 use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Stop};
+use super::super::order::Pipeline;
 use super::super::packed::Cell;
-use super::super::race::Pipeline;
 use super::super::warp::Warp;
 use super::shared_matrix::SharedMatrix;
 use super::tensor_memory::{Spot, split};

@@ -146,9 +146,8 @@ impl Cta<'_> {
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
-        let exact = self.exact()?;
-        let stamp = exact.clocks.now(thread as usize);
-        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: LaneMask::ALL };
+        let stamp = self.exact()?.clocks.now(thread as usize);
+        let agent = self.any_of(warp, LaneMask::ALL);
         // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
             self.is_same_for_both(warp, pc, &held, columns)?;

@@ -53,7 +53,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(LaneMask::ALL);
+        let agent = self.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
         let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
@@ -124,7 +124,7 @@ impl Cta<'_> {
         let terms = self.held(warp, pc, fragment, a)?;
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(LaneMask::ALL);
+        let agent = self.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
         let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
@@ -574,10 +574,13 @@ impl Cta<'_> {
     }
 
     /// An agent that stands for any one of some lanes, in one operation.
-    pub(super) fn any_of(&mut self, lanes: LaneMask) -> Agent {
+    pub(super) fn any_of(&mut self, warp: &Warp, lanes: LaneMask) -> Agent {
         let operation = match &mut self.order {
             Detector::Epoch(_) => 0,
-            Detector::VectorClock(exact) => exact.begin_operation(),
+            Detector::VectorClock(exact) => {
+                let threads: Vec<usize> = lanes.iter().map(|lane| warp.thread(lane) as usize).collect();
+                exact.begin_operation(&threads)
+            }
         };
         Agent::AnyOf { operation, lanes }
     }

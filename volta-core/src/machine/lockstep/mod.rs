@@ -13,9 +13,9 @@ mod matrix;
 
 use super::control::{Active, Converged, Lanes};
 use super::cta::{Cta, Stop};
+use super::epoch::Now;
 use super::exec::affine_memory::{Places, sharing_lanes};
 use super::exec::group::Group;
-use super::race::Now;
 use super::register::{Affine, Held};
 use super::value::Value;
 use super::warp::Warp;
