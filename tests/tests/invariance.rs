@@ -43,6 +43,9 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 /// formulas are not compared; all of it with `VOLTA_SLOW=1`.
 const LONG: u64 = 50_000;
 
+/// So many variants of the others run, drawn by the name; all of them with `VOLTA_SLOW=1`.
+const DRAWN: usize = 3;
+
 /// What is changed, how, and what must be the same then: else how the reports differ.
 type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case), fn(&Report, &Report) -> Option<String>);
 
@@ -57,9 +60,10 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
     let plain = with(false, &|_| {});
     let executed =
         plain.reference.iter().chain([&plain.opt]).map(|side| side.thread_instructions).sum::<u64>();
-    let all = executed < LONG || std::env::var_os("VOLTA_SLOW").is_some();
-    let run = |change: &dyn Fn(&mut Case)| with(all && !large, change);
-    let first = if all && !large { run(&|_| {}) } else { plain };
+    let all = std::env::var_os("VOLTA_SLOW").is_some();
+    let forms = (all || executed < LONG) && !large;
+    let run = |change: &dyn Fn(&mut Case)| with(forms, change);
+    let first = if forms { run(&|_| {}) } else { plain };
     let mut variants: Vec<Variant<'_>> = vec![
         ("two threads", &|case| case.options.threads = 2, told_otherwise),
         ("another layout of memory", &|case| case.options.layout = Layout::Reverse, told_otherwise),
@@ -82,7 +86,13 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
         }
     }
     let count = variants.len();
-    let some = if all { count } else { 1 };
+    let some = if all {
+        count
+    } else if executed < LONG {
+        DRAWN
+    } else {
+        1
+    };
     variants.rotate_left(fixture::drawn(name) % count);
     for (what, change, differs) in variants.into_iter().take(some) {
         let other = run(change);

@@ -1,6 +1,6 @@
 //! Finds runs in lists of expressions of one shape: slots that are affine become a first value, a stride and a length.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::shape::{Node, Shape, Shapes, TooLarge};
@@ -8,6 +8,12 @@ use super::tree::Over;
 
 /// Positions in a list, in the order of a run.
 type Run = Vec<usize>;
+
+/// The difference of two lists of slots.
+type Step = SmallVec<[i64; 8]>;
+
+/// The position in a list of the item with given slots.
+type Places<'l> = FxHashMap<&'l [i64], usize>;
 
 impl Shapes {
     /// Combines expressions of one shape with affine slots into runs. Runs that are themselves affine are combined
@@ -20,9 +26,10 @@ impl Shapes {
         let mut open = vec![list];
         while let Some(mut list) = open.pop() {
             list.sort_unstable_by(|a, b| a.slots.cmp(&b.slots));
-            let mut best: Option<(Vec<i64>, Vec<Run>)> = None;
+            let places: Places<'_> = list.iter().enumerate().map(|(at, node)| (&*node.slots, at)).collect();
+            let mut best: Option<(Step, Vec<Run>)> = None;
             for step in self.steps(&list)? {
-                let runs = self.along(&list, &step, over)?;
+                let runs = self.along((&list, &places), &step, over)?;
                 if best.as_ref().is_none_or(|(_, best)| runs.len() < best.len()) {
                     best = Some((step, runs));
                 }
@@ -43,7 +50,8 @@ impl Shapes {
                 open.push(short.into_iter().flatten().map(|at| list[at].clone()).collect());
                 runs = long;
             }
-            let shape = self.intern(Shape::Run { over, body: list[0].shape, strides: strides.into() })?;
+            let shape =
+                self.intern(Shape::Run { over, body: list[0].shape, strides: strides.to_vec().into() })?;
             let run = |run: Run| {
                 let slots = list[run[0]].slots.iter().copied().chain([run.len() as i64]);
                 Node { shape, slots: slots.collect() }
@@ -53,26 +61,26 @@ impl Shapes {
         Ok(done)
     }
 
-    /// Candidate steps, the most frequent difference between consecutive items first.
-    fn steps(&mut self, list: &[Node]) -> Result<Vec<Vec<i64>>, TooLarge> {
+    /// Candidate steps, the most frequent difference between consecutive items first; each is given once.
+    fn steps(&mut self, list: &[Node]) -> Result<Vec<Step>, TooLarge> {
         /// At most this many items are looked past for a candidate step.
         const BETWEEN: usize = 16;
-        let step = |a: &Node, b: &Node| -> Vec<i64> {
-            a.slots.iter().zip(b.slots.iter()).map(|(a, b)| b - a).collect()
-        };
-        let mut often: FxHashMap<Vec<i64>, usize> = FxHashMap::default();
+        let step =
+            |a: &Node, b: &Node| -> Step { a.slots.iter().zip(b.slots.iter()).map(|(a, b)| b - a).collect() };
+        let mut often: FxHashMap<Step, usize> = FxHashMap::default();
         for pair in list.windows(2) {
             self.charge(pair[0].slots.len())?;
             *often.entry(step(&pair[0], &pair[1])).or_default() += 1;
         }
         let first = often.into_iter().max_by(|(a, often), (b, more)| often.cmp(more).then_with(|| b.cmp(a)));
-        let mut steps: Vec<Vec<i64>> = first.map(|(step, _)| step).into_iter().collect();
+        let mut steps: Vec<Step> = first.map(|(step, _)| step).into_iter().collect();
         let middle = list.len() / 2;
         for from in [0, middle] {
             let to = list.iter().skip(from + 1).take(BETWEEN);
             steps.extend(to.map(|to| step(&list[from], to)));
         }
-        steps.retain(|step| step.iter().any(|step| *step != 0));
+        let mut seen = FxHashSet::default();
+        steps.retain(|step| step.iter().any(|step| *step != 0) && seen.insert(step.clone()));
         Ok(steps)
     }
 
@@ -100,17 +108,25 @@ impl Shapes {
     }
 
     /// The runs with a given step.
-    fn along(&mut self, list: &[Node], step: &[i64], over: Over) -> Result<Vec<Run>, TooLarge> {
+    fn along(
+        &mut self,
+        (list, places): (&[Node], &Places<'_>),
+        step: &[i64],
+        over: Over,
+    ) -> Result<Vec<Run>, TooLarge> {
         self.charge(list.len() * step.len())?;
-        let places: FxHashMap<&[i64], usize> =
-            list.iter().enumerate().map(|(at, node)| (&*node.slots, at)).collect();
-        let other = |at: usize, times: i64| {
-            let slots = list[at].slots.iter().zip(step).map(|(slot, step)| slot + times * step);
-            places.get(&*slots.collect::<SmallVec<[i64; 16]>>()).copied()
+        let next = |node: &Node| {
+            let slots = node.slots.iter().zip(step).map(|(slot, step)| slot + step);
+            places.get(&*slots.collect::<Step>()).copied()
         };
+        let next: Vec<Option<usize>> = list.iter().map(next).collect();
+        let mut is_first = vec![true; list.len()];
+        for at in next.iter().flatten() {
+            is_first[*at] = false;
+        }
         let mut runs = Vec::new();
-        for first in (0..list.len()).filter(|at| other(*at, -1).is_none()) {
-            let run: Run = std::iter::successors(Some(first), |at| other(*at, 1)).collect();
+        for first in (0..list.len()).filter(|at| is_first[*at]) {
+            let run: Run = std::iter::successors(Some(first), |at| next[*at]).collect();
             if run.len() == 2 && !self.are_neighbours(&list[first], step, over) {
                 runs.extend(run.into_iter().map(|at| vec![at]));
             } else {
