@@ -31,3 +31,14 @@ fn small_pairs_are_decided_as_measured() {
         assert_eq!(found.to_string(), expected, "{name}: {told}");
     }
 }
+
+/// The steps of a proof of equality are not missing where the requirements of both sides are compared.
+#[test]
+fn long_rows_merged_by_choices_are_equal() {
+    for name in ["chain_by_choice_4096", "parts_by_choice_4096"] {
+        let name = format!("softmax_merged_from_infinity::{name}");
+        let pair = pairs().into_iter().find(|pair| pair.name() == name).unwrap();
+        let (found, told, _) = pair.decide(Duration::from_secs(600));
+        assert_eq!(found, Found::Equal, "{name}: {told}");
+    }
+}

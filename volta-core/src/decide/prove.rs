@@ -6,6 +6,7 @@
 //! requirements of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -348,10 +349,12 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             &mut self.quick
         };
         let kept = if thorough { 0 } else { ration.left() / THOROUGH_SHARE };
-        let all = ration.left() - kept;
-        learned.prover.set_budget(if thorough { all } else { all.min(FIRST_STEPS) });
+        let steps_left = || ration.left() - kept.min(ration.left());
+        learned.prover.set_budget(if thorough { steps_left() } else { steps_left().min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
-        let refute = || refute(element.reference, element.opt, inputs, &options.effort);
+        let searched = OnceCell::new();
+        let search = || refute(element.reference, element.opt, inputs, &options.effort);
+        let refute = || searched.get_or_init(search).clone();
         let screens = &mut self.screens;
         let mut refuted = |points| {
             let differs = differs(screens, element, points, inputs, options);
@@ -377,7 +380,14 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return self.where_defined(element, analysis);
             }
             if let Attempt::Stopped(_) = unproved {
-                learned.prover.set_budget(ration.left() - kept.min(ration.left()));
+                // Far cheaper than the steps that are left.
+                match refute() {
+                    Some(witness) if witness.kind != WitnessKind::Undefined => {
+                        return Err(Failure::Different(witness));
+                    }
+                    Some(_) | None => {}
+                }
+                learned.prover.set_budget(steps_left());
                 unproved = learned.climb(reference, opt, Stage::Lists);
                 if let Attempt::Open(_) = unproved {
                     unproved = learned.climb(reference, opt, Stage::Expansions);
@@ -386,7 +396,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         }
         let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
         match unproved {
-            Attempt::Equal => learned.compare_requirements(reference, opt, inputs),
+            Attempt::Equal => learned.proof([reference, opt], inputs, steps_left()),
             Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Which::Reference, reason }),
             Attempt::SecondUndefined(reason) => {
                 // The reference may be undefined as well, which only its requirements show.
@@ -402,7 +412,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 };
                 learned.prover.settle_account();
                 if is_one_product(element, analysis, inputs, ration) {
-                    return learned.compare_requirements(reference, opt, inputs);
+                    return learned.proof([reference, opt], inputs, steps_left());
                 }
                 let cases = self
                     .cases
@@ -410,7 +420,10 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, analysis);
                 match cases.equal_by_cases(first, second) {
-                    Ok(Split::Equal) => learned.compare_requirements(reference, opt, inputs),
+                    Ok(Split::Equal) => {
+                        cases.settle_account();
+                        learned.proof([reference, opt], inputs, steps_left())
+                    }
                     Ok(Split::Open { hints, reason }) => {
                         let near =
                             |hint| refute_near(element.reference, element.opt, inputs, &options.effort, hint);
@@ -571,6 +584,18 @@ impl<'s> Learned<'s> {
             Stop::Exhausted(exhausted) => Failure::Exhausted(exhausted),
             Stop::Missing | Stop::Unknown(_) => Failure::Unknown { reason: stop.to_string() },
         })
+    }
+
+    /// The proof of an element whose sides are equal, with `steps` for what both require.
+    fn proof(
+        &mut self,
+        [reference, opt]: [TermRef; 2],
+        inputs: &[InputInfo],
+        steps: u64,
+    ) -> Result<Proof, Failure> {
+        self.prover.settle_account();
+        self.prover.set_budget(steps);
+        self.compare_requirements(reference, opt, inputs)
     }
 
     fn compare_requirements(

@@ -629,6 +629,13 @@ mod tests {
         assert_eq!(conflict.earlier.thread, 0);
         assert!(!conflict.earlier_writes);
     }
+    /// An access that was made: by which threads perhaps, with their stamps.
+    struct Made {
+        by: Vec<(u32, u32)>,
+        bytes: u8,
+        writes: bool,
+    }
+
     #[derive(Clone, Debug)]
     enum Event {
         /// By one thread, or by an unspecified lane of its pair.
@@ -655,7 +662,7 @@ mod tests {
         #[test]
         fn the_detector_agrees_with_one_that_remembers_everything(events in prop::collection::vec(event(), 1..40)) {
             let mut exact = VectorClockDetector::new(6, 32, false);
-            let mut all: Vec<(Vec<(u32, u32)>, u8, bool)> = Vec::new();
+            let mut all: Vec<Made> = Vec::new();
             for event in events {
                 match event {
                     Event::Meet(threads) => exact.clocks.meet(&threads),
@@ -670,18 +677,18 @@ mod tests {
                         let knows = |later: u32, (earlier, stamp): (u32, u32)| {
                             later == earlier || exact.clocks.knows(later as usize, earlier as usize) >= stamp
                         };
-                        let races = all.iter().any(|(earlier, other, wrote)| {
-                            other & bytes != 0
-                                && (*wrote || writes)
-                                && !threads.iter().all(|later| earlier.iter().all(|one| knows(*later, *one)))
+                        let races = all.iter().any(|made| {
+                            made.bytes & bytes != 0
+                                && (made.writes || writes)
+                                && !threads.iter().all(|later| made.by.iter().all(|one| knows(*later, *one)))
                         });
-                        let stamped = threads.iter().map(|one| (*one, exact.clocks.now(*one as usize))).collect();
+                        let by = threads.iter().map(|one| (*one, exact.clocks.now(*one as usize))).collect();
                         let found = exact.access((0, 0), (thread, agent), bytes, InstId(0), writes);
                         prop_assert_eq!(found.is_err(), races);
                         if races {
                             return Ok(());
                         }
-                        all.push((stamped, bytes, writes));
+                        all.push(Made { by, bytes, writes });
                     }
                 }
             }
