@@ -359,7 +359,8 @@ impl Cta<'_> {
                 else {
                     continue;
                 };
-                let holds = self.known_truth(warp, *source, lane, pc)?;
+                let holds = self.asks_ahead(warp, lane, (pc, *source))
+                    || self.known_truth(warp, *source, lane, pc)?;
                 count += u64::from(holds);
                 all &= holds;
                 any |= holds;

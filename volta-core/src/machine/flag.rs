@@ -86,6 +86,17 @@ pub(super) struct Waited<C> {
     pub(super) outcome: Outcome,
 }
 
+/// A load of a flag ahead of a loop that waits for it.
+#[derive(Clone, Debug)]
+pub(super) struct Ahead {
+    pub(super) pc: InstId,
+    pub(super) key: (u32, u64),
+    /// The load of the loop.
+    pub(super) load: InstId,
+    /// The knowledge of its thread at that time.
+    pub(super) before: Snapshot,
+}
+
 /// The outcome of a wait under every schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
@@ -148,6 +159,8 @@ pub(super) struct Flags<C> {
     pub(super) found: FxHashMap<(u32, u32), ((u32, u64), usize)>,
     /// Threads that have waited in rounds of a barrier, and are about to leave that loop.
     pub(super) rounds: BTreeMap<usize, InstId>,
+    /// By thread, its last load ahead of a loop.
+    pub(super) ahead: FxHashMap<usize, Ahead>,
     /// The number of changes and waits.
     count: u64,
 }
@@ -162,6 +175,7 @@ impl<C> Flags<C> {
             of_cta,
             found: FxHashMap::default(),
             rounds: BTreeMap::new(),
+            ahead: FxHashMap::default(),
             count: 0,
         }
     }
@@ -288,6 +302,11 @@ impl<C> Flag<C> {
     fn not_after(&self, at: usize, thread: usize, stamp: u32) -> Vec<usize> {
         let is_after = |event: &Event| event.now.thread == thread || event.now.past(thread) >= stamp;
         (0..self.events.len()).filter(|event| *event < at || !is_after(&self.events[*event])).collect()
+    }
+
+    /// Whether a thread with the later knowledge must have found a change that it need not have found before.
+    pub(super) fn is_learned_between(&self, earlier: &Snapshot, later: &Snapshot) -> bool {
+        (0..self.events.len()).any(|event| self.is_known(event, earlier) != self.is_known(event, later))
     }
 
     /// Whether the thread of a change knew an earlier one.

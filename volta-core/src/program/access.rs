@@ -1,5 +1,6 @@
 //! Attributes of loads and stores beyond their plain effect on memory.
 
+use super::op::InstId;
 use super::update::Scope;
 
 /// Attributes of a load or a store.
@@ -12,6 +13,8 @@ pub struct Access {
     pub strong: Option<Strong>,
     /// The load of a loop that only repeats it until a condition holds: it waits for a flag (rule Y15).
     pub waits: bool,
+    /// The load of such a loop, if this load finds out ahead of it whether it must wait (rule Y15).
+    pub ahead_of: Option<InstId>,
     /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).
     pub tensor_address: bool,
     /// Its address is computed from numbers alone and belongs to no object (rule M1).

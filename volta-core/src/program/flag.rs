@@ -1,6 +1,7 @@
 //! Loops that wait for a flag (rule Y15): they load one location again until a condition holds, and otherwise only
 //! compute in registers.
 
+use super::access::Access;
 use super::code::{Inst, Program};
 use super::effect::Effect;
 use super::flag_rounds::FlagRounds;
@@ -69,16 +70,45 @@ impl Program {
     }
 }
 
-/// Marks the loads of loops that wait.
+/// Marks the loads of loops that wait, and those ahead of them.
 pub(super) fn mark_waits(insts: &mut [Inst]) {
-    let found: Vec<usize> = (0..insts.len()).filter(|at| flag_loop(insts, *at).is_some()).collect();
-    for at in found {
+    let loops: Vec<(usize, FlagLoop)> =
+        (0..insts.len()).filter_map(|load| Some((load, flag_loop(insts, load)?))).collect();
+    let mut ahead = Vec::new();
+    for (load, looped) in &loops {
+        ahead.extend(loads_ahead(insts, *load, looped).map(|at| (at, InstId::from_index(*load))));
+    }
+    let mut mark = |at: usize, mark: &dyn Fn(&mut Access)| {
         let mut op = insts[at].op.clone();
         if let Op::Load { access, .. } = &mut op {
-            access.waits = true;
+            mark(access);
         }
         insts[at].replace(op);
+    };
+    for (load, _) in loops {
+        mark(load, &|access| access.waits = true);
     }
+    for (at, load) in ahead {
+        mark(at, &|access| access.ahead_of = Some(load));
+    }
+}
+
+/// The loads ahead of a loop that waits in rounds: they load its register in the same way, and nothing but the loop's
+/// condition reads this register.
+fn loads_ahead(insts: &[Inst], load: usize, looped: &FlagLoop) -> impl Iterator<Item = usize> {
+    let how = |at: usize| {
+        let Op::Load { width, d, access, .. } = &insts[at].op else { return None };
+        Some((*width, d, access.strong))
+    };
+    let reads = |op: &Op| {
+        let mut reads = false;
+        op.visit(&mut |named| reads |= named == Named::Read(Src::Reg(looped.d)));
+        reads
+    };
+    let is_of_condition = |at: usize| looped.condition.contains(&InstId::from_index(at));
+    let is_read_there_alone =
+        looped.rounds.is_some() && (0..insts.len()).all(|at| is_of_condition(at) || !reads(&insts[at].op));
+    (0..insts.len()).filter(move |at| is_read_there_alone && *at != load && how(*at) == how(load))
 }
 
 fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {

@@ -693,9 +693,11 @@ struct AccessText<'a>(&'a super::access::Access);
 
 impl Display for AccessText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let super::access::Access { read_only, strong, waits, tensor_address: _, leads_nowhere: _ } = *self.0;
+        let super::access::Access { read_only, strong, waits, tensor_address: _, leads_nowhere: _, ahead_of } =
+            *self.0;
         out.write_str(if read_only { ".nc" } else { "" })?;
         out.write_str(if waits { ".until" } else { "" })?;
+        out.write_str(if ahead_of.is_some() { ".ahead" } else { "" })?;
         let Some(super::access::Strong { scope, orders }) = strong else { return Ok(()) };
         out.write_str(if orders { ".ordered" } else { ".strong" })?;
         out.write_str(match scope {

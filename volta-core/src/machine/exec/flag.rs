@@ -3,7 +3,7 @@
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::endless::{Endless, Repeats};
-use super::super::flag::{Change, Event, Judged, Outcome, Told, Unclear};
+use super::super::flag::{Ahead, Change, Event, Judged, Outcome, Told, Unclear};
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
 use super::super::value::{Origin, Truth, Value};
@@ -12,7 +12,9 @@ use super::flag_condition::Condition;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Effect, FlagLoop, InstId, Int2, Op, RegId, Space, Strong, Update, Wait, Width};
+use crate::program::{
+    Access, Effect, FlagLoop, InstId, Int2, Op, PredSrc, RegId, Space, Strong, Update, Wait, Width,
+};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
@@ -80,6 +82,11 @@ impl Cta<'_> {
         let Some(flag) = self.flags.places.get(&key) else {
             return Err(Stop::Defect("a flag that is waited for is not a flag"));
         };
+        if let Some(ahead) = self.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc)
+            && (ahead.key != key || flag.is_learned_between(&ahead.before, &before))
+        {
+            return Err(self.other_ahead(warp, lane, pc, ahead.pc));
+        }
         let outcome = match self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves)) {
             Ok(Judged::Stays) => return Ok(false),
             Ok(Judged::Leaves(outcome)) => {
@@ -121,8 +128,66 @@ impl Cta<'_> {
         self.leave_flag_loop(warp, lane, pc, looped, outcome)?;
         if looped.rounds.is_some() {
             self.flags.rounds.insert(number, pc);
+            self.flags.ahead.remove(&number);
         }
         Ok(true)
+    }
+
+    /// A lane loads a flag ahead of a loop that waits for it in rounds. The run continues as if it had not found what the
+    /// loop waits for. Where it has, the loop is left at once, and its thread is ordered after the same changes, even
+    /// earlier: it has learned of no change in between.
+    pub(super) fn load_ahead(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        load: InstId,
+    ) -> Result<(), Stop> {
+        match &self.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
+            &self.launch.program.insts[pc.index()].op
+        else {
+            return Err(Stop::Defect("a flag is loaded by an operation that is not a strong load"));
+        };
+        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let agent = Agent::Waiter { scope: strong.scope };
+        let one =
+            LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
+        let mut offsets = [0; 32];
+        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
+        let held = self.peek(warp, lane, &at, key.1);
+        self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        self.flags.at(key, &mut exact.clocks, || word(held, pc));
+        self.flags.ahead.insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread) });
+        // What the thread does from here on is not known before.
+        exact.clocks.release(thread);
+        for d in d.iter().flatten() {
+            warp.register_mut(*d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
+        }
+        Ok(())
+    }
+
+    /// Whether a predicate with which a lane asks for another round depends on its load ahead of this loop alone: the
+    /// lane asks for one.
+    pub(in super::super) fn asks_ahead(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        (barrier, source): (InstId, PredSrc),
+    ) -> bool {
+        let Some(ahead) = self.flags.ahead.get(&(warp.thread(lane) as usize)) else { return false };
+        let asked = warp.predicates[source.pred.index()].get(lane);
+        let is_of_loop = |looped: FlagLoop| {
+            looped.exit == barrier && looped.rounds.is_some_and(|rounds| rounds.asks == source)
+        };
+        asked == Truth::Undefined(Origin::Unpredictable(ahead.pc))
+            && self.launch.program.flag_loop(ahead.load).is_some_and(is_of_loop)
     }
 
     /// Sets the registers after the loop. A register is undetermined if it depends on the number of iterations, or on
@@ -328,6 +393,19 @@ impl Cta<'_> {
         let help = "wait for a value that the flag has once all awaited threads have changed it, and that it keeps \
                     until the loop has ended";
         self.fault_at(FaultKind::AmbiguousBarrier, "Y15", message, sites, Some(help.into()))
+    }
+
+    #[cold]
+    fn other_ahead(&self, warp: &Warp, lane: Lane, pc: InstId, ahead: InstId) -> Stop {
+        let message = "a loop that waits for a flag begins with what was loaded ahead of it, and that was another flag, \
+                       or the thread has since changed the flag or learned of a change"
+            .to_string();
+        let sites = vec![
+            self.site("waits".into(), warp, lane, pc),
+            self.site("loads ahead of the loop".into(), warp, lane, ahead),
+        ];
+        let help = "the load ahead of the loop is not needed: without it, the loop finds the same";
+        self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into()))
     }
 
     #[cold]

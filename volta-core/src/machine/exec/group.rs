@@ -236,7 +236,7 @@ impl Cta<'_> {
                 return Ok(true);
             }
             Op::Load { space, address, width, d, access, .. } => {
-                let is_plain = !access.leads_nowhere && self.patterns.is_none();
+                let is_plain = !access.leads_nowhere && access.ahead_of.is_none() && self.patterns.is_none();
                 return if is_plain {
                     self.load_together(group, (*space, *address), *width, d)
                 } else {

@@ -53,10 +53,13 @@ impl<'l> Cta<'l> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<(), Stop> {
-        if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op
-            && access.leads_nowhere
-        {
-            self.leads_nowhere(warp, mask, pc, (*space, *address))?;
+        if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op {
+            if access.leads_nowhere {
+                self.leads_nowhere(warp, mask, pc, (*space, *address))?;
+            }
+            if let Some(load) = access.ahead_of {
+                return mask.iter().try_for_each(|lane| self.load_ahead(warp, lane, pc, load));
+            }
         }
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         if mask.is_empty() {

@@ -324,6 +324,8 @@ impl Cta<'_> {
         let term = match condition {
             Truth::Known(true) => return Ok(then),
             Truth::Known(false) => return Ok(otherwise),
+            // Only where the result decides something, it matters that it is not determined.
+            Truth::Undefined(origin @ Origin::Unpredictable(_)) => return Ok(Value::Undefined(origin)),
             Truth::Undefined(origin) => {
                 let message = "a selection uses an uninitialised predicate";
                 return Err(self.undefined_predicate(warp, origin, message, lane, pc));
