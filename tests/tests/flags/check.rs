@@ -197,6 +197,8 @@ struct Tally {
     too_strict: BTreeMap<String, u64>,
     /// Programs in which nothing was spoilt.
     right: u64,
+    /// What the verifier says of programs that load a flag ahead of a wait.
+    ahead: BTreeMap<String, u64>,
     /// Seeds of programs on which verifier and explorer disagree.
     disagreements: Vec<u64>,
 }
@@ -238,6 +240,9 @@ fn what_is_said_of_flags_holds_for_all_runs() {
                 if faultless && verdict != "clean" {
                     *tally.too_strict.entry(verdict.clone()).or_default() += 1;
                 }
+                if program.loads_ahead() {
+                    *tally.ahead.entry(verdict.clone()).or_default() += 1;
+                }
                 *tally.verdicts.entry(verdict).or_default() += 1;
             }
             Err(error) => {
@@ -253,5 +258,7 @@ fn what_is_said_of_flags_holds_for_all_runs() {
     for verdict in ["clean", "race", "deadlock", "ambiguous-barrier"] {
         let met = tally.verdicts.get(verdict).copied().unwrap_or_default();
         assert!(met * 100 >= count, "too few programs are {verdict}: {tally:#?}");
+        let met = tally.ahead.get(verdict).copied().unwrap_or_default();
+        assert!(met * 1000 >= count, "too few programs that load ahead are {verdict}: {tally:#?}");
     }
 }

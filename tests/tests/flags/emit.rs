@@ -1,7 +1,7 @@
 //! Programs as kernels.
 
 use crate::explore::{End, Site};
-use crate::model::{Act, AtomicOrder, FLAGS, FenceKind, Layout, Order, Program, Scope, Until};
+use crate::model::{Act, AtomicOrder, FLAGS, FenceKind, Layout, Look, Order, Program, Scope, Until};
 use std::fmt::Write;
 
 /// A kernel `k` with the tensors `rows`, `y` (sums) and `flags`.
@@ -37,7 +37,12 @@ impl Writer {
         format!("[{base}+{}]", 4 * flag)
     }
 
-    fn act(&mut self, (thread, number): Site, act: Act, old: Option<usize>) {
+    fn look(&mut self, thread: usize, Look { wait, flag, order, scope, .. }: Look) {
+        let (space, order, at) = (self.space(), access_order(order, "acquire", scope), self.flag(flag));
+        self.line(&format!("\tld{order}.{space}.u32 {}, {at};", looked(thread, wait)));
+    }
+
+    fn act(&mut self, (thread, number): Site, act: Act, old: Option<usize>, looks: bool) {
         let space = self.space();
         match act {
             Act::Read(row) => {
@@ -67,32 +72,46 @@ impl Writer {
             Act::Wait { flag, until, order, scope, used } => {
                 let label = format!("W{thread}_{number}");
                 let order = access_order(order, "acquire", scope);
+                if looks {
+                    self.line(&format!("\tbra M{label};"));
+                }
+                let value = if looks { looked(thread, number) } else { "%v".into() };
                 self.line(&format!("{label}:"));
-                self.line(&format!("\tld{order}.{space}.u32 %v, {};", self.flag(flag)));
+                self.line(&format!("\tld{order}.{space}.u32 {value}, {};", self.flag(flag)));
+                if looks {
+                    self.line(&format!("M{label}:"));
+                }
                 let old = old.map_or("0".into(), |old| found(thread, old));
                 match until {
-                    Until::AtLeast(least) => self.line(&format!("\tsetp.ge.u32 %p, %v, {least};")),
-                    Until::Equal(number) => self.line(&format!("\tsetp.eq.u32 %p, %v, {number};")),
-                    Until::Differs(number) => self.line(&format!("\tsetp.ne.u32 %p, %v, {number};")),
+                    Until::AtLeast(least) => self.line(&format!("\tsetp.ge.u32 %p, {value}, {least};")),
+                    Until::Equal(number) => self.line(&format!("\tsetp.eq.u32 %p, {value}, {number};")),
+                    Until::Differs(number) => self.line(&format!("\tsetp.ne.u32 %p, {value}, {number};")),
                     Until::Bits(bits) => {
-                        self.line(&format!("\tand.b32 %t, %v, {bits};"));
+                        self.line(&format!("\tand.b32 %t, {value}, {bits};"));
                         self.line("\tsetp.ne.u32 %p, %t, 0;");
                     }
                     Until::OldDiffers(bits) => {
-                        self.line(&format!("\txor.b32 %t, %v, {old};"));
+                        self.line(&format!("\txor.b32 %t, {value}, {old};"));
                         self.line(&format!("\tand.b32 %t, %t, {bits};"));
                         self.line("\tsetp.ne.u32 %p, %t, 0;");
                     }
                     Until::OldAndMore(more) => {
-                        self.line(&format!("\tsub.u32 %t, %v, {old};"));
+                        self.line(&format!("\tsub.u32 %t, {value}, {old};"));
                         self.line(&format!("\tsetp.ge.u32 %p, %t, {more};"));
                     }
                 }
-                self.line(&format!("\t@!%p bra {label};"));
+                if looks {
+                    self.line("\tbar.red.and.pred %q, 0, !%p;");
+                    self.line(&format!("\t@%q bra {label};"));
+                } else {
+                    self.line(&format!("\t@!%p bra {label};"));
+                }
                 if used {
                     self.line("\tmad.lo.u32 %sum, %sum, 31, %v;");
                 }
             }
+            // Written by [`Writer::look`].
+            Act::Look { .. } => {}
             Act::Fence(FenceKind::Membar, scope) => {
                 let scope = match scope {
                     Scope::Cta => "cta",
@@ -113,6 +132,11 @@ impl Writer {
             Act::Meet => self.line("\tbar.sync 0;"),
         }
     }
+}
+
+/// The register of a flag for which a thread waits in rounds.
+fn looked(thread: usize, number: usize) -> String {
+    format!("%flag{thread}_{number}")
 }
 
 /// The register of what an addition found.
@@ -154,11 +178,11 @@ pub(crate) fn kernel(program: &Program) -> Kernel {
     let layout = program.layout;
     let kernel = Kernel { ptx: HEAD.into(), lines: vec![None; HEAD.lines().count()] };
     let mut out = Writer { kernel, site: None, layout };
-    out.line("\t.reg .pred %p;");
+    out.line("\t.reg .pred %p, %q;");
     out.line("\t.reg .b32 %who, %lane, %sum, %v, %t;");
     for (thread, acts) in program.threads.iter().enumerate() {
         for number in 0..acts.len() {
-            out.line(&format!("\t.reg .b32 {};", found(thread, number)));
+            out.line(&format!("\t.reg .b32 {}, {};", found(thread, number), looked(thread, number)));
         }
     }
     out.line("\t.reg .b64 %rows, %y, %flags;");
@@ -201,7 +225,11 @@ pub(crate) fn kernel(program: &Program) -> Kernel {
         let mut old = None;
         for (number, act) in acts.iter().enumerate() {
             out.site = Some((thread, number));
-            out.act((thread, number), *act, old);
+            if let Some(look) = program.look(thread, number) {
+                out.look(thread, look);
+            }
+            let looks = program.looked(thread, number).is_some();
+            out.act((thread, number), *act, old, looks);
             if let Act::Add { old: true, .. } = act {
                 old = Some(number);
             }

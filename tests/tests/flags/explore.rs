@@ -1,6 +1,8 @@
 //! Every run of a program.
 
-use crate::model::{Act, Conflict, FLAGS, Layout, Order, Program, ROWS, STEPS, THREADS, added, initial};
+use crate::model::{
+    Act, Conflict, FLAGS, Layout, Look, Order, Program, ROWS, STEPS, THREADS, added, initial,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A step of a thread: its number, and that of the step.
@@ -58,6 +60,8 @@ struct Thread {
     sum: u32,
     /// What its last addition with a result found.
     old: u32,
+    /// It has found ahead of its next wait what that is for.
+    passes: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -221,7 +225,7 @@ impl Run<'_> {
                         return next;
                     }
                 }
-                Some(Act::Add { .. } | Act::Set { .. } | Act::Wait { .. }) | None => {}
+                Some(Act::Add { .. } | Act::Set { .. } | Act::Wait { .. } | Act::Look { .. }) | None => {}
             }
         }
         // A wait that may end by what is there no more may go on for ever as well.
@@ -232,6 +236,22 @@ impl Run<'_> {
                 next.extend(self.take_effect(state, thread, place));
             }
             match self.act(state, thread) {
+                Some(Act::Wait { .. }) if state.threads[thread].passes => {
+                    let mut after = state.clone();
+                    let own = &mut after.threads[thread];
+                    own.at += 1;
+                    own.now.known[thread] = own.at as u8;
+                    own.passes = false;
+                    next.push(after);
+                    can_move = true;
+                }
+                Some(Act::Look { .. }) => {
+                    let look = self.program.look(thread, state.threads[thread].at);
+                    if look.is_none_or(|look| !self.is_ahead(state, thread, look.flag)) {
+                        self.look_ahead(state, thread, look, &mut next);
+                        can_move = true;
+                    }
+                }
                 Some(Act::Wait { flag, .. }) if self.is_ahead(state, thread, flag) => {}
                 Some(Act::Wait { .. }) => can_move |= self.wait(state, thread, &mut next),
                 Some(act @ (Act::Add { .. } | Act::Set { .. })) => {
@@ -267,6 +287,7 @@ impl Run<'_> {
     fn flag_of(&self, thread: usize, step: usize) -> u8 {
         match self.program.threads[thread][step] {
             Act::Add { flag, .. } | Act::Set { flag, .. } | Act::Wait { flag, .. } => flag,
+            Act::Look { .. } => self.program.look(thread, step).map_or(u8::MAX, |look| look.flag),
             Act::Read(_) | Act::Write(..) | Act::Fence(..) | Act::Meet => u8::MAX,
         }
     }
@@ -297,7 +318,12 @@ impl Run<'_> {
                 before.value.wrapping_add(by)
             }
             Act::Set { to, .. } => to,
-            Act::Read(_) | Act::Write(..) | Act::Wait { .. } | Act::Fence(..) | Act::Meet => before.value,
+            Act::Read(_)
+            | Act::Write(..)
+            | Act::Wait { .. }
+            | Act::Look { .. }
+            | Act::Fence(..)
+            | Act::Meet => before.value,
         };
         state.flags[flag].push(Message { value, site: Some((thread, step)), told });
         let newest = state.flags[flag].len() as u8 - 1;
@@ -331,14 +357,17 @@ impl Run<'_> {
     }
 
     /// Notes what the access of a step races with; true if there is something.
-    fn look(&mut self, state: &State, thread: usize, act: Act) -> bool {
+    fn look(&mut self, state: &State, thread: usize) -> bool {
         let (own, layout) = (&state.threads[thread], self.layout());
-        let Some(access) = act.access() else { return false };
+        let Some(access) = self.program.access(thread, own.at) else { return false };
         let mut raced = false;
         for (other, acts) in self.program.threads.iter().enumerate().filter(|(other, _)| *other != thread) {
             let known = usize::from(own.now.known[other]);
-            for (step, act) in acts.iter().enumerate().take(state.threads[other].at).skip(known) {
-                let conflict = act.access().and_then(|others| access.conflict(thread, others, other, layout));
+            for step in (0..acts.len()).take(state.threads[other].at).skip(known) {
+                let conflict = self
+                    .program
+                    .access(other, step)
+                    .and_then(|others| access.conflict(thread, others, other, layout));
                 let races = match conflict {
                     None => false,
                     Some(Conflict::Race) => true,
@@ -363,18 +392,18 @@ impl Run<'_> {
         after.threads[thread].now.known[thread] = own.at as u8 + 1;
         match act {
             Act::Read(row) => {
-                after.raced |= self.look(state, thread, act);
+                after.raced |= self.look(state, thread);
                 after.threads[thread].sum = added(own.sum, state.rows[usize::from(row)]);
             }
             Act::Write(row, value) => {
-                after.raced |= self.look(state, thread, act);
+                after.raced |= self.look(state, thread);
                 after.rows[usize::from(row)] = value.into();
             }
             Act::Add { flag, order, old, .. } => {
                 if order.releases() && !own.delayed.is_empty() || old && self.is_ahead(state, thread, flag) {
                     return;
                 }
-                after.raced |= self.look(state, thread, act);
+                after.raced |= self.look(state, thread);
                 let told = self.tells(state, thread, order.releases());
                 if !order.releases() && !old {
                     return self.delay(after, (thread, own.at), told, next);
@@ -388,7 +417,7 @@ impl Run<'_> {
                 if order == Order::Ordered && !own.delayed.is_empty() {
                     return;
                 }
-                after.raced |= self.look(state, thread, act);
+                after.raced |= self.look(state, thread);
                 let mut told = self.tells(state, thread, order == Order::Ordered);
                 if order == Order::Weak {
                     told = ToldTo::default();
@@ -419,7 +448,7 @@ impl Run<'_> {
                 }
             }
             Act::Meet => return self.meet(state, thread, next),
-            Act::Wait { .. } => return,
+            Act::Wait { .. } | Act::Look { .. } => return,
         }
         next.push(after);
     }
@@ -468,16 +497,16 @@ impl Run<'_> {
     /// A thread loads a flag: whatever it may find ends its loop or does not. True if it cannot but end some day.
     fn wait(&mut self, state: &State, thread: usize, next: &mut Vec<State>) -> bool {
         let own = &state.threads[thread];
-        let Some(act @ Act::Wait { flag, until, order, used, .. }) = self.act(state, thread) else {
+        let Some(Act::Wait { flag, until, order, used, .. }) = self.act(state, thread) else {
             return false;
         };
-        let raced = self.look(state, thread, act);
+        let raced = self.look(state, thread);
         let (number, flag) = (own.at, usize::from(flag));
         let cta = self.layout().cta(thread);
         let waits = self.findings.waits.entry((thread, number)).or_default();
         let (mut set, mut ends) = (0u64, false);
         for (place, message) in state.flags[flag].iter().enumerate() {
-            set |= message.site.map_or(0, |(thread, step)| 1 << (thread * (STEPS + 1) + step));
+            set |= bit(message.site);
             if place < usize::from(own.now.view[flag]) {
                 continue;
             }
@@ -492,21 +521,63 @@ impl Run<'_> {
             reader.at += 1;
             reader.now.known[thread] = number as u8 + 1;
             reader.now.view[flag] = place as u8;
-            let [same, all] = &message.told[cta];
-            match order {
-                Order::Ordered => reader.now.join(all),
-                Order::Relaxed | Order::Volatile => {
-                    reader.pending[0].join(same);
-                    reader.pending[1].join(all);
-                }
-                Order::Weak => {}
-            }
+            reader.learn(order, &message.told[cta]);
             if used {
                 reader.sum = added(reader.sum, message.value);
             }
-            waits.ends.insert(Ended { set, found: message.value, learned: all.known });
+            waits.ends.insert(Ended { set, found: message.value, learned: message.told[cta][1].known });
             next.push(after);
         }
         ends
     }
+
+    /// A thread loads a flag ahead of its next wait: it may find what that is for.
+    fn look_ahead(&mut self, state: &State, thread: usize, look: Option<Look>, next: &mut Vec<State>) {
+        let own = &state.threads[thread];
+        let mut after = state.clone();
+        after.threads[thread].at += 1;
+        after.threads[thread].now.known[thread] = own.at as u8 + 1;
+        let Some(look) = look else { return next.push(after) };
+        after.raced |= self.look(state, thread);
+        let flag = usize::from(look.flag);
+        let mut set = 0u64;
+        for (place, message) in state.flags[flag].iter().enumerate() {
+            set |= bit(message.site);
+            if place < usize::from(own.now.view[flag]) {
+                continue;
+            }
+            let waits = self.findings.waits.entry((thread, look.wait)).or_default();
+            let mut after = after.clone();
+            let reader = &mut after.threads[thread];
+            reader.now.view[flag] = place as u8;
+            if look.until.holds(message.value, own.old) {
+                reader.passes = true;
+                let cta = self.program.layout.cta(thread);
+                reader.learn(look.order, &message.told[cta]);
+                waits.ends.insert(Ended { set, found: message.value, learned: message.told[cta][1].known });
+            } else {
+                waits.goes_on.insert(set);
+            }
+            next.push(after);
+        }
+    }
+}
+
+impl Thread {
+    /// Learns what a change tells that a load has found.
+    fn learn(&mut self, order: Order, [same, all]: &[Told; 2]) {
+        match order {
+            Order::Ordered => self.now.join(all),
+            Order::Relaxed | Order::Volatile => {
+                self.pending[0].join(same);
+                self.pending[1].join(all);
+            }
+            Order::Weak => {}
+        }
+    }
+}
+
+/// A change, in a set of them.
+fn bit(site: Option<Site>) -> u64 {
+    site.map_or(0, |(thread, step)| 1 << (thread * (STEPS + 1) + step))
 }

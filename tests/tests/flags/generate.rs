@@ -35,11 +35,39 @@ pub(crate) fn program(seed: u64) -> (Program, bool) {
         spoil(&mut plan.random, &mut plan.program);
     }
     let mut is_right = spoilt == 0;
+    is_right &= !looks_ahead(&mut Random::new(seed ^ LOOKS), &mut plan.program);
     for acts in &mut plan.program.threads {
         is_right &= acts.len() <= STEPS;
         acts.truncate(STEPS);
     }
     (plan.program, is_right)
+}
+
+/// Added to a seed for what is drawn of loads ahead of waits, so that the rest stays the same.
+const LOOKS: u64 = 0x5eed_a4ea_d000;
+
+/// Lets some threads look at a flag ahead of a wait, where rounds are possible; true if one does with something in between.
+fn looks_ahead(random: &mut Random, program: &mut Program) -> bool {
+    let mut is_early = false;
+    if !matches!(program.layout, Layout::Grid | Layout::Cluster) {
+        return false;
+    }
+    for acts in &mut program.threads {
+        let waits: Vec<usize> = (0..acts.len())
+            .filter(|at| matches!(acts[*at], Act::Wait { used: false, order, .. } if order != Order::Weak))
+            .collect();
+        if waits.is_empty() || acts.len() >= STEPS || random.below(2) == 0 {
+            continue;
+        }
+        let wait = waits[random.below(waits.len())];
+        let may_pass = |act: &Act| !matches!(act, Act::Wait { .. } | Act::Add { old: true, .. });
+        let most = acts[..wait].iter().rev().take_while(|act| may_pass(act)).count();
+        let before = if most == 0 { 0 } else { random.below(most + 1) };
+        let other = random.below(12) == 0;
+        acts.insert(wait - before, Act::Look { other });
+        is_early |= before > 0 || other;
+    }
+    is_early
 }
 
 fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
@@ -425,6 +453,7 @@ fn change(random: &mut Random, act: &mut Act, wider: Scope) {
             *kind = pick(random, &kinds);
             *scope = wider;
         }
+        Act::Look { other } => *other ^= true,
         Act::Meet => {}
     }
 }

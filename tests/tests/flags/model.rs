@@ -216,6 +216,11 @@ pub(crate) enum Act {
         /// Whether what was found goes into the thread's sum.
         used: bool,
     },
+    /// Loads a flag once, ahead of the thread's next wait, which is in rounds of a barrier then.
+    Look {
+        /// Whether it is not the flag that the wait is for.
+        other: bool,
+    },
     /// A fence.
     Fence(FenceKind, Scope),
     /// The barrier of the CTA.
@@ -254,6 +259,8 @@ impl Act {
             Act::Set { flag, order, scope, .. } => Some(Access::Store(flag, sys(order, scope))),
             Act::Wait { flag, order: Order::Weak, .. } => Some(Access::Plain(Place::Flag(flag), false)),
             Act::Wait { flag, order, scope, .. } => Some(Access::Load(flag, sys(order, scope))),
+            // See [`Program::look`].
+            Act::Look { .. } => None,
             Act::Fence(..) | Act::Meet => None,
         }
     }
@@ -320,6 +327,55 @@ pub(crate) struct Program {
     pub(crate) layout: Layout,
     /// The steps of each thread.
     pub(crate) threads: Vec<Vec<Act>>,
+}
+
+/// A load ahead of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// The step that waits.
+    pub(crate) wait: usize,
+    /// The flag that is loaded.
+    pub(crate) flag: u8,
+    pub(crate) until: Until,
+    pub(crate) order: Order,
+    pub(crate) scope: Scope,
+}
+
+impl Look {
+    pub(crate) fn access(self) -> Access {
+        Access::Load(self.flag, if self.order == Order::Volatile { Scope::Sys } else { self.scope })
+    }
+}
+
+impl Program {
+    /// The load that a step makes ahead of the next wait; `None` if it is no such step, or the next wait is not one that may
+    /// have one.
+    pub(crate) fn look(&self, thread: usize, step: usize) -> Option<Look> {
+        let acts = &self.threads[thread];
+        let Act::Look { other } = *acts.get(step)? else { return None };
+        let next =
+            (step + 1..acts.len()).find(|next| matches!(acts[*next], Act::Wait { .. } | Act::Look { .. }))?;
+        let Act::Wait { flag, until, order, scope, used: false } = acts[next] else { return None };
+        let flag = if other { 1 - flag } else { flag };
+        let has_rounds = matches!(self.layout, Layout::Grid | Layout::Cluster) && order != Order::Weak;
+        has_rounds.then_some(Look { wait: next, flag, until, order, scope })
+    }
+
+    /// Whether some thread loads a flag ahead of a wait.
+    pub(crate) fn loads_ahead(&self) -> bool {
+        let steps = |thread: usize| (0..self.threads[thread].len()).map(move |step| (thread, step));
+        (0..self.threads.len()).flat_map(steps).any(|(thread, step)| self.look(thread, step).is_some())
+    }
+
+    /// The step that loads ahead of a wait.
+    pub(crate) fn looked(&self, thread: usize, wait: usize) -> Option<usize> {
+        (0..wait).rev().find(|step| self.look(thread, *step).is_some_and(|look| look.wait == wait))
+    }
+
+    /// What a step accesses.
+    pub(crate) fn access(&self, thread: usize, step: usize) -> Option<Access> {
+        self.threads[thread].get(step)?.access().or_else(|| self.look(thread, step).map(Look::access))
+    }
 }
 
 /// The initial contents of a row.
