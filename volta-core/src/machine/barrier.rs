@@ -359,7 +359,7 @@ impl Cta<'_> {
                 else {
                     continue;
                 };
-                let holds = self.asks_ahead(warp, lane, (pc, *source))
+                let holds = self.asks_ahead(warp, lane, (pc, *source))?
                     || self.known_truth(warp, *source, lane, pc)?;
                 count += u64::from(holds);
                 all &= holds;

@@ -76,6 +76,8 @@ pub(super) struct Event {
 #[derive(Clone, Debug)]
 pub(super) struct Waited<C> {
     pub(super) pc: InstId,
+    /// The load ahead of the loop, if there was one.
+    pub(super) ahead: Option<InstId>,
     /// The knowledge of its thread before the wait.
     pub(super) before: Snapshot,
     /// The stamp of its thread after the wait.
@@ -95,6 +97,8 @@ pub(super) struct Ahead {
     pub(super) load: InstId,
     /// The knowledge of its thread at that time.
     pub(super) before: Snapshot,
+    /// Whether its thread has asked for another round because of it.
+    pub(super) has_asked: bool,
 }
 
 /// The outcome of a wait under every schedule.
@@ -503,12 +507,12 @@ impl<C> Flag<C> {
     /// The record of a wait that ends now.
     pub(super) fn waited(
         &self,
-        pc: InstId,
+        (pc, ahead): (InstId, Option<InstId>),
         (before, stamp): (Snapshot, u32),
         condition: C,
         outcome: Outcome,
     ) -> Waited<C> {
-        Waited { pc, before, stamp, at: self.events.len(), condition, outcome }
+        Waited { pc, ahead, before, stamp, at: self.events.len(), condition, outcome }
     }
 
     /// The values that the atomic operation of a change may have returned.

@@ -12,9 +12,7 @@ use super::flag_condition::Condition;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{
-    Access, Effect, FlagLoop, InstId, Int2, Op, PredSrc, RegId, Space, Strong, Update, Wait, Width,
-};
+use crate::program::{Access, Effect, FlagLoop, InstId, Int2, Op, RegId, Space, Strong, Update, Wait, Width};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
@@ -82,11 +80,13 @@ impl Cta<'_> {
         let Some(flag) = self.flags.places.get(&key) else {
             return Err(Stop::Defect("a flag that is waited for is not a flag"));
         };
-        if let Some(ahead) = self.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc)
+        let ahead = self.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc);
+        if let Some(ahead) = ahead
             && (ahead.key != key || flag.is_learned_between(&ahead.before, &before))
         {
-            return Err(self.other_ahead(warp, lane, pc, ahead.pc));
+            return Err(self.other_ahead(thread, pc, ahead.pc));
         }
+        let ahead = ahead.map(|ahead| ahead.pc);
         let outcome = match self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves)) {
             Ok(Judged::Stays) => return Ok(false),
             Ok(Judged::Leaves(outcome)) => {
@@ -94,7 +94,7 @@ impl Cta<'_> {
             }
             Ok(Judged::Ambiguous { beside }) => {
                 let beside = beside.map(|change| &flag.events[change]);
-                return Err(self.ambiguous(key, thread, pc, beside));
+                return Err(self.ambiguous(key, (thread, pc, ahead), beside));
             }
             Err(unclear) => return Err(self.unclear_flag(warp, lane, (key, pc), unclear)),
         };
@@ -122,7 +122,7 @@ impl Cta<'_> {
         self.counts.barriers += 1;
         self.looked_at += 4 * looped.round.len() as u64;
         if let Some(flag) = self.flags.places.get(&key) {
-            let waited = flag.waited(pc, (before, stamp), condition, outcome);
+            let waited = flag.waited((pc, ahead), (before, stamp), condition, outcome);
             self.flags.note_wait(key, waited);
         }
         self.leave_flag_loop(warp, lane, pc, looped, outcome)?;
@@ -164,30 +164,15 @@ impl Cta<'_> {
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         self.flags.at(key, &mut exact.clocks, || word(held, pc));
-        self.flags.ahead.insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread) });
+        self.flags
+            .ahead
+            .insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false });
         // What the thread does from here on is not known before.
         exact.clocks.release(thread);
         for d in d.iter().flatten() {
             warp.register_mut(*d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
         }
         Ok(())
-    }
-
-    /// Whether a predicate with which a lane asks for another round depends on its load ahead of this loop alone: the
-    /// lane asks for one.
-    pub(in super::super) fn asks_ahead(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        (barrier, source): (InstId, PredSrc),
-    ) -> bool {
-        let Some(ahead) = self.flags.ahead.get(&(warp.thread(lane) as usize)) else { return false };
-        let asked = warp.predicates[source.pred.index()].get(lane);
-        let is_of_loop = |looped: FlagLoop| {
-            looped.exit == barrier && looped.rounds.is_some_and(|rounds| rounds.asks == source)
-        };
-        asked == Truth::Undefined(Origin::Unpredictable(ahead.pc))
-            && self.launch.program.flag_loop(ahead.load).is_some_and(is_of_loop)
     }
 
     /// Sets the registers after the loop. A register is undetermined if it depends on the number of iterations, or on
@@ -254,15 +239,16 @@ impl Cta<'_> {
                 let ask =
                     |leaves: &mut dyn FnMut(u32) -> Result<bool, Unclear>| flag.judge_again(waited, leaves);
                 let thread = waited.before.thread as u32;
+                let who = (thread, waited.pc, waited.ahead);
                 match self.judged(*key, &waited.condition, ask) {
                     Ok(Judged::Leaves(outcome))
                         if outcome.changes == waited.outcome.changes
                             && (outcome.found == waited.outcome.found || !waited.condition.is_read) => {}
                     Ok(Judged::Ambiguous { beside: Some(change) }) => {
-                        return Err(self.ambiguous(*key, thread, waited.pc, flag.events.get(change)));
+                        return Err(self.ambiguous(*key, who, flag.events.get(change)));
                     }
                     Ok(Judged::Ambiguous { beside: None } | Judged::Stays | Judged::Leaves(_)) => {
-                        return Err(self.ambiguous(*key, thread, waited.pc, flag.beside(waited)));
+                        return Err(self.ambiguous(*key, who, flag.beside(waited)));
                     }
                     Err(unclear) => return Err(self.unclear_wait(*key, thread, waited.pc, unclear)),
                 }
@@ -379,7 +365,16 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn ambiguous(&self, key: (u32, u64), thread: u32, pc: InstId, beside: Option<&Event>) -> Stop {
+    fn ambiguous(
+        &self,
+        key: (u32, u64),
+        (thread, pc, ahead): (u32, InstId, Option<InstId>),
+        beside: Option<&Event>,
+    ) -> Stop {
+        if let Some(ahead) = ahead {
+            // The load ahead may always find what is gone at the loop.
+            return self.other_ahead(thread, pc, ahead);
+        }
         let name = self.spell_flag(key);
         let message = format!(
             "it depends on the schedule for which changes of the flag {name} a loop waits, or the loop may miss the \
@@ -396,15 +391,16 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn other_ahead(&self, warp: &Warp, lane: Lane, pc: InstId, ahead: InstId) -> Stop {
-        let message = "a loop that waits for a flag begins with what was loaded ahead of it, and that was another flag, \
-                       or the thread has since changed the flag or learned of a change"
+    fn other_ahead(&self, thread: u32, pc: InstId, ahead: InstId) -> Stop {
+        let message = "a loop that waits for a flag begins with what was loaded ahead of it: that was another flag, the \
+                       thread has since changed the flag or learned of a change, or what the loop waits for may be gone \
+                       when it begins"
             .to_string();
         let sites = vec![
-            self.site("waits".into(), warp, lane, pc),
-            self.site("loads ahead of the loop".into(), warp, lane, ahead),
+            self.site_of_thread("waits".into(), thread, pc),
+            self.site_of_thread("loads ahead of the loop".into(), thread, ahead),
         ];
-        let help = "the load ahead of the loop is not needed: without it, the loop finds the same";
+        let help = "the load ahead of the loop is not needed: without it, the loop finds the same, or waits";
         self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into()))
     }
 

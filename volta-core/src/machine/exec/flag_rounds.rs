@@ -4,11 +4,11 @@
 
 use super::super::barriers::Arrival;
 use super::super::cta::{Cta, Stop};
-use super::super::value::Truth;
+use super::super::value::{Origin, Truth};
 use super::super::warp::Warp;
 use super::flag_condition::polls_in_rounds;
 use crate::base::lane::Lane;
-use crate::program::{FlagRounds, InstId};
+use crate::program::{FlagRounds, InstId, PredSrc};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -45,6 +45,30 @@ impl Cta<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a lane asks for another round because nothing is known of what its load ahead of the rounds has found: once,
+    /// since the next round follows its wait in the loop.
+    pub(in super::super) fn asks_ahead(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        (barrier, source): (InstId, PredSrc),
+    ) -> Result<bool, Stop> {
+        let asked = warp.predicates[source.pred.index()].get(lane);
+        let Some(ahead) = self.flags.ahead.get_mut(&(warp.thread(lane) as usize)) else { return Ok(false) };
+        let looped = self.launch.program.flag_loop(ahead.load);
+        let is_of_loop = looped.is_some_and(|looped| {
+            looped.exit == barrier && looped.rounds.is_some_and(|rounds| rounds.asks == source)
+        });
+        if !is_of_loop || asked != Truth::Undefined(Origin::Unpredictable(ahead.pc)) {
+            return Ok(false);
+        }
+        if std::mem::replace(&mut ahead.has_asked, true) {
+            let load = ahead.load;
+            return Err(self.other_rounds(warp, lane, load));
+        }
+        Ok(true)
     }
 
     /// No thread can proceed. If a thread waits for a flag in rounds and another one has asked for no further round,
