@@ -247,12 +247,12 @@ impl Run<'_> {
                 }
                 Some(Act::Look { .. }) => {
                     let look = self.program.look(thread, state.threads[thread].at);
-                    if look.is_none_or(|look| !self.is_ahead(state, thread, look.flag)) {
+                    if look.is_none_or(|look| !self.is_delayed(state, thread, look.flag)) {
                         self.look_ahead(state, thread, look, &mut next);
                         can_move = true;
                     }
                 }
-                Some(Act::Wait { flag, .. }) if self.is_ahead(state, thread, flag) => {}
+                Some(Act::Wait { flag, .. }) if self.is_delayed(state, thread, flag) => {}
                 Some(Act::Wait { .. }) => can_move |= self.wait(state, thread, &mut next),
                 Some(act @ (Act::Add { .. } | Act::Set { .. })) => {
                     let before = next.len();
@@ -280,7 +280,7 @@ impl Run<'_> {
     }
 
     /// Whether a change of a flag by the thread has not taken effect.
-    fn is_ahead(&self, state: &State, thread: usize, flag: u8) -> bool {
+    fn is_delayed(&self, state: &State, thread: usize, flag: u8) -> bool {
         state.threads[thread].delayed.iter().any(|delayed| self.flag_of(thread, delayed.step) == flag)
     }
 
@@ -357,7 +357,7 @@ impl Run<'_> {
     }
 
     /// Notes what the access of a step races with; true if there is something.
-    fn look(&mut self, state: &State, thread: usize) -> bool {
+    fn note_races(&mut self, state: &State, thread: usize) -> bool {
         let (own, layout) = (&state.threads[thread], self.layout());
         let Some(access) = self.program.access(thread, own.at) else { return false };
         let mut raced = false;
@@ -392,18 +392,19 @@ impl Run<'_> {
         after.threads[thread].now.known[thread] = own.at as u8 + 1;
         match act {
             Act::Read(row) => {
-                after.raced |= self.look(state, thread);
+                after.raced |= self.note_races(state, thread);
                 after.threads[thread].sum = added(own.sum, state.rows[usize::from(row)]);
             }
             Act::Write(row, value) => {
-                after.raced |= self.look(state, thread);
+                after.raced |= self.note_races(state, thread);
                 after.rows[usize::from(row)] = value.into();
             }
             Act::Add { flag, order, old, .. } => {
-                if order.releases() && !own.delayed.is_empty() || old && self.is_ahead(state, thread, flag) {
+                if order.releases() && !own.delayed.is_empty() || old && self.is_delayed(state, thread, flag)
+                {
                     return;
                 }
-                after.raced |= self.look(state, thread);
+                after.raced |= self.note_races(state, thread);
                 let told = self.tells(state, thread, order.releases());
                 if !order.releases() && !old {
                     return self.delay(after, (thread, own.at), told, next);
@@ -417,7 +418,7 @@ impl Run<'_> {
                 if order == Order::Ordered && !own.delayed.is_empty() {
                     return;
                 }
-                after.raced |= self.look(state, thread);
+                after.raced |= self.note_races(state, thread);
                 let mut told = self.tells(state, thread, order == Order::Ordered);
                 if order == Order::Weak {
                     told = ToldTo::default();
@@ -457,7 +458,7 @@ impl Run<'_> {
     fn delay(&self, state: State, (thread, step): Site, told: ToldTo, next: &mut Vec<State>) {
         let mut later = state.clone();
         later.threads[thread].delayed.push(Delayed { step, told });
-        if !self.is_ahead(&state, thread, self.flag_of(thread, step)) {
+        if !self.is_delayed(&state, thread, self.flag_of(thread, step)) {
             let mut now = state;
             self.change(&mut now, (thread, step), &told);
             next.push(now);
@@ -500,7 +501,7 @@ impl Run<'_> {
         let Some(Act::Wait { flag, until, order, used, .. }) = self.act(state, thread) else {
             return false;
         };
-        let raced = self.look(state, thread);
+        let raced = self.note_races(state, thread);
         let (number, flag) = (own.at, usize::from(flag));
         let cta = self.layout().cta(thread);
         let waits = self.findings.waits.entry((thread, number)).or_default();
@@ -538,7 +539,7 @@ impl Run<'_> {
         after.threads[thread].at += 1;
         after.threads[thread].now.known[thread] = own.at as u8 + 1;
         let Some(look) = look else { return next.push(after) };
-        after.raced |= self.look(state, thread);
+        after.raced |= self.note_races(state, thread);
         let flag = usize::from(look.flag);
         let mut set = 0u64;
         for (place, message) in state.flags[flag].iter().enumerate() {

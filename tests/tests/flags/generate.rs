@@ -46,7 +46,8 @@ pub(crate) fn program(seed: u64) -> (Program, bool) {
 /// Added to a seed for what is drawn of loads ahead of waits, so that the rest stays the same.
 const LOOKS: u64 = 0x5eed_a4ea_d000;
 
-/// Lets some threads look at a flag ahead of a wait, where rounds are possible; true if one does with something in between.
+/// Lets some threads load a flag ahead of a wait, where rounds are possible; true if it is another flag, or steps lie in
+/// between.
 fn looks_ahead(random: &mut Random, program: &mut Program) -> bool {
     let mut is_early = false;
     if !matches!(program.layout, Layout::Grid | Layout::Cluster) {

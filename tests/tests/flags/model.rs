@@ -12,6 +12,9 @@
 //! * what happens before what follows from the rules alone: changes that release, relaxed ones behind fences, additions
 //!   that hand on what earlier changes told, loads that acquire, and fences behind relaxed loads, each within its scope.
 //!
+//! Where each thread is a CTA, it may load a flag once ahead of a wait, which is in rounds of a barrier then: if it finds
+//! what the wait is for, it passes the wait without another load.
+//!
 //! A race is an access that nothing orders with an earlier one by another thread, in some run. It shares nothing with the
 //! verifier, which runs a program once.
 //!

@@ -317,8 +317,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// Decides one element by its normal forms.
     fn climb(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
+        let (inputs, options) = (self.inputs, self.options);
+        // What a search has found or not, another one would.
+        let searched = OnceCell::new();
+        let search = || refute(element.reference, element.opt, inputs, &options.effort);
+        let refute = || searched.get_or_init(search).clone();
         if !self.prefers_thorough {
-            let result = self.attempt(element, analysis, false);
+            let result = self.attempt(element, analysis, &refute, false);
             let settled = match &result {
                 Ok(proof) => proof.conditions.is_empty(),
                 Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
@@ -329,16 +334,17 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return result;
             }
         }
-        let result = self.attempt(element, analysis, true);
+        let result = self.attempt(element, analysis, &refute, true);
         self.prefers_thorough = result.is_ok();
         result
     }
 
-    /// Runs the stages with one of the provers.
+    /// Runs the stages with one of the provers. `refute` searches for a witness.
     fn attempt(
         &mut self,
         element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
+        refute: &dyn Fn() -> Option<Counterexample>,
         thorough: bool,
     ) -> Result<Proof, Failure> {
         let (inputs, options, ration) = (self.inputs, self.options, &self.ration);
@@ -352,9 +358,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let steps_left = || ration.left() - kept.min(ration.left());
         learned.prover.set_budget(if thorough { steps_left() } else { steps_left().min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
-        let searched = OnceCell::new();
-        let search = || refute(element.reference, element.opt, inputs, &options.effort);
-        let refute = || searched.get_or_init(search).clone();
         let screens = &mut self.screens;
         let mut refuted = |points| {
             let differs = differs(screens, element, points, inputs, options);

@@ -51,7 +51,7 @@ impl Shapes {
                 runs = long;
             }
             let shape =
-                self.intern(Shape::Run { over, body: list[0].shape, strides: strides.to_vec().into() })?;
+                self.intern(Shape::Run { over, body: list[0].shape, strides: strides.into_vec().into() })?;
             let run = |run: Run| {
                 let slots = list[run[0]].slots.iter().copied().chain([run.len() as i64]);
                 Node { shape, slots: slots.collect() }

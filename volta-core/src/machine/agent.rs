@@ -118,30 +118,8 @@ impl Agent {
 
     /// The number of the operation, if an unspecified lane performs it.
     pub(super) fn operation(self) -> Option<u32> {
-        match self {
-            Agent::AnyOf { operation, .. } => Some(operation),
-            Agent::Thread
-            | Agent::Atomic { .. }
-            | Agent::Copy { .. }
-            | Agent::Maker
-            | Agent::Barrier
-            | Agent::Setter { .. }
-            | Agent::Waiter { .. } => None,
-        }
-    }
-
-    /// Whether the access is over when its thread goes on.
-    pub(super) fn is_by_threads(self) -> bool {
-        match self {
-            Agent::Copy { .. } => false,
-            Agent::Thread
-            | Agent::AnyOf { .. }
-            | Agent::Atomic { .. }
-            | Agent::Maker
-            | Agent::Barrier
-            | Agent::Setter { .. }
-            | Agent::Waiter { .. } => true,
-        }
+        let Agent::AnyOf { operation, .. } = self else { return None };
+        Some(operation)
     }
 
     /// Whether the access is by the generic proxy.

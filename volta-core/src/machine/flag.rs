@@ -190,6 +190,7 @@ impl<C> Flags<C> {
         self.count * (size_of::<Event>() + size_of::<Waited<C>>()) as u64
             + rows
             + (self.places.len() * size_of::<Flag<C>>() + self.found.len() * 32) as u64
+            + (self.ahead.len() * size_of::<Ahead>()) as u64
     }
 
     /// The flag at a place; a new one holds `base`.

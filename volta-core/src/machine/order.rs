@@ -110,15 +110,17 @@ impl Operations {
         number_of(self.of.len() - 1)
     }
 
-    /// The threads for which an access must be checked that a thread makes now, or a lane of the last operation.
+    /// The threads for which an access must be checked that a thread makes now, or one of an operation's candidates.
     pub(super) fn performers(&self, thread: u32, agent: Agent) -> SmallVec<[u32; 2]> {
         match agent.operation() {
             None => SmallVec::from_slice(&[thread]),
-            Some(operation) => {
-                debug_assert_eq!(operation as usize + 1, self.of.len(), "operations do not overlap");
-                self.representatives.clone()
-            }
+            Some(operation) if operation as usize + 1 == self.of.len() => self.representatives.clone(),
+            Some(operation) => self.candidates_of(operation).iter().map(|(thread, _)| *thread).collect(),
         }
+    }
+
+    fn candidates_of(&self, operation: u32) -> &[(u32, u32)] {
+        &self.candidates[self.of[operation as usize] as usize]
     }
 
     /// Bytes of memory.
@@ -141,13 +143,12 @@ impl Order<'_> {
     pub(super) fn find(self, access: &Access, test: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
         match access.agent.operation() {
             None => test(access.thread, access.stamp).then_some((access.thread, access.stamp)),
-            Some(operation) => {
-                let place = self.operations.of[operation as usize] as usize;
-                self.operations.candidates[place]
-                    .iter()
-                    .find(|(thread, stamp)| test(*thread, *stamp))
-                    .copied()
-            }
+            Some(operation) => self
+                .operations
+                .candidates_of(operation)
+                .iter()
+                .find(|(thread, stamp)| test(*thread, *stamp))
+                .copied(),
         }
     }
 
@@ -201,7 +202,7 @@ impl Order<'_> {
     /// whichever thread made the earlier one. Everything that is ordered after the later access, whichever of `by` makes
     /// it, is then ordered after the earlier one.
     pub(super) fn is_before_some(self, earlier: &Access, later: &Access, by: &[u32]) -> bool {
-        if later.agent.operation().is_none() || !earlier.agent.is_by_threads() {
+        if later.agent.operation().is_none() || matches!(earlier.agent, Agent::Copy { .. }) {
             return by.iter().any(|thread| self.is_before(earlier, &Access { thread: *thread, ..*later }));
         }
         let is_candidate = |thread| self.find(later, |candidate, _| candidate == thread).is_some();

@@ -214,7 +214,7 @@ impl VectorClockDetector {
         with_write.or_else(|| if writes { with_read() } else { None }).map_or(Ok(()), Err)
     }
 
-    /// The access that a thread, or a lane of the last operation, makes now.
+    /// The access that a thread makes now.
     fn access_now(&self, (thread, agent): (u32, Agent), bytes: u8, inst: InstId) -> Access {
         let stamp = self.clocks.now(thread as usize);
         Access { thread, stamp, agent, bytes, inst, sequence: self.recorded }
@@ -579,6 +579,17 @@ mod tests {
             exact.clocks.meet(&[0, 1, 2]);
             assert!(exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).is_ok());
         }
+    }
+
+    #[test]
+    fn operations_may_overlap() {
+        let mut exact = VectorClockDetector::new(3, 32, false);
+        assert!(exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+        let agent = lanes_01(&mut exact);
+        exact.clocks.meet(&[0, 2]);
+        exact.begin_operation(&[0, 2]);
+        let conflict = exact.access((0, 0), (0, agent), 0b1111, InstId(1), false).unwrap_err();
+        assert_eq!(conflict.later.thread, 1, "it does not know what thread 2 has written");
     }
 
     #[test]

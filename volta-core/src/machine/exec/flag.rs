@@ -159,6 +159,10 @@ impl Cta<'_> {
             LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
         let mut offsets = [0; 32];
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        if let Backing::Local(_) = at.object.backing {
+            let message = "a flag is loaded ahead of a loop from its own thread's local memory".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
+        }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, &at, key.1);
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
@@ -400,7 +404,8 @@ impl Cta<'_> {
             self.site_of_thread("waits".into(), thread, pc),
             self.site_of_thread("loads ahead of the loop".into(), thread, ahead),
         ];
-        let help = "the load ahead of the loop is not needed: without it, the loop finds the same, or waits";
+        let help = "leave the load ahead of the loop out, and begin with a value that does not end the loop: the loop loads the \
+                    flag itself";
         self.fault_at(FaultKind::Unsupported, "Y15", message, sites, Some(help.into()))
     }
 
