@@ -48,7 +48,13 @@ fn precision(function: &LibraryFunction) -> u32 {
     match function.format {
         Format::F64 if rounds_a_quotient(function) || cancels(function) => 2_300,
         Format::F64 => 1_300,
-        Format::F32 | Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => 400,
+        Format::F32
+        | Format::F16
+        | Format::Bf16
+        | Format::Tf32
+        | Format::E4m3
+        | Format::E5m2
+        | Format::Ue8m0 => 400,
     }
 }
 
@@ -199,7 +205,9 @@ fn compiled(program: &Program, function: &LibraryFunction, operands: &[f64]) -> 
         // The upper half of an f32.
         Format::Bf16 => (value as f32).to_le_bytes()[2..].to_vec(),
         Format::F16 => half_bits(value).to_le_bytes().to_vec(),
-        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (value as f32).to_le_bytes().to_vec(),
+        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
+            (value as f32).to_le_bytes().to_vec()
+        }
     };
     let inputs = operands.iter().enumerate();
     // The tables of the module, then the operands.
@@ -241,7 +249,9 @@ fn ulps(function: &LibraryFunction, held: f64, exact: &Float) -> f64 {
         Format::F64 => (53, -1074, f64::MAX),
         Format::Bf16 => (8, -133, f32::from_bits(0x7f7f_0000).into()),
         Format::F16 => (11, -24, 65_504.0),
-        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (24, -149, f32::MAX.into()),
+        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
+            (24, -149, f32::MAX.into())
+        }
     };
     let most = Float::with_val(precision, largest);
     if *exact.as_abs() > most {
@@ -276,7 +286,7 @@ fn stratified(random: &mut Random, format: Format, number: u64) -> f64 {
             f64::from_bits(sign | exponent << 52 | fraction)
         }
         Format::F16 => half((number * 21) as u16),
-        Format::F32 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
+        Format::F32 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
             let (sign, exponent) = ((number & 1) << 31, (number >> 1) % 255);
             let fraction = match (number / 510) % 4 {
                 0 => 0,
@@ -294,7 +304,9 @@ fn rounded(format: Format, value: f64) -> f64 {
     match format {
         Format::F64 => value,
         Format::Bf16 => f32::from_bits((value as f32).to_bits() & 0xffff_0000).into(),
-        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (value as f32).into(),
+        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
+            (value as f32).into()
+        }
     }
 }
 
@@ -310,7 +322,9 @@ fn is_subnormal(function: &LibraryFunction, number: f64) -> bool {
     let least = match function.format {
         Format::F64 => f64::MIN_POSITIVE,
         Format::F16 => f64::powi(2.0, -14),
-        Format::F32 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => f64::powi(2.0, -126),
+        Format::F32 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
+            f64::powi(2.0, -126)
+        }
     };
     number != 0.0 && number.abs() < least
 }

@@ -20,6 +20,8 @@ words! {
         E4m3 = "e4m3",
         /// fp8 with 5 exponent bits
         E5m2 = "e5m2",
+        /// 8 exponent bits and nothing else: powers of two from 2^-127 to 2^127, as scales of blocks
+        Ue8m0 = "ue8m0",
     }
 }
 
@@ -27,7 +29,7 @@ impl Format {
     /// The size of a value of the format in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
-            Format::E4m3 | Format::E5m2 => 1,
+            Format::E4m3 | Format::E5m2 | Format::Ue8m0 => 1,
             Format::F16 | Format::Bf16 => 2,
             Format::Tf32 | Format::F32 => 4,
             Format::F64 => 8,
@@ -68,6 +70,7 @@ impl Word for Element {
             float(F64),
             float(E4m3),
             float(E5m2),
+            float(Ue8m0),
             int("i8", 1, true),
             int("i16", 2, true),
             int("i32", 4, true),

@@ -163,7 +163,7 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) = check_names(&case.params) {
+        if let Err(error) = check_params(&case.params) {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
@@ -620,12 +620,20 @@ fn difference(param: &Param, element: u64, how: How) -> Verdict {
     Verdict::Different(Difference { tensor: param.name.clone(), element, index, how })
 }
 
-fn check_names(params: &[Param]) -> Result<(), InputError> {
+/// Checks that parameters have different names and that each has a value.
+fn check_params(params: &[Param]) -> Result<(), InputError> {
     let mut seen = BTreeSet::new();
     let error = |message: String| InputError::new(InputProblem::WrongValue, message);
     for param in params {
         if !seen.insert(param.name.as_str()) {
             return Err(error(format!("parameter `{}` is declared twice", param.name)));
+        }
+        if !param.has_values() {
+            let [one, other] = param.elements().map(|element| element.name());
+            let both = if one == other { one.to_string() } else { format!("{one} and {other}") };
+            let name = &param.name;
+            let message = format!("`{name}` is assumed to be {}, and no {both} is", param.sign().name());
+            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
         }
     }
     if params.len() >= TermId::MAX_INPUTS {

@@ -29,13 +29,15 @@ pub enum Format {
     E4m3,
     /// 8 bits, 5 of them exponent.
     E5m2,
+    /// 8 bits of exponent: powers of two, which are read and written, but not computed with.
+    Ue8m0,
 }
 
 impl Format {
     /// The size of a value in bits.
     pub fn bits(self) -> u32 {
         match self {
-            Format::E4m3 | Format::E5m2 => 8,
+            Format::E4m3 | Format::E5m2 | Format::Ue8m0 => 8,
             Format::F16 | Format::Bf16 => 16,
             Format::Tf32 | Format::F32 => 32,
             Format::F64 => 64,
@@ -45,6 +47,7 @@ impl Format {
     /// The number of stored bits of the fraction.
     pub fn fraction_bits(self) -> u32 {
         match self {
+            Format::Ue8m0 => 0,
             Format::E5m2 => 2,
             Format::E4m3 => 3,
             Format::Bf16 => 7,
@@ -61,6 +64,7 @@ impl Format {
             Format::E5m2 | Format::F16 => -14,
             Format::Bf16 | Format::Tf32 | Format::F32 => -126,
             Format::F64 => -1022,
+            Format::Ue8m0 => -127,
         }
     }
 
@@ -68,6 +72,7 @@ impl Format {
     pub fn nan(self) -> u64 {
         match self {
             Format::E4m3 | Format::E5m2 => 0x7f,
+            Format::Ue8m0 => 0xff,
             Format::F16 | Format::Bf16 => 0x7fff,
             Format::Tf32 | Format::F32 => 0x7fff_ffff,
             Format::F64 => 0x7ff8_0000_0000_0000,
@@ -116,6 +121,7 @@ macro_rules! with_type {
                 type $f = Float8E5M2;
                 $body
             }
+            Format::Ue8m0 => unreachable!("powers of two are not computed with"),
         }
     };
 }
@@ -129,7 +135,7 @@ pub fn is_nan(format: Format, bits: u64) -> bool {
     match format {
         Format::F32 => f32::from_bits(bits as u32).is_nan(),
         Format::F64 => f64::from_bits(bits).is_nan(),
-        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
+        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
             to_f64(format, bits).is_nan()
         }
     }
@@ -144,6 +150,8 @@ pub fn to_f64(format: Format, bits: u64) -> f64 {
         Format::F64 => f64::from_bits(bits),
         Format::E4m3 => widened::<Float8E4M3FN>(bits),
         Format::E5m2 => widened::<Float8E5M2>(bits),
+        Format::Ue8m0 if bits & 0xff == 0xff => f64::NAN,
+        Format::Ue8m0 => f64::powi(2.0, (bits & 0xff) as i32 - 127),
     }
 }
 
@@ -172,6 +180,8 @@ pub fn from_f64(format: Format, value: f64, round: Round) -> u64 {
             let sticky = to_f64(Format::F32, bits) != value;
             to_tf32(bits, sticky, round)
         }
+        // Towards the next smaller power of two.
+        (Format::Ue8m0, _) => (value.abs().log2().floor().clamp(-127.0, 127.0) + 127.0) as u64,
         _ => {
             let wide = Double::from_bits(u128::from(value.to_bits()));
             with_type!(format, F, {

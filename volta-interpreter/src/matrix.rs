@@ -221,7 +221,7 @@ fn single(format: Format, bits: u64) -> f32 {
     match format {
         Format::F16 => float::half(bits),
         Format::Tf32 => f32::from_bits(bits as u32 & !0x1fff),
-        Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
+        Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
             float::to_f64(format, bits) as f32
         }
     }

@@ -17,7 +17,7 @@ pub enum Type {
     Int(IntType),
     /// `.f16` … `.f64`
     Float(Format),
-    /// `.f16x2`, `.bf16x2`, `.e4m3x2`, `.e5m2x2`
+    /// `.f16x2`, `.bf16x2`, `.e4m3x2`, `.e5m2x2`, `.ue8m0x2`
     FloatPair(Format),
     /// `.u16x2`, `.s16x2`
     IntPair(IntType),
@@ -46,6 +46,7 @@ impl Type {
             return match half {
                 "u16" => int(false),
                 "s16" => int(true),
+                "ue8m0" => Some(Type::FloatPair(Format::Ue8m0)),
                 _ => format(half).map(Type::FloatPair),
             };
         }

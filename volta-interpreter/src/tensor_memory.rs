@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::cta::Cta;
-use super::float::Format;
+use super::float::{self, Format};
 use super::integer::IntType;
 use super::layout::{self, Descriptor, Mode, Swizzle};
 use super::matrix::{self, Element, Elements, Shape};
@@ -77,6 +77,8 @@ pub enum Kind {
     F8,
     /// `.kind::i8`
     I8,
+    /// `.kind::mxf8f6f4`, with a scale for each row of A and each column of B
+    Scaled,
 }
 
 /// The place of a left factor.
@@ -99,19 +101,34 @@ pub struct TensorProduct {
     pub a: Left,
     pub b: Source,
     pub descriptor: Source,
+    /// The scales of A and of B, in tensor memory.
+    pub scales: Option<[Address; 2]>,
     /// Four words, or none.
     pub disabled: Vec<Source>,
     pub adds: Source,
 }
 
-/// `tcgen05.cp`: columns of 32 bits for this number of lanes, copied to each group of as many lanes
+/// `tcgen05.cp`: columns of 32 bits of some rows
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct TensorCopy {
     pub to: Address,
     pub from: Source,
-    pub lanes: u64,
+    pub rows: u64,
     pub columns: u64,
+    pub multicast: Multicast,
+}
+
+/// The lanes of a row, as a layout of CuTe (`copy_traits_sm100`): rows at a distance of one lane, then parts of as many
+/// rows, then copies.
+#[derive(Clone, Copy, Debug)]
+pub struct Multicast {
+    /// Rows of a part.
+    pub part: u64,
+    /// The distance of parts.
+    pub apart: u64,
+    /// The number of copies, and their distance.
+    pub copies: (u64, u64),
 }
 
 /// The fields of an instruction descriptor.
@@ -123,13 +140,17 @@ struct Instruction {
     elements: Elements,
     negated: [bool; 2],
     transposed: [bool; 2],
+    /// The bytes of a column that hold the scales of A and of B.
+    scales: [u32; 2],
 }
 
 impl Instruction {
     fn decode(kind: Kind, pair: bool, word: u64) -> Result<Instruction, String> {
         let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
         let satfinite = kind == Kind::I8 && field(3, 1) == 1;
-        if field(0, 3) != 0 || field(3, 1) == 1 && !satfinite || field(30, 2) != 0 {
+        let scaled = kind == Kind::Scaled;
+        let known = if scaled { field(31, 1) == 0 && field(23, 1) == 1 } else { field(30, 2) == 0 };
+        if field(0, 3) != 0 || field(3, 1) == 1 && !satfinite || !known {
             return Err("this instruction descriptor is not known".into());
         }
         let element = |code: u64| {
@@ -138,23 +159,25 @@ impl Instruction {
                 (Kind::F16, 0) => Format::F16,
                 (Kind::F16, 1) => Format::Bf16,
                 (Kind::Tf32, 2) => Format::Tf32,
-                (Kind::F8, 0) => Format::E4m3,
-                (Kind::F8, 1) => Format::E5m2,
+                (Kind::F8 | Kind::Scaled, 0) => Format::E4m3,
+                (Kind::F8 | Kind::Scaled, 1) => Format::E5m2,
                 _ => return Err(UNKNOWN_FACTORS.into()),
             }))
         };
         let (a, b) = (element(field(7, 3))?, element(field(10, 3))?);
         let d = match (kind, field(4, 2)) {
             (Kind::I8, _) => Element::Int(IntType { bits: 32, signed: true }),
-            (_, 1) => Element::Float(Format::F32),
+            (Kind::Scaled, _) | (_, 1) => Element::Float(Format::F32),
             _ => Element::Float(Format::F16),
         };
         let k = 256 / a.bits() as usize;
         let flag = |at: u32| field(at, 1) == 1;
+        let m = if scaled { field(27, 2) * 128 } else { field(24, 5) * 16 } as usize;
         Ok(Instruction {
             pair,
             satfinite,
-            shape: Shape { m: field(24, 5) as usize * 16, n: field(17, 6) as usize * 8, k },
+            scales: [field(29, 2) as u32, field(4, 2) as u32],
+            shape: Shape { m, n: field(17, 6) as usize * 8, k },
             elements: Elements { a, b, c: d, d },
             negated: [flag(13), flag(14)],
             transposed: [flag(15), flag(16)],
@@ -383,11 +406,13 @@ impl<'r> Cta<'r> {
         let rank = self.rank(number);
         let (row, column) = split(to);
         let place = self.described(rank, from, true, 4)?;
-        for down in 0..copy.lanes {
+        for down in 0..copy.rows {
             for across in 0..copy.columns {
                 let word = self.read(number, Space::Shared, place.address(down, across), 4)? as u32;
-                for group in (0..LANES as u64).step_by(copy.lanes as usize) {
-                    *self.tensor_memory.word(rank, row + group + down, column + across)? = word;
+                let Multicast { part, apart, copies: (count, step) } = copy.multicast;
+                for number in 0..count {
+                    let lane = down % part + down / part * apart + number * step;
+                    *self.tensor_memory.word(rank, row + lane, column + across)? = word;
                 }
             }
         }
@@ -493,7 +518,7 @@ impl<'r> Cta<'r> {
                     let column = column + (at % k / inside) as u64;
                     let held = *self.tensor_memory.word(ctas[cta], row + down, column)?;
                     let down = (at % k % inside) as u32 * elements.a.bits();
-                    *to = u64::from(held >> down) & super::float::mask(elements.a.bits());
+                    *to = u64::from(held >> down) & float::mask(elements.a.bits());
                 }
             }
         }
@@ -514,13 +539,26 @@ impl<'r> Cta<'r> {
         };
         let mut sum = vec![0; m * n];
         if *adds {
-            let mask = super::float::mask(elements.d.bits());
+            let mask = float::mask(elements.d.bits());
             for (at, to) in sum.iter_mut().enumerate() {
                 let (cta, lane, column) = place(at)?;
                 *to = u64::from(*self.tensor_memory.word(cta, lane, column)?) & mask;
             }
         }
-        let sum = matrix::multiply(shape, elements, satfinite, &a, &b, &sum)?;
+        let sum = match product.scales {
+            None => matrix::multiply(shape, elements, satfinite, &a, &b, &sum)?,
+            Some(scales) => {
+                let [of_a, of_b] = scales.map(|at| self.tensor_address(number, at));
+                let a = self.scaled(own, (of_a, instruction.scales[0]), elements.a, &a, |at| at / k)?;
+                let b = self.scaled(own, (of_b, instruction.scales[1]), elements.b, &b, |at| at % n)?;
+                let wide = |bits: &u64| f64::from(f32::from_bits(*bits as u32)).to_bits();
+                let sum: Vec<u64> = sum.iter().map(wide).collect();
+                let double = Element::Float(Format::F64);
+                let doubles = Elements { a: double, b: double, c: double, d: double };
+                let narrow = |bits: &u64| u64::from((f64::from_bits(*bits) as f32).to_bits());
+                matrix::multiply(shape, doubles, false, &a, &b, &sum)?.iter().map(narrow).collect()
+            }
+        };
         for (at, value) in sum.into_iter().enumerate() {
             let (cta, lane, column) = place(at)?;
             let is_kept = disabled.get(lane as usize / 32).is_some_and(|word| word >> (lane % 32) & 1 == 1);
@@ -529,6 +567,37 @@ impl<'r> Cta<'r> {
             }
         }
         Ok(())
+    }
+}
+
+impl Cta<'_> {
+    /// Elements as doubles, each multiplied by the scale of its row: a byte of a column, in each of four groups of
+    /// lanes; rows above the 32nd are in the next column.
+    fn scaled(
+        &mut self,
+        rank: usize,
+        (at, byte): (u64, u32),
+        element: Element,
+        all: &[u64],
+        row: impl Fn(usize) -> usize,
+    ) -> Result<Vec<u64>, String> {
+        let Element::Float(format) = element else { return Err("its factors are integers".into()) };
+        let (first, column) = split(at);
+        let mut out = Vec::with_capacity(all.len());
+        for (at, bits) in all.iter().enumerate() {
+            let row = row(at) as u64;
+            let mut held = [0; 4];
+            for (group, held) in held.iter_mut().enumerate() {
+                let lane = first + 32 * group as u64 + row % 32;
+                *held = *self.tensor_memory.word(rank, lane, column + row / 32)? >> (8 * byte) & 0xff;
+            }
+            if held.iter().any(|other| *other != held[0]) {
+                return Err("the scales of a row differ".into());
+            }
+            let scale = float::to_f64(Format::Ue8m0, held[0].into());
+            out.push((float::to_f64(format, *bits) * scale).to_bits());
+        }
+        Ok(out)
     }
 }
 

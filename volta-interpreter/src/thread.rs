@@ -433,6 +433,7 @@ fn largest(format: Format) -> u64 {
     match format {
         Format::E4m3 => 0x7e,
         Format::E5m2 => 0x7b,
+        Format::Ue8m0 => 0xfe,
         Format::F16 => 0x7bff,
         Format::Bf16 => 0x7f7f,
         Format::Tf32 => 0x7f7f_e000,

@@ -57,6 +57,7 @@ pub fn format(element: Element) -> Option<Format> {
             "f32" => Format::F32,
             "f64" => Format::F64,
             "e4m3" => Format::E4m3,
+            "ue8m0" => Format::Ue8m0,
             _ => Format::E5m2,
         }),
     }

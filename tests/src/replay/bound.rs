@@ -116,7 +116,7 @@ impl Precision {
             if let Op::TensorProduct(product) = op {
                 // Separate instructions convert factors, except to tf32; results may be f16.
                 let narrow = match product.kind {
-                    Kind::F16 | Kind::F8 => Some(Format::F16),
+                    Kind::F16 | Kind::F8 | Kind::Scaled => Some(Format::F16),
                     Kind::Tf32 => Some(Format::Tf32),
                     Kind::I8 => None,
                 };

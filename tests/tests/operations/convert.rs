@@ -275,7 +275,11 @@ fn two_floats_become_a_pair_whose_upper_half_is_the_first() {
 
 #[test]
 fn every_8_bit_float_widens_to_a_half() {
-    for (name, from) in [("e4m3x2", Format::E4m3), ("e5m2x2", Format::E5m2)] {
+    for (name, from, to_name, to) in [
+        ("e4m3x2", Format::E4m3, "f16x2", Format::F16),
+        ("e5m2x2", Format::E5m2, "f16x2", Format::F16),
+        ("ue8m0x2", Format::Ue8m0, "bf16x2", Format::Bf16),
+    ] {
         let numbers: Vec<u64> = (0..256).filter(|word| !widen(from, *word).is_nan()).collect();
         let mut random = Random(71);
         for (half, shift) in [("{%d, _}", 0), ("{_, %d}", 8)] {
@@ -283,9 +287,9 @@ fn every_8_bit_float_widens_to_a_half() {
                 .iter()
                 .map(|word| vec![word << shift | random.pick(&numbers) << (8 - shift), 0])
                 .collect();
-            let text = format!("cvt.rn.f16x2.{name} %b, %a; mov.b32 {half}, %b");
-            compare(&text, Format::F16, &[Sort::Bits(16), Sort::Bits(32)], rows, &|x| {
-                Some((narrow(widen(from, x[0] >> shift & 0xff), Format::F16, Mode::Nearest), true))
+            let text = format!("cvt.rn.{to_name}.{name} %b, %a; mov.b32 {half}, %b");
+            compare(&text, to, &[Sort::Bits(16), Sort::Bits(32)], rows, &|x| {
+                Some((narrow(widen(from, x[0] >> shift & 0xff), to, Mode::Nearest), true))
             });
         }
     }

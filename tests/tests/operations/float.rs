@@ -44,7 +44,7 @@ pub(crate) fn numbers(format: Format, count: usize) -> Vec<u64> {
         let normal = match format {
             Format::F16 => 1 << 10,
             Format::Bf16 => 1 << 7,
-            Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => 1 << 23,
+            Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => 1 << 23,
         };
         for word in [1, 2, 3, normal - 1, normal, normal + 1, top - 1, top - 2, top] {
             list.extend([word, word | low]);

@@ -102,6 +102,7 @@ fn layout(format: Format) -> (u32, u32) {
         Format::E4m3 => (4, 3),
         Format::E5m2 => (5, 2),
         Format::Tf32 => (8, 10),
+        Format::Ue8m0 => (8, 0),
     }
 }
 
@@ -110,6 +111,9 @@ pub(crate) fn widen(format: Format, bits: u64) -> f64 {
     let (exponent_bits, mantissa_bits) = layout(format);
     if format == Format::F64 {
         return f64::from_bits(bits);
+    }
+    if format == Format::Ue8m0 {
+        return if bits & 0xff == 0xff { f64::NAN } else { 2f64.powi((bits & 0xff) as i32 - 127) };
     }
     let bias = (1 << (exponent_bits - 1)) - 1;
     let sign = if bits >> (exponent_bits + mantissa_bits) & 1 == 1 { -1.0 } else { 1.0 };

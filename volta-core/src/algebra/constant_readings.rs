@@ -233,7 +233,7 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, IrrationalLiteral)>
 pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     match format {
         Format::F16 | Format::Bf16 => -6..=1,
-        Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => -12..=4,
+        Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => -12..=4,
     }
 }
 

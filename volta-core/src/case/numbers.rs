@@ -1,7 +1,7 @@
 //! The numbers of a case, encoded in their element types.
 
 use super::Element;
-use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, largest, round};
+use crate::number::format::{Decoded, Format, Rounding, decode, encode, has_sign, is_exact, largest, round};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
@@ -50,6 +50,9 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
             if near.abs() == largest && number.abs() > largest && format == Format::E4m3 =>
         {
             Err(format!("its largest number is {largest}"))
+        }
+        Decoded::Finite(near) if !has_sign(format) && near != *number => {
+            Err(format!("it has powers of two only, up to {largest}"))
         }
         Decoded::Finite(near) if near.is_zero() && !number.is_zero() => Err("it would become 0".into()),
         Decoded::Finite(_) => Ok(bits),

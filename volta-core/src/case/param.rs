@@ -3,7 +3,7 @@
 use volta_case::NamedContents;
 
 use super::{Element, FieldPlace, Region, Role, Sign};
-use crate::number::format::Formats;
+use crate::number::format::{Formats, has_sign};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
@@ -163,12 +163,41 @@ impl Param {
         self.elements().into_iter().filter_map(float).collect()
     }
 
-    /// The sign assumption of its symbolic values.
+    /// Whether values of its types satisfy the assumption on its sign.
+    pub fn has_values(&self) -> bool {
+        let sign = self.sign();
+        if let Some(of) = self.integers() {
+            return match sign {
+                Sign::Negative => of.least() < 0,
+                // All types have 0 and 1.
+                Sign::Any | Sign::Positive | Sign::NonNegative | Sign::NonPositive | Sign::Nonzero => true,
+            };
+        }
+        match sign {
+            Sign::Negative | Sign::NonPositive => self.elements().into_iter().all(has_signs),
+            Sign::Any | Sign::Positive | Sign::NonNegative | Sign::Nonzero => true,
+        }
+    }
+
+    /// The sign of its symbolic values: the assumption, or what a format without signs leaves of it.
     pub fn sign(&self) -> Sign {
-        match &self.kind {
+        let assumed = match &self.kind {
             ParamKind::Tensor { sign, .. } => *sign,
             ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
-            ParamKind::Scalar { value: ScalarValue::Number(_), .. } => Sign::Any,
+            ParamKind::Scalar { value: ScalarValue::Number(_), .. } => return Sign::Any,
+        };
+        match assumed {
+            _ if self.elements().into_iter().all(has_signs) => assumed,
+            Sign::Any | Sign::NonNegative | Sign::Nonzero | Sign::Positive => Sign::Positive,
+            Sign::Negative | Sign::NonPositive => assumed,
         }
+    }
+}
+
+/// Whether a type has negative values and zero, if it is one of floats.
+fn has_signs(element: Element) -> bool {
+    match element {
+        Element::Float(format) => has_sign(format),
+        Element::Int { .. } | Element::Bool => true,
     }
 }

@@ -43,7 +43,7 @@ fn mantissa(format: Format) -> Option<u32> {
         Format::Bf16 => Some(8),
         Format::Tf32 | Format::F32 => Some(24),
         Format::F64 => Some(53),
-        Format::E4m3 | Format::E5m2 => None,
+        Format::E4m3 | Format::E5m2 | Format::Ue8m0 => None,
     }
 }
 
@@ -69,7 +69,7 @@ fn is_residual(format: Format, bits: u64) -> bool {
     match format {
         Format::F32 => RESIDUALS_F32.contains(&(bits & 0x7f_ffff)),
         Format::F64 => RESIDUALS_F64.contains(&(bits & 0xf_ffff_ffff_ffff)),
-        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => false,
+        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => false,
     }
 }
 

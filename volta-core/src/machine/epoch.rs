@@ -185,6 +185,7 @@ fn number(update: Update) -> u16 {
         Update::Real(Format::F64) => 4,
         Update::Real(Format::E4m3) => 5,
         Update::Real(Format::E5m2) => 6,
+        Update::Real(Format::Ue8m0) => 7,
         // Follows the numbers above.
         Update::Extreme { largest, format } => 8 + 2 * number(Update::Real(format)) + u16::from(largest),
         // Follows these as well.

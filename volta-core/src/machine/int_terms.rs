@@ -338,7 +338,9 @@ impl IntTerms<'_> {
         let op = match format {
             Format::F32 => TermOp::DecodeF32,
             Format::F64 => TermOp::DecodeF64,
-            Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => return None,
+            Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {
+                return None;
+            }
         };
         if !self.store.explains() {
             return None;

@@ -65,7 +65,7 @@ fn rounds(format: Format, number: &Rational) -> bool {
     let digits = match format {
         Format::F32 | Format::Tf32 => 23,
         Format::F64 => 52,
-        Format::F16 | Format::Bf16 | Format::E4m3 | Format::E5m2 => return false,
+        Format::F16 | Format::Bf16 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => return false,
     };
     let power = Rational::power_of_two(digits);
     let half = Rational::power_of_two(digits - 1);

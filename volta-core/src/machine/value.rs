@@ -57,8 +57,18 @@ const PAIRED: u64 = 2;
 /// the bits that small inputs and lanes need, with a bit on top for lanes.
 const APART_BITS: u32 = 18;
 const NEAR_BITS: u32 = TAG_SHIFT - 1 - APART_BITS;
-const FORMATS: [Format; 7] =
-    [Format::F16, Format::Bf16, Format::Tf32, Format::F32, Format::F64, Format::E4m3, Format::E5m2];
+const FORMATS: [Format; 8] = [
+    Format::F16,
+    Format::Bf16,
+    Format::Tf32,
+    Format::F32,
+    Format::F64,
+    Format::E4m3,
+    Format::E5m2,
+    Format::Ue8m0,
+];
+/// Reals of each format have a tag of their own.
+const LAST_REAL: u64 = TAG_REAL + FORMATS.len() as u64 - 1;
 
 impl Sym {
     pub(super) const PAYLOAD: u64 = (1 << TAG_SHIFT) - 1;
@@ -150,7 +160,7 @@ impl Sym {
         let payload = self.0 & Self::PAYLOAD;
         let term = || TermId::from_raw(payload);
         match self.0 >> TAG_SHIFT {
-            tag @ 1..=7 => SymKind::Real(FORMATS[(tag - TAG_REAL) as usize], term()),
+            tag @ TAG_REAL..=LAST_REAL => SymKind::Real(FORMATS[(tag - TAG_REAL) as usize], term()),
             tag @ 16..=17 => SymKind::Half64((tag - TAG_HALF) as u32, term()),
             tag @ 24..=27 => SymKind::Int(1 << (tag - TAG_INT), term()),
             tag @ 40..=41 => {

@@ -22,13 +22,18 @@ pub fn mantissa_bits(format: Format) -> u32 {
     Layout::of(format).mantissa_bits
 }
 
+/// Whether a format has negative numbers and zeros.
+pub fn has_sign(format: Format) -> bool {
+    !Layout::of(format).powers
+}
+
 /// The binade of an encoding; `None` if not all of it are normal numbers.
 pub fn binade(format: Format, bits: u64) -> Option<Binade> {
     let layout = Layout::of(format);
     let fraction = (1 << layout.mantissa_bits) - 1;
     let exponents = (1 << layout.exponent_bits) - 1;
     let exponent = bits >> layout.mantissa_bits & exponents;
-    if layout.padding > 0 || exponent == 0 || exponent == exponents {
+    if layout.padding > 0 || layout.powers || exponent == 0 || exponent == exponents {
         return None;
     }
     let number = |bits| match decode(format, bits) {
@@ -61,8 +66,10 @@ struct Layout {
     mantissa_bits: u32,
     /// Unused low bits of the container, after rounding to the format.
     padding: u32,
-    /// E4m3 has no infinities: the largest exponent holds numbers too, and one NaN.
+    /// E4m3 and ue8m0 have no infinities: the largest exponent holds numbers too, and one NaN.
     infinities: bool,
+    /// Ue8m0 has powers of two only: no sign, no zero, and no subnormal numbers.
+    powers: bool,
 }
 
 impl Layout {
@@ -72,6 +79,7 @@ impl Layout {
             mantissa_bits,
             padding: 0,
             infinities: true,
+            powers: false,
         };
         match format {
             Format::F16 => ieee(5, 10),
@@ -81,6 +89,7 @@ impl Layout {
             Format::F64 => ieee(11, 52),
             Format::E4m3 => Layout { infinities: false, ..ieee(4, 3) },
             Format::E5m2 => ieee(5, 2),
+            Format::Ue8m0 => Layout { infinities: false, powers: true, ..ieee(8, 0) },
         }
     }
 
@@ -89,16 +98,25 @@ impl Layout {
     fn of_register(format: Format) -> Layout {
         match format {
             Format::Tf32 => Layout::of(Format::F32),
-            Format::F16 | Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
-                Layout::of(format)
-            }
+            Format::F16
+            | Format::Bf16
+            | Format::F32
+            | Format::F64
+            | Format::E4m3
+            | Format::E5m2
+            | Format::Ue8m0 => Layout::of(format),
         }
     }
 
     /// The magnitude bits and whether the sign bit is set; higher bits are ignored.
     fn split(&self, bits: u64) -> (u64, bool) {
         let sign_at = self.exponent_bits + self.mantissa_bits;
-        (bits & ((1 << sign_at) - 1), bits >> sign_at & 1 == 1)
+        (bits & ((1 << sign_at) - 1), !self.powers && bits >> sign_at & 1 == 1)
+    }
+
+    /// The exponent field of the smallest normal number.
+    fn least_exponent(&self) -> i32 {
+        if self.powers { 0 } else { 1 }
     }
 
     fn bias(&self) -> i32 {
@@ -151,9 +169,10 @@ pub fn decode(format: Format, bits: u64) -> Decoded {
         Some(false) => return Decoded::PosInf,
         None => return Decoded::Nan,
     }
-    let hidden = if exponent == 0 { 0 } else { 1 << layout.mantissa_bits };
+    let is_normal = exponent > 0 || layout.powers;
+    let hidden = if is_normal { 1 << layout.mantissa_bits } else { 0 };
     let value = (mantissa | hidden) as i64;
-    let exp = exponent.max(1) - layout.bias() - layout.mantissa_bits as i32;
+    let exp = exponent.max(layout.least_exponent()) - layout.bias() - layout.mantissa_bits as i32;
     Decoded::Finite(Rational::from_dyadic(if negative { -value } else { value }, exp))
 }
 
@@ -169,7 +188,8 @@ pub fn is_finite(format: Format, bits: u64) -> Option<bool> {
 
 /// The bits of `value` rounded to `format`, as IEEE 754 rounds: subnormals, and overflow to `∞` or to the largest
 /// number, as the mode says. Where a format has no infinity (e4m3), overflow gives its largest number.
-/// Zero is `+0`; a negative value that rounds to zero gives `−0`.
+/// Zero is `+0`; a negative value that rounds to zero gives `−0`. Where a format has no sign and no zero (ue8m0), the
+/// magnitude is rounded, and what is smaller than its least number becomes that.
 pub fn round(value: &Rational, format: Format, rounding: Rounding) -> u64 {
     let layout = Layout::of(format);
     let negative = value.is_negative();
@@ -193,7 +213,7 @@ pub fn round(value: &Rational, format: Format, rounding: Rounding) -> u64 {
         }
     };
     let magnitude = round_magnitude(value, &layout, towards);
-    let sign = u64::from(negative) << (layout.exponent_bits + layout.mantissa_bits);
+    let sign = u64::from(negative && !layout.powers) << (layout.exponent_bits + layout.mantissa_bits);
     (sign | magnitude) << layout.padding
 }
 
@@ -204,7 +224,7 @@ pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
         let largest = layout.beyond() - u64::from(!layout.infinities);
         largest << layout.padding
     };
-    let sign = 1 << (layout.exponent_bits + layout.mantissa_bits + layout.padding);
+    let sign = u64::from(!layout.powers) << (layout.exponent_bits + layout.mantissa_bits + layout.padding);
     match value {
         Extended::Finite(value) => round(value, format, rounding),
         Extended::PosInf => infinite(),
@@ -219,11 +239,13 @@ pub struct Formats {
     /// The number of significant bits and the magnitude of exponents up to which all of them have a normal number.
     digits: u32,
     exponent: u32,
+    /// Whether all of them have a zero.
+    zero: bool,
 }
 
 impl Default for Formats {
     fn default() -> Formats {
-        Formats { all: Vec::new(), digits: u32::MAX, exponent: u32::MAX }
+        Formats { all: Vec::new(), digits: u32::MAX, exponent: u32::MAX, zero: true }
     }
 }
 
@@ -233,6 +255,7 @@ impl FromIterator<Format> for Formats {
         for format in formats {
             let layout = Layout::of(format);
             out.digits = out.digits.min(layout.mantissa_bits + 1);
+            out.zero &= !layout.powers;
             // Not all formats have all numbers of the top binade.
             out.exponent = out.exponent.min(layout.bias().unsigned_abs() - 2);
             out.all.push(format);
@@ -248,12 +271,14 @@ impl Formats {
         self.all.is_empty()
     }
 
-    /// Whether all formats are known to hold `mantissa · 2^exp` as a normal number or as zero; a quick test.
+    /// Whether all formats are known to hold the magnitude of `mantissa · 2^exp` as a normal number or as zero; a quick
+    /// test.
     #[inline]
     pub fn surely_hold(&self, mantissa: i64, exp: i32) -> bool {
         let length = 64 - mantissa.unsigned_abs().leading_zeros();
         let fits = length <= self.digits || length - mantissa.trailing_zeros() <= self.digits;
-        mantissa == 0 || fits && exp.saturating_add(length as i32 - 1).unsigned_abs() <= self.exponent
+        mantissa == 0 && self.zero
+            || mantissa != 0 && fits && exp.saturating_add(length as i32 - 1).unsigned_abs() <= self.exponent
     }
 
     /// The largest number that all formats hold; `None` if there are no formats.
@@ -261,9 +286,17 @@ impl Formats {
         (!self.is_empty()).then(|| self.towards_zero(&beyond()))
     }
 
-    /// `value` rounded towards zero to a number that all formats hold.
+    /// `value` rounded towards zero to a number that all formats hold, or where they have no sign, its magnitude.
     pub fn towards_zero(&self, value: &Rational) -> Rational {
-        self.all.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
+        let pass =
+            |value: Rational| self.all.iter().fold(value, |value, format| towards_zero(&value, *format));
+        let held = pass(value.clone());
+        if self.zero {
+            return held;
+        }
+        // Formats with few numbers have few in common with others, but always 1.
+        let held = pass(held);
+        if self.all.iter().all(|format| is_exact(&held, *format)) { held } else { Rational::ONE }
     }
 }
 
@@ -315,7 +348,7 @@ fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64
     if exponent > bias + 1 {
         return overflow();
     }
-    let exponent = exponent.max(1 - bias);
+    let exponent = exponent.max(i64::from(layout.least_exponent()) - bias);
     let quantum = exponent - i64::from(layout.mantissa_bits);
     let Some(Quotient { count, is_whole, half }) = quotient(value, quantum) else { return overflow() };
     let up = match towards {
@@ -327,9 +360,14 @@ fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64
             Ordering::Greater => true,
         },
     };
-    // A normal number's hidden bit adds one to the exponent field, and so does a carry.
-    let field = (exponent + bias - 1) as u64;
-    let bits = (field << layout.mantissa_bits) + count + u64::from(up);
+    let bits = if layout.powers {
+        // The count is 1, or 0 below the least number.
+        if count == 0 { 0 } else { (exponent + bias) as u64 + u64::from(up) }
+    } else {
+        // A normal number's hidden bit adds one to the exponent field, and so does a carry.
+        let field = (exponent + bias - 1) as u64;
+        (field << layout.mantissa_bits) + count + u64::from(up)
+    };
     if bits >= layout.beyond() { overflow() } else { bits }
 }
 
@@ -472,6 +510,35 @@ mod tests {
         assert!(is_exact(&value, Format::Tf32));
         assert!(!is_exact(&(value + Rational::power_of_two(-11)), Format::Tf32));
         assert_eq!(round(&Rational::ONE, Format::Tf32, Rounding::Nearest), 0x3f80_0000);
+    }
+
+    #[test]
+    fn ue8m0_has_powers_of_two_only() {
+        let powers: Vec<Rational> = (-127..=127).map(Rational::power_of_two).collect();
+        let all: Vec<(Rational, u64)> = powers.iter().cloned().zip(0..).collect();
+        assert_eq!(values(Format::Ue8m0), all);
+        assert_eq!(decode(Format::Ue8m0, 0xff), Decoded::Nan);
+        // Higher bits are no sign.
+        assert_eq!(finite(Format::Ue8m0, 0x17f), Some(Rational::ONE));
+        for mode in MODES {
+            for (value, bits) in &all {
+                assert_eq!(round(value, Format::Ue8m0, mode), *bits);
+            }
+            assert_eq!(round(&Rational::power_of_two(128), Format::Ue8m0, mode), 0xfe);
+            assert_eq!(round(&Rational::power_of_two(-200), Format::Ue8m0, mode), 0);
+            assert_eq!(round(&Rational::ZERO, Format::Ue8m0, mode), 0);
+        }
+        let between = Rational::from_integer(12);
+        assert_eq!(round(&between, Format::Ue8m0, Rounding::Zero), 130);
+        assert_eq!(round(&between, Format::Ue8m0, Rounding::Up), 131);
+        assert_eq!(round(&-between, Format::Ue8m0, Rounding::Zero), 130);
+        assert!(!is_exact(&Rational::ZERO, Format::Ue8m0) && !is_exact(&-Rational::ONE, Format::Ue8m0));
+        let formats = Formats::from_iter([Format::Ue8m0, Format::F16]);
+        assert!(formats.surely_hold(1, 3) && formats.surely_hold(4, -3));
+        assert!(!formats.surely_hold(0, 0) && !formats.surely_hold(3, 0) && !formats.surely_hold(1, 100));
+        // In f16 too.
+        assert_eq!(formats.largest(), Some(Rational::power_of_two(15)));
+        assert_eq!(formats.towards_zero(&Rational::power_of_two(-100)), Rational::ONE);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The possible hardware values of a known real (rule V10).
 
 use super::Extended;
-use super::format::{Format, Rounding, decode, encode, is_finite};
+use super::format::{Format, Rounding, decode, encode, has_sign, is_finite};
 
 /// An interval of numbers of a format, one of which the hardware holds; −0 and +0 are distinct.
 ///
@@ -13,8 +13,9 @@ pub struct Rounded {
     high: u64,
 }
 
+/// The sign bit, or for a format without signs the first bit above its encodings.
 fn sign_bit(format: Format) -> u64 {
-    1 << (8 * format.bytes() - 1)
+    1 << (8 * format.bytes() - u32::from(has_sign(format)))
 }
 
 /// A key that orders encodings by value, −0 before +0.
@@ -98,6 +99,8 @@ impl Rounded {
             Format::F64 => 1 << 52,
             Format::E4m3 => 1 << 3,
             Format::E5m2 => 1 << 2,
+            // Has no subnormal numbers.
+            Format::Ue8m0 => 0,
         };
         let sign = sign_bit(self.format);
         let flush = |bits: u64| if bits & (sign - 1) < normal { bits & sign } else { bits };

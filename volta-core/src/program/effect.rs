@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::asynchronous::Async;
 use super::op::{InstId, Op, Space, Src};
-use super::tensor_memory::TensorMemoryOp;
+use super::tensor_memory::{ProductKind, TensorMemoryOp};
 use crate::number::format::{Format, Rounding};
 
 /// The effect of an operation.
@@ -189,12 +189,13 @@ impl Op {
         if let Op::Unsupported { reason } = self { Some(reason) } else { self.unevaluated() }
     }
 
-    /// The reason why its results are not known, if they are not (rule S2).
+    /// The reason why its results are never known, if they are not (rule S2).
     pub fn unevaluated(&self) -> Option<&str> {
         if let Op::Unevaluated { reason, .. } = self {
             Some(reason)
         } else if let Op::Async(Async::Tensor(TensorMemoryOp::Multiply(product))) = self {
-            product.scales.map(|_| "block-scaled products are not computed yet")
+            (product.kind == ProductKind::ScaledFour)
+                .then_some("products of elements of 4 bits are not computed yet")
         } else {
             None
         }

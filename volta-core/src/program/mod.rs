@@ -62,8 +62,8 @@ pub use op::*;
 pub use polling::{FirstTest, Polling, SkippedWait};
 pub use repeat::{Loop, Loops};
 pub use tensor_memory::{
-    CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TENSOR_COLUMNS, TENSOR_LANES,
-    TensorMemoryOp, TensorProduct,
+    CopiedLanes, CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TENSOR_COLUMNS,
+    TENSOR_LANES, TensorMemoryOp, TensorProduct,
 };
 pub use update::{Scope, Swap, Turn, Update};
 pub use variables::{WORKSPACE, is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};

@@ -21,7 +21,7 @@ use super::op::{
     Space, Src, ToIntegral, Width,
 };
 use super::tensor_memory::{
-    CopiedShape, LeftFactor, Moved, MovedShape, Scales, TensorMemoryOp, TensorProduct,
+    CopiedLanes, CopiedShape, LeftFactor, Moved, MovedShape, Scales, TensorMemoryOp, TensorProduct,
 };
 use super::update::Swap;
 use crate::number::format::{Format, Rounding};
@@ -597,7 +597,11 @@ impl Display for TensorMemoryOp {
                 write!(out, "tensor.fence.{}", if *before { "before" } else { "after" })
             }
             TensorMemoryOp::Copy { to, from, shape: CopiedShape { lanes, columns } } => {
-                write!(out, "tensor.copy.{lanes}x{columns} {to}, {from}")
+                let spread = match lanes {
+                    CopiedLanes::All | CopiedLanes::Quarters => String::new(),
+                    CopiedLanes::Alternating | CopiedLanes::Halves => format!(".{}", name(lanes)),
+                };
+                write!(out, "tensor.copy.{}x{columns}{spread} {to}, {from}", lanes.rows())
             }
             TensorMemoryOp::Multiply(product) => write!(out, "{product}"),
         }

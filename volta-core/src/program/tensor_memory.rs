@@ -98,13 +98,53 @@ pub struct Scales {
     pub blocks: u32,
 }
 
-/// The shape of a copy from shared memory (`tcgen05.cp`); a copy to 32 lanes goes to each quarter of the lanes.
+/// The shape of a copy from shared memory (`tcgen05.cp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopiedShape {
-    /// 128, or 32 for `.warpx4`.
-    pub lanes: u32,
+    /// The lanes that its rows go to.
+    pub lanes: CopiedLanes,
     /// 4 or 8.
     pub columns: u32,
+}
+
+/// The lanes that the rows of a copy from shared memory go to (ISA, tcgen05.cp).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopiedLanes {
+    /// Row `r` of 128 to lane `r`.
+    All,
+    /// Of 64 rows, the upper 32 to the first and the third quarter of the lanes, the lower 32 to the second and the
+    /// fourth (`.warpx2::02_13`).
+    Alternating,
+    /// Of 64 rows, the upper 32 to the first two quarters of the lanes, the lower 32 to the last two
+    /// (`.warpx2::01_23`).
+    Halves,
+    /// 32 rows to each quarter of the lanes (`.warpx4`).
+    Quarters,
+}
+
+impl CopiedLanes {
+    /// Number of rows that are copied.
+    pub fn rows(self) -> u32 {
+        match self {
+            CopiedLanes::All => 128,
+            CopiedLanes::Alternating | CopiedLanes::Halves => 64,
+            CopiedLanes::Quarters => 32,
+        }
+    }
+
+    /// The lanes that a row goes to.
+    pub fn of(self, row: u32) -> impl Iterator<Item = u32> {
+        let (quarter, down) = (row / 32, row % 32);
+        let quarters: &[u32] = match (self, quarter) {
+            (CopiedLanes::All, _) => &[0],
+            (CopiedLanes::Alternating, _) => &[0, 2],
+            (CopiedLanes::Halves, 0) => &[0, 1],
+            // The lower 32 rows begin one quarter further on.
+            (CopiedLanes::Halves, _) => &[1, 2],
+            (CopiedLanes::Quarters, _) => &[0, 1, 2, 3],
+        };
+        quarters.iter().map(move |further| 32 * (quarter + further) + down)
+    }
 }
 
 /// The left factor of a product.
@@ -312,6 +352,27 @@ impl TensorMemoryOp {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// Each lane gets one row, and every row goes where the layouts of CuTe (`copy_traits_sm100`) put it, as
+    /// `(rows, parts, copies)` to lanes: `(128):(1)`, `(64,2):(1,64)`, `(32,2,2):(1,64,32)`, `(32,4):(1,32)`.
+    #[test]
+    fn copies_fill_all_lanes() {
+        use CopiedLanes::{All, Alternating, Halves, Quarters};
+        for (lanes, part, apart, copies) in
+            [(All, 128, 0, [0].as_slice()), (Alternating, 64, 0, &[0, 64]), (Halves, 32, 64, &[0, 32])]
+                .into_iter()
+                .chain([(Quarters, 32, 0, [0, 32, 64, 96].as_slice())])
+        {
+            let mut all = BTreeSet::new();
+            for row in 0..lanes.rows() {
+                let of: Vec<u32> = lanes.of(row).collect();
+                let cute = copies.iter().map(|copy| row % part + row / part * apart + copy);
+                assert_eq!(of, cute.collect::<Vec<u32>>(), "{lanes:?}, row {row}");
+                all.extend(of);
+            }
+            assert_eq!(all, (0..TENSOR_LANES).collect(), "{lanes:?}");
+        }
+    }
 
     /// Each register of a warp has its own place, and all places together form a rectangle.
     #[test]

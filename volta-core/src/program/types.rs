@@ -55,6 +55,7 @@ impl Type {
             "f32x2" => Some(Type::FloatPair(Format::F32)),
             "e4m3x2" => Some(Type::FloatPair(Format::E4m3)),
             "e5m2x2" => Some(Type::FloatPair(Format::E5m2)),
+            "ue8m0x2" => Some(Type::FloatPair(Format::Ue8m0)),
             "pred" => Some(Type::Pred),
             _ => None,
         }

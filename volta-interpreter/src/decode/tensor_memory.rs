@@ -3,7 +3,7 @@
 use volta_core::ptx::tree::Operand;
 
 use super::super::op::{Address, Collective, Op, PhaseOp, Source, Space, Type};
-use super::super::tensor_memory::{Kind, Left, Moves, Tensor, TensorCopy, TensorProduct};
+use super::super::tensor_memory::{Kind, Left, Moves, Multicast, Tensor, TensorCopy, TensorProduct};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -67,14 +67,26 @@ impl Decoder {
                 return Ok(Some(Op::Phase { at: self.address(at(0)?, space)?, op }));
             }
             "cp" => {
-                let shapes = [("128x256b", (128, 8)), ("128x128b", (128, 4)), ("32x128b", (32, 4))];
-                let (lanes, columns) = modifiers.one_of(&shapes).ok_or("its shape is not known")?;
-                if pair || (lanes == 32) != modifiers.take("warpx4") {
+                let shapes = [
+                    ("128x256b", (128, 8)),
+                    ("128x128b", (128, 4)),
+                    ("64x128b", (64, 4)),
+                    ("32x128b", (32, 4)),
+                ];
+                let (rows, columns) = modifiers.one_of(&shapes).ok_or("its shape is not known")?;
+                let all = |part, apart, copies| Multicast { part, apart, copies };
+                let kinds = [
+                    ("warpx4", (32, all(32, 0, (4, 32)))),
+                    ("warpx2::02_13", (64, all(64, 0, (2, 64)))),
+                    ("warpx2::01_23", (64, all(32, 64, (2, 32)))),
+                ];
+                let (of, multicast) = modifiers.one_of(&kinds).unwrap_or((128, all(128, 0, (1, 0))));
+                if pair || of != rows {
                     return Err("where it copies to is not known".into());
                 }
                 let from = self.source(at(1)?, Type::Bits(64))?;
                 let to = self.tensor_address(at(0)?)?;
-                return Ok(Some(Op::TensorCopy(TensorCopy { to, from, lanes, columns })));
+                return Ok(Some(Op::TensorCopy(TensorCopy { to, from, rows, columns, multicast })));
             }
             "mma" => {
                 return Ok(Some(Op::TensorProduct(Box::new(
@@ -144,6 +156,7 @@ impl Decoder {
             ("kind::tf32", Kind::Tf32),
             ("kind::f8f6f4", Kind::F8),
             ("kind::i8", Kind::I8),
+            ("kind::mxf8f6f4", Kind::Scaled),
         ];
         let kind = modifiers.one_of(&kinds).ok_or("its kind is not known")?;
         modifiers.ignore(&[
@@ -155,9 +168,18 @@ impl Decoder {
         let [d, a, b, descriptor, rest @ ..] = operands else {
             return Err("it has five operands or more".into());
         };
-        let (disabled, adds) = match rest {
-            [adds] => (Vec::new(), adds),
-            [disabled @ Operand::Vector(..), adds] => (self.values(disabled, WORD)?, adds),
+        modifiers.ignore(&["block_scale", "scale_vec::1X", "block32"]);
+        let (mut disabled, mut scales) = (Vec::new(), None);
+        let adds = match (kind, rest) {
+            (Kind::Scaled, [of_a, of_b, adds]) => {
+                scales = Some([self.tensor_address(of_a)?, self.tensor_address(of_b)?]);
+                adds
+            }
+            (_, [adds]) => adds,
+            (_, [lanes @ Operand::Vector(..), adds]) => {
+                disabled = self.values(lanes, WORD)?;
+                adds
+            }
             _ => return Err("its accumulator is scaled".into()),
         };
         let wide = Type::Bits(64);
@@ -172,6 +194,7 @@ impl Decoder {
             },
             b: self.source(b, wide)?,
             descriptor: self.source(descriptor, WORD)?,
+            scales,
             disabled,
             adds: self.source(adds, Type::Pred)?,
         })

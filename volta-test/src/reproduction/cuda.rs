@@ -324,7 +324,7 @@ fn data_type(element: Element) -> &'static str {
         Element::Float(Format::Tf32) => "TFLOAT32",
         Element::Float(Format::F32) => "FLOAT32",
         Element::Float(Format::F64) => "FLOAT64",
-        Element::Float(Format::E4m3 | Format::E5m2) | Element::Bool => "UINT8",
+        Element::Float(Format::E4m3 | Format::E5m2 | Format::Ue8m0) | Element::Bool => "UINT8",
         Element::Int { bytes: 1, .. } => "UINT8",
         Element::Int { bytes: 2, .. } => "UINT16",
         Element::Int { bytes: 4, signed: true } => "INT32",

@@ -62,7 +62,7 @@ fn unit(format: Format, size: &Rational) -> Option<Rational> {
         Format::F16 => (10, -24),
         Format::Bf16 => (7, -133),
         Format::F32 => (23, -149),
-        Format::Tf32 | Format::F64 | Format::E4m3 | Format::E5m2 => return None,
+        Format::Tf32 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => return None,
     };
     let least = Rational::power_of_two(least);
     if size.is_zero() {

@@ -440,7 +440,7 @@ impl Cta<'_> {
         };
         let value = match format {
             Format::F32 | Format::Tf32 => self.packed.as_f32(value),
-            Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 => value,
+            Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => value,
         };
         match value {
             Value::Bits(bits) => Ok(self.literal(format, bits).map(TermId::from_raw)),

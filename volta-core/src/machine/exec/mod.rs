@@ -47,6 +47,8 @@ mod tensor_copy;
 mod tensor_memory;
 mod tensor_pair;
 mod tensor_product;
+mod tensor_scales;
+mod tensor_shape;
 mod tile;
 mod unevaluated;
 mod warpgroup;

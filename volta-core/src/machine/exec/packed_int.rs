@@ -12,7 +12,7 @@ use super::known::{Known, Knowns};
 use super::shape::Shape;
 use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
-use crate::number::format::Format;
+use crate::number::format::{Format, has_sign};
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
 use crate::term::{NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
@@ -312,9 +312,9 @@ impl PackedInts<'_> {
     }
 }
 
-/// The sign bit of a format's encoding.
+/// The sign bit of a format's encoding, if it has one.
 pub(super) fn sign_bit(format: Format) -> Option<u64> {
-    Some(1 << (8 * format.bytes() - 1))
+    has_sign(format).then(|| 1 << (8 * format.bytes() - 1))
 }
 
 /// A known bit field that consists of whole bytes of a register: start and length in bytes.

@@ -8,9 +8,9 @@ use super::super::packed::Cell;
 use super::super::warp::Warp;
 use super::shared_matrix::SharedMatrix;
 use super::tensor_memory::{Spot, split};
-use super::tensor_product::Refused;
+use super::tensor_shape::Refused;
 use crate::base::lane::Lane;
-use crate::program::{Address, CopiedShape, Factor, InstId, TENSOR_LANES};
+use crate::program::{Address, CopiedShape, Factor, InstId};
 
 impl Cta<'_> {
     /// `tcgen05.cp` of one lane.
@@ -33,23 +33,23 @@ impl Cta<'_> {
         let (layout, of) = self.described(warp, lane, pc, from, true)?;
         let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };
         let mut words = Vec::new();
-        let extent = (shape.lanes as usize, shape.columns as usize);
+        let extent = (shape.lanes.rows() as usize, shape.columns as usize);
         self.read_shared_matrix(
             warp,
             &[lane],
             pc,
             matrix,
             (4, extent, reader),
-            &mut |cta, _, (down, across), word| {
+            &mut |cta, _, (row, across), word| {
                 let pieces = cta.packed.split(word, 4);
-                words.push((down as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.packed)));
+                words.push((row as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.packed)));
                 Ok(())
             },
         )?;
-        for group in (0..TENSOR_LANES).step_by(shape.lanes as usize) {
-            for (down, across, content) in &words {
-                let place = Spot { rank: warp.rank, lane: group + down, column: column + across };
-                self.write_tensor(warp, &[lane], by, place, *content)?;
+        for (row, across, content) in words {
+            for to in shape.lanes.of(row) {
+                let place = Spot { rank: warp.rank, lane: to, column: column + across };
+                self.write_tensor(warp, &[lane], by, place, content)?;
             }
         }
         self.start_tensor_operation(warp.thread(lane), pc, number, &[warp.rank])

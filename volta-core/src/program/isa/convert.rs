@@ -4,7 +4,7 @@
 //! with sign for signed types.
 
 use super::{Row, Types, row};
-use crate::number::format::{Format, Rounding};
+use crate::number::format::{Format, Rounding, has_sign};
 use crate::program::op::{Clamp, Int, Op, Precision, RegId, Src, ToIntegral, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, float_width};
@@ -104,7 +104,7 @@ fn int_to_int(x: &mut Operation<'_, '_>, options: &Options, to: Int, from: Int) 
 fn arithmetic(x: &Operation<'_, '_>, format: Format) -> Lowered {
     match format {
         Format::F16 | Format::Bf16 | Format::F32 | Format::F64 => Ok(()),
-        Format::Tf32 | Format::E4m3 | Format::E5m2 => Err(x.wrong_type()),
+        Format::Tf32 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => Err(x.wrong_type()),
     }
 }
 
@@ -174,7 +174,7 @@ fn float_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from
         Format::F64 => 3,
         Format::F32 => 2,
         Format::Tf32 => 1,
-        Format::F16 | Format::Bf16 | Format::E4m3 | Format::E5m2 => 0,
+        Format::F16 | Format::Bf16 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => 0,
     };
     let narrowing = rank(to) < rank(from) || (rank(to) == rank(from) && to != from);
     only(x, integral.is_none() || to == from)?;
@@ -197,6 +197,9 @@ fn floats_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format) -> L
     let clamp = clamp(x, options)?;
     let Options { rounding, integral, ftz, saturate, finite, away, .. } = *options;
     only(x, integral.is_none() && !ftz && !saturate && !away)?;
+    if !has_sign(to) {
+        return Err(x.unsupported(TO_POWERS));
+    }
     let tiny = matches!(to, Format::E4m3 | Format::E5m2);
     only(x, to != Format::F32 && (finite || !tiny))?;
     let rounding = rounding.ok_or_else(|| x.unsupported("it needs a rounding mode"))?;
@@ -218,14 +221,20 @@ fn floats_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format) -> L
     Ok(())
 }
 
+/// Such a conversion changes a number by up to a factor of two, which is no rounding error (rule V2).
+const TO_POWERS: &str = "conversions to powers of two are not supported";
+
 /// Conversions between two 16-bit and two 8-bit floats.
 fn pair_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: Format) -> Lowered {
     let clamp = clamp(x, options)?;
     let Options { rounding, integral, ftz, saturate, finite, away, .. } = *options;
     let tiny = |format| matches!(format, Format::E4m3 | Format::E5m2);
     let half = |format| matches!(format, Format::F16 | Format::Bf16);
+    if !has_sign(to) {
+        return Err(x.unsupported(TO_POWERS));
+    }
     let narrowing = tiny(to) && half(from);
-    let widening = tiny(from) && half(to);
+    let widening = tiny(from) && half(to) || !has_sign(from) && to == Format::Bf16 && !finite;
     only(x, integral.is_none() && !ftz && !saturate && !away && rounding == Some(Rounding::Nearest))?;
     only(x, (narrowing && finite) || (widening && !(finite && to == Format::F16)))?;
     x.done(2)?;

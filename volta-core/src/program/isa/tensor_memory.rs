@@ -7,7 +7,8 @@ use crate::program::asynchronous::{Adds, Async, BarrierAction, Factor};
 use crate::program::op::{Address, Int, Op, Space, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::tensor_memory::{
-    CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TensorMemoryOp, TensorProduct,
+    CopiedLanes, CopiedShape, LeftFactor, Moved, MovedShape, ProductKind, Scales, TensorMemoryOp,
+    TensorProduct,
 };
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
@@ -18,7 +19,7 @@ const B64: Type = Type::Bits(Width::W64);
 
 /// Variants that are named but not supported.
 const NOT_YET: [(&str, &str); 4] = [
-    ("shift", "shifts of tensor memory are not supported yet"),
+    ("shift", "shifts of tensor memory are not supported: the ISA does not say which lanes move where"),
     ("sp", "sparse factors are not supported yet"),
     ("ws", "products with a stationary right factor are not supported yet"),
     ("red", "loads that reduce are not supported yet"),
@@ -228,7 +229,6 @@ fn blocks(x: &mut Operation<'_, '_>, sizes: &[(&'static str, u32)], default: Opt
 fn copy(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     for (modifier, why) in [
         ("4x256b", "copies to four lanes are not supported yet"),
-        ("64x128b", "copies to pairs of warps are not supported yet"),
         ("b8x16", "copies that unpack elements are not supported yet"),
     ] {
         if x.flag(modifier) {
@@ -238,13 +238,22 @@ fn copy(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     if is_of_pair(x)? {
         return Err(x.unsupported("copies to the tensor memory of two CTAs are not supported yet"));
     }
-    let shape = x.require(&[
-        ("128x256b", CopiedShape { lanes: 128, columns: 8 }),
-        ("128x128b", CopiedShape { lanes: 128, columns: 4 }),
-        ("32x128b", CopiedShape { lanes: 32, columns: 4 }),
+    let to = |lanes, columns| CopiedShape { lanes, columns };
+    let mut shape = x.require(&[
+        ("128x256b", to(CopiedLanes::All, 8)),
+        ("128x128b", to(CopiedLanes::All, 4)),
+        ("64x128b", to(CopiedLanes::Halves, 4)),
+        ("32x128b", to(CopiedLanes::Quarters, 4)),
     ])?;
-    if shape.lanes == 32 {
-        x.require(&[("warpx4", ())])?;
+    match shape.lanes {
+        CopiedLanes::All => {}
+        CopiedLanes::Alternating | CopiedLanes::Halves => {
+            shape.lanes = x.require(&[
+                ("warpx2::02_13", CopiedLanes::Alternating),
+                ("warpx2::01_23", CopiedLanes::Halves),
+            ])?;
+        }
+        CopiedLanes::Quarters => x.require(&[("warpx4", ())])?,
     }
     x.done(2)?;
     let from = Factor::Shared { descriptor: x.source(1, B64)?, k_major: true, of: None };
