@@ -27,11 +27,13 @@ using Mainloop = cutlass::gemm::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Half, Rows, 8, Half, Columns, 8, float, Part, Ctas, cute::_3,
     cute::conditional_t<COOPERATIVE, cutlass::gemm::KernelTmaWarpSpecializedCooperative,
                         cutlass::gemm::KernelTmaWarpSpecializedPingpong>>::CollectiveOp;
-using Kernel = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, Epilogue,
-                                                    cutlass::gemm::PersistentScheduler>;
+// CTAs take whole tiles, or as many steps of the depth each, and add parts of a tile in turns.
+using Scheduler = cute::conditional_t<STREAM_K, cutlass::gemm::StreamKScheduler, cutlass::gemm::PersistentScheduler>;
+using Kernel =
+    cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, Epilogue, Scheduler>;
 
 template __global__ void cutlass::device_kernel<Kernel>(const __grid_constant__ Kernel::Params);
 
 // The case says where the parameters lie and how much memory is shared.
-static_assert(sizeof(Kernel::Params) == 1792);
+static_assert(sizeof(Kernel::Params) == (STREAM_K ? 1920 : 1792));
 static_assert(Kernel::SharedStorageSize == (COOPERATIVE ? 124928 : 75776));

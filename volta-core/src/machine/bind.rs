@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Shared memory is assumed to begin at a multiple of this number of bytes (rule M1).
-const WINDOW_ALIGN: u64 = 1024;
+pub(super) const WINDOW_ALIGN: u64 = 1024;
 /// The dynamic window, if it follows other objects, is assumed to begin at a multiple of this number of bytes (rule
 /// M1).
 const DYNAMIC_ALIGN: u64 = 128;
@@ -598,11 +598,9 @@ impl Builder<'_> {
             .filter(|variable| variable.space == Space::Shared && variable.size.is_none())
             .map(|variable| variable.align)
             .max();
-        // Variables are listed in the order in which the kernel uses them, not in that of their declarations.
-        let statics = self.program.variables.iter().enumerate();
-        let statics =
-            statics.filter(|(_, variable)| variable.space == Space::Shared && variable.size.is_some());
-        let first_shared = statics.min_by_key(|(_, variable)| variable.declared_at).map(|(number, _)| number);
+        let first_shared = self.program.first_in_shared_memory();
+        let begins_dynamic =
+            first_shared.is_some_and(|first| self.program.variables[first.index()].size.is_none());
         for (number, variable) in self.program.variables.iter().enumerate() {
             let given = self.given_tensor(number, variable)?;
             let element = given.as_ref().map(|tensor| tensor.element);
@@ -674,7 +672,8 @@ impl Builder<'_> {
             let declared = if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align };
             let align = match variable.space {
                 Space::Shared if strict => declared,
-                Space::Shared if first_shared == Some(number) || is_dynamic && first_shared.is_none() => {
+                Space::Shared if is_dynamic && begins_dynamic => declared.max(WINDOW_ALIGN),
+                Space::Shared if first_shared.is_some_and(|first| first.index() == number) => {
                     declared.max(WINDOW_ALIGN)
                 }
                 Space::Shared if is_dynamic => declared.max(DYNAMIC_ALIGN),

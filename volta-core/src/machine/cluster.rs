@@ -330,7 +330,8 @@ impl<'l> Cta<'l> {
             let address = self.concrete(warp, a, lane, pc, "an address")?;
             // This reports an address outside of shared memory.
             self.in_cta((space, address), 0, (warp, lane, pc))?;
-            out[lane] = self.rank_of_address((space, address)).map_or(0, u64::from);
+            let rank = self.rank_of_address((space, address));
+            out[lane] = rank.map_or(0, |rank| self.launch.rank_in_cluster(rank).into());
         }
         warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
@@ -339,10 +340,6 @@ impl<'l> Cta<'l> {
     /// The ranks of the CTAs that the mask of a multicast names.
     pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: Lane, pc: InstId) -> Result<Vec<u32>, Stop> {
         let ranks = self.launch.cluster_ranks();
-        if self.launch.cooperative {
-            let message = "copies to several CTAs in a cooperative grid are not supported yet".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
-        }
         if mask == 0 || mask >> ranks != 0 {
             let message = format!("a copy to the CTAs {mask:#06x} of a cluster of {ranks}");
             return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
@@ -359,15 +356,20 @@ impl<'l> Cta<'l> {
     ) -> Result<(Space, u64), Stop> {
         let (own, inner) = locate(space, address);
         let ranks = self.launch.cluster_ranks();
-        if self.launch.cooperative {
-            let message = "addresses in another CTA of a cluster in a cooperative grid are not supported yet"
-                .to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
-        }
         let there = match own {
             Space::Shared | Space::Cluster if rank < u64::from(ranks) => {
                 let found = self.launch.objects.find(Space::Cluster, inner);
-                found.and_then(|_| self.launch.objects.in_cta(inner, number_of(rank as usize)))
+                // The clusters of a cooperative grid have one CTA.
+                let rank = if self.launch.cooperative { warp.rank } else { number_of(rank as usize) };
+                let is_foreign = self.launch.cooperative
+                    && self.launch.objects.rank_at(inner).is_some_and(|own| own != rank);
+                if is_foreign {
+                    let message =
+                        "an address in the shared memory of another CTA of a cooperative grid is not supported"
+                            .to_string();
+                    return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+                }
+                found.and_then(|_| self.launch.objects.in_cta(inner, rank))
             }
             Space::Shared
             | Space::Cluster

@@ -148,7 +148,8 @@ pub fn run(
     recognition: Recognition,
     outputs: Outputs,
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let Guarded { program, assumptions: guarded } = opaque::guarded(which, program, side, params);
+    let Guarded { program, assumptions: guarded } =
+        opaque::guarded(which, program, side, params, options.rules.strict_alignment);
     let mut launch = match Launch::bind(which, &program, side, params, options, recognition) {
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),

@@ -111,12 +111,7 @@ impl Relied {
         all.extend(self.masks.assumptions());
         all.extend(self.alignments.iter().zip(launch.objects.iter()).filter_map(|(needed, (_, object))| {
             let (needed, name) = (needed.get(), pretty_name(&object.name));
-            (needed > object.declared).then(|| {
-                Assumption::relied(format!(
-                    "`{name}` at a multiple of {needed} bytes, which its declaration does not promise: \
-                     `__align__({needed})` (M1)"
-                ))
-            })
+            (needed > object.declared).then(|| Assumption::relied(misaligned(name, needed)))
         }));
         all.extend(self.stores.iter().map(|pc| {
             Assumption::relied(format!(
@@ -174,4 +169,11 @@ pub(super) fn instruction(launch: &Launch<'_>, pc: InstId) -> String {
     let (line, text) = place
         .map_or((0, String::new()), |place| (place.cuda.map_or(place.line, |cuda| cuda.line), place.text));
     format!("line {line} (`{}`)", text.trim_end_matches(';'))
+}
+
+/// An alignment that a declaration does not promise.
+pub(super) fn misaligned(name: &str, bytes: u64) -> String {
+    format!(
+        "`{name}` at a multiple of {bytes} bytes, which its declaration does not promise: `__align__({bytes})` (M1)"
+    )
 }

@@ -124,6 +124,15 @@ impl Program {
         Some(VariableId::from_index(at))
     }
 
+    /// The variable with which shared memory begins: the static one that is declared first, or the dynamic window.
+    pub fn first_in_shared_memory(&self) -> Option<VariableId> {
+        let all =
+            || self.variables.iter().enumerate().filter(|(_, variable)| variable.space == Space::Shared);
+        let statics = all().filter(|(_, variable)| variable.size.is_some());
+        let first = statics.min_by_key(|(_, variable)| variable.declared_at).or_else(|| all().next());
+        first.map(|(at, _)| VariableId::from_index(at))
+    }
+
     /// The variables that the code names.
     pub fn mentioned(&self) -> FxHashSet<VariableId> {
         let mut found = FxHashSet::default();

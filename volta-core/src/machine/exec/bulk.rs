@@ -81,7 +81,8 @@ impl Cta<'_> {
             let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
             // For a pair of CTAs: each copy signals the CTA of its pair with the same parity of rank as the CTA of the
             // named barrier.
-            let parity = self.rank_of_address(barrier).filter(|_| pair).map(|rank| rank & 1);
+            let rank = self.rank_of_address(barrier).filter(|_| pair);
+            let parity = rank.map(|rank| self.launch.rank_in_cluster(rank) & 1);
             for rank in self.ranks_in(ctas, warp, lane, pc)? {
                 let at = (&*warp, lane, pc);
                 let signalled = parity.map_or(rank, |parity| rank & !1 | parity);

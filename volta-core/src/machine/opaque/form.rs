@@ -113,6 +113,12 @@ impl Sums {
         Sums { list: Vec::new(), known: FxHashMap::default(), zeros, global }
     }
 
+    /// Takes at least this number of low bits of a base for 0.
+    pub(super) fn align(&mut self, base: Base, zeros: u32) {
+        let known = self.zeros.entry(base).or_insert(zeros);
+        *known = zeros.max(*known);
+    }
+
     pub(super) fn get(&self, sum: u32) -> &Sum {
         &self.list[sum as usize]
     }

@@ -22,10 +22,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::{Part, arguments, parts};
+use super::bind::WINDOW_ALIGN;
+use super::objects::pretty_name;
+use super::relied::misaligned;
 use crate::base::assumption::Assumption;
 use crate::case::{Param, ParamKind, Role, Side, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
+use transfer::ADDRESSED;
 
 /// Tensors begin at multiples of this number of bytes, as returned by `cudaMalloc`.
 pub(super) const TENSOR_ALIGN: u64 = 256;
@@ -91,9 +95,23 @@ struct Analysis<'p> {
 }
 
 /// The program with faults in place of operations that are not allowed.
-pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
-    let Found { forbidden, widest, tensor_loads, nowhere, leaders } =
-        Analysis::new(which, program, side, params).run();
+pub(super) fn guarded<'p>(
+    which: Which,
+    program: &'p Program,
+    side: &Side,
+    params: &[Param],
+    strict_alignment: bool,
+) -> Guarded<'p> {
+    let declared = Analysis::new(which, program, side, params).run();
+    let (found, aligned) = match program.first_in_shared_memory().filter(|_| !strict_alignment) {
+        Some(first) if declared.addresses().next().is_some() => {
+            let mut analysis = Analysis::new(which, program, side, params);
+            analysis.align(first, WINDOW_ALIGN);
+            declared.or_aligned(analysis.run(), program, first)
+        }
+        Some(_) | None => (declared, None),
+    };
+    let Found { forbidden, widest, tensor_loads, nowhere, leaders } = found;
     let widest = widest.map(|bytes| {
         Assumption::relied(format!(
             "tensors begin at multiples of {TENSOR_ALIGN} bytes, as from `cudaMalloc`; accesses of up to {bytes} \
@@ -121,7 +139,7 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
                 .to_string(),
         )
     });
-    Guarded { program, assumptions: widest.into_iter().chain(leaders).collect() }
+    Guarded { program, assumptions: widest.into_iter().chain(leaders).chain(aligned).collect() }
 }
 
 /// A program without operations that are not allowed.
@@ -146,7 +164,35 @@ struct Found {
     leaders: bool,
 }
 
+impl Found {
+    /// Operations whose address is computed from bits that are not determined.
+    fn addresses(&self) -> impl Iterator<Item = usize> {
+        self.forbidden.iter().filter(|(_, why)| *why == ADDRESSED).map(|(at, _)| *at)
+    }
+
+    /// What an analysis found that takes the object with which shared memory begins for aligned, if more addresses are
+    /// determined then, with that assumption. As a number, or where it decides something, no address is determined by it.
+    fn or_aligned(self, aligned: Found, program: &Program, first: VariableId) -> (Found, Option<Assumption>) {
+        let left: BTreeSet<usize> = aligned.addresses().collect();
+        if self.addresses().all(|at| left.contains(&at)) {
+            return (self, None);
+        }
+        let mut forbidden: BTreeMap<usize, &str> = aligned.forbidden.iter().copied().collect();
+        forbidden.extend(self.forbidden.iter().filter(|(_, why)| *why != ADDRESSED).copied());
+        let name = pretty_name(&program.variables[first.index()].name);
+        let assumption = Assumption::relied(misaligned(name, WINDOW_ALIGN));
+        (Found { forbidden: forbidden.into_iter().collect(), ..aligned }, Some(assumption))
+    }
+}
+
 impl<'p> Analysis<'p> {
+    /// Takes an object for aligned to this number of bytes.
+    fn align(&mut self, variable: VariableId, bytes: u64) {
+        let is_dynamic = self.program.variables[variable.index()].size.is_none();
+        let of = if is_dynamic { self.dynamic.unwrap_or(variable) } else { variable };
+        self.sums.align(Base::Variable(of), bytes.trailing_zeros());
+    }
+
     fn new(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Analysis<'p> {
         let is_dynamic = |at: &usize| {
             let variable = &program.variables[*at];
