@@ -74,6 +74,7 @@ impl Agent {
         match (self, other) {
             (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) if number == other => true,
+            (Agent::Copy { update: None, .. }, _) => false,
             // Rule Y15 requires that stores to flags are ordered; loads that wait do not race with stores and atomics.
             (Agent::Setter { .. }, Agent::Setter { .. }) => false,
             (Agent::Setter { .. } | Agent::Atomic { .. }, Agent::Waiter { .. })
@@ -113,6 +114,15 @@ impl Agent {
             | Agent::Barrier
             | Agent::Setter { .. }
             | Agent::Waiter { .. } => None,
+        }
+    }
+
+    /// Whether both are one operation: an asynchronous one, or one that an unspecified lane performs.
+    pub(super) fn is_same_operation(self, other: Agent) -> bool {
+        match (self, other) {
+            (Agent::Copy { number, .. }, Agent::Copy { number: same, .. }) => number == same && self == other,
+            (Agent::AnyOf { operation, .. }, Agent::AnyOf { operation: same, .. }) => operation == same,
+            _ => false,
         }
     }
 

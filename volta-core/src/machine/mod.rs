@@ -30,6 +30,7 @@ mod fragment;
 mod further;
 mod globals;
 mod grid;
+mod history;
 mod int_terms;
 mod lockstep;
 mod masks;

@@ -12,30 +12,13 @@
 
 use super::agent::Agent;
 use super::clock::Clocks;
+use super::history::{Histories, History};
 use super::order::{Access, Copied, CopyEnds, Operations, Order, Pipeline};
 use crate::base::index::number_of;
 use crate::program::{InstId, Scope};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::ops::Range;
-
-/// Accesses to one cell that a later access may race with.
-#[derive(Clone, Debug, Default)]
-struct History {
-    writes: Vec<Access>,
-    reads: Vec<Access>,
-    /// The thread that last wrote by the async proxy, and a number n: this thread knows that the first n reads are
-    /// over, and keeps this knowledge.
-    over: (u32, usize),
-}
-
-impl History {
-    /// The reads without those that a thread is known to be ordered after.
-    fn reads_for(&self, thread: u32) -> &[Access] {
-        let (writer, over) = self.over;
-        &self.reads[if writer == thread { over } else { 0 }..]
-    }
-}
 
 /// Two accesses that race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +51,7 @@ impl Conflict {
 #[derive(Debug)]
 pub(super) struct VectorClockDetector {
     pub(super) clocks: Clocks,
-    cells: FxHashMap<(u32, u64), History>,
+    cells: Histories,
     entries: u64,
     copies: Vec<Copied>,
     /// By the number of a warp's part of a warpgroup product: the ends of other warps' waits for the same product.
@@ -96,7 +79,7 @@ impl VectorClockDetector {
         VectorClockDetector {
             of_cta: number_of(of_cta),
             clocks: Clocks::new(threads),
-            cells: FxHashMap::default(),
+            cells: Histories::default(),
             entries: 0,
             copies: Vec::new(),
             parts: FxHashMap::default(),
@@ -187,7 +170,8 @@ impl VectorClockDetector {
 
     /// Bytes of race state.
     pub(super) fn bytes(&self) -> u64 {
-        (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
+        self.entries * size_of::<Access>() as u64
+            + self.cells.bytes()
             + self.copies.len() as u64 * size_of::<Copied>() as u64
             // An estimate for the waits by the lanes of three warps.
             + self.parts.len() as u64 * 1024
@@ -197,7 +181,7 @@ impl VectorClockDetector {
 
     /// The writes and reads of a cell that later accesses may still race with.
     pub(super) fn history(&self, object: u32, cell: u64) -> (&[Access], &[Access]) {
-        match self.cells.get(&(object, cell)) {
+        match self.cells.get((object, cell)) {
             Some(history) => (&history.writes, &history.reads),
             None => (&[], &[]),
         }
@@ -231,7 +215,7 @@ impl VectorClockDetector {
         writes: bool,
     ) -> Result<(), Conflict> {
         let by = self.operations.performers(thread, agent);
-        if let Some(history) = self.cells.get(&place) {
+        if let Some(history) = self.cells.get(place) {
             for thread in &by {
                 let access = self.access_now((*thread, agent), bytes, inst);
                 self.check(history, &access, writes)?;
@@ -258,7 +242,7 @@ impl VectorClockDetector {
     ) -> Vec<Conflict> {
         let mut conflicts: Vec<Conflict> = Vec::new();
         let by = self.operations.performers(thread, agent);
-        if let Some(history) = self.cells.get(&place) {
+        if let Some(history) = self.cells.get(place) {
             for thread in &by {
                 let later = self.access_now((*thread, agent), bytes, inst);
                 let reads = if writes { &history.reads[..] } else { &[] };
@@ -357,7 +341,7 @@ impl VectorClockDetector {
         let Access { agent, bytes, .. } = access;
         self.recorded = self.recorded.saturating_add(1);
         let order = Order { clocks: &self.clocks, copies: &self.copies, operations: &self.operations };
-        let history = self.cells.entry(place).or_default();
+        let history = self.cells.get_mut(place);
         let before = history.writes.len() + history.reads.len();
         // An earlier access that is ordered before this one, at bytes that this one covers, may be forgotten:
         // everything that races with it races with this access as well, or is ordered before it. This does not hold for
@@ -383,7 +367,7 @@ impl VectorClockDetector {
             history.over = (0, 0);
         }
         // One operation may be checked for several threads, and may access a cell more than once.
-        let is_recorded = |earlier: &Access| earlier.agent == agent && earlier.bytes == bytes;
+        let is_recorded = |earlier: &Access| earlier.bytes == bytes && earlier.agent.is_same_operation(agent);
         let of_reads = !writes && (is_async || agent.operation().is_some());
         if of_reads && history.reads.last().is_some_and(is_recorded) {
             return;
