@@ -52,7 +52,7 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
             Err(format!("its largest number is {largest}"))
         }
         Decoded::Finite(near) if !has_sign(format) && near != *number => {
-            Err(format!("it has powers of two only, up to {largest}"))
+            Err("it has powers of two only, from 2^-127 to 2^127".into())
         }
         Decoded::Finite(near) if near.is_zero() && !number.is_zero() => Err("it would become 0".into()),
         Decoded::Finite(_) => Ok(bits),

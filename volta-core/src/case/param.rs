@@ -181,13 +181,15 @@ impl Param {
 
     /// The sign of its symbolic values: the assumption, or what a format without signs leaves of it.
     pub fn sign(&self) -> Sign {
-        let assumed = match &self.kind {
-            ParamKind::Tensor { sign, .. } => *sign,
-            ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
+        let (assumed, is_symbolic) = match &self.kind {
+            ParamKind::Tensor { sign, contents, .. } => {
+                (*sign, matches!(contents, Contents::Symbolic | Contents::Partly(..)))
+            }
+            ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => (*sign, true),
             ParamKind::Scalar { value: ScalarValue::Number(_), .. } => return Sign::Any,
         };
         match assumed {
-            _ if self.elements().into_iter().all(has_signs) => assumed,
+            _ if !is_symbolic || self.elements().into_iter().all(has_signs) => assumed,
             Sign::Any | Sign::NonNegative | Sign::Nonzero | Sign::Positive => Sign::Positive,
             Sign::Negative | Sign::NonPositive => assumed,
         }

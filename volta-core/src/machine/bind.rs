@@ -551,7 +551,8 @@ fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, B
         }
         Contents::LowerTriangular => {
             let one = Initial::Fill(number_bits(element, &Rational::ONE));
-            partly(param, shape, Region::Lower, [one, Initial::Fill(0)])?
+            let zero = Initial::Fill(bits(&Extended::Finite(Rational::ZERO))?);
+            partly(param, shape, Region::Lower, [one, zero])?
         }
         Contents::Partly(region, value) => {
             let symbolic = Initial::Symbolic(InputId::from_index(at));

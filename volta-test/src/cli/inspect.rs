@@ -178,6 +178,7 @@ fn element_of(ty: &str) -> Option<Element> {
         "double" | "double2" | "double4" => "f64",
         "__nv_fp8_e4m3" => "e4m3",
         "__nv_fp8_e5m2" => "e5m2",
+        "__nv_fp8_e8m0" => "ue8m0",
         "bool" => "bool",
         "char" | "signed char" | "int8_t" | "char4" => "i8",
         "unsigned char" | "uint8_t" | "uchar4" => "u8",
