@@ -121,6 +121,14 @@ impl<'r> Cta<'r> {
         number / 32 / self.warps()
     }
 
+    /// The CTA, among those that run together, of this rank in the cluster of a thread's CTA. CTAs of a cooperative grid,
+    /// which run together, are clusters of their own.
+    pub(super) fn of_cluster(&self, number: usize, rank: usize) -> Option<usize> {
+        let launch = self.launch(number);
+        let ranks: u32 = launch.in_cluster().iter().product();
+        (rank < ranks as usize).then(|| self.rank(number) - launch.rank() + rank)
+    }
+
     /// The launch of a thread's CTA.
     pub(super) fn launch(&self, number: usize) -> Launch {
         self.launches[self.rank(number)]
@@ -312,19 +320,19 @@ impl<'r> Cta<'r> {
                 let (address, rank) = (thread.get(*a, &launch), thread.get(*rank, &launch) & 0xffff_ffff);
                 let (held, at) =
                     if *space == Space::Generic { memory::place(address) } else { (*space, address) };
-                if held != Space::Shared || rank as usize >= self.launches.len() {
-                    return Err("no address in the shared memory of the cluster".into());
-                }
-                let there = memory::in_cta(at, rank as usize);
+                let cta = self.of_cluster(number, rank as usize).filter(|_| held == Space::Shared);
+                let cta = cta.ok_or("no address in the shared memory of the cluster")?;
+                let there = memory::in_cta(at, cta);
                 let mapped = if *space == Space::Generic { memory::generic(held, there) } else { there };
-                thread.set(*d, mapped);
+                self.threads[number].set(*d, mapped);
             }
             Op::CtaRank { d, a, space } => {
                 let address = thread.get(*a, &launch);
                 let (_, at) =
                     if *space == Space::Generic { memory::place(address) } else { (*space, address) };
                 let at = memory::in_cluster(at, launch.window);
-                thread.set(*d, memory::rank_at(at));
+                let first = self.of_cluster(number, 0).ok_or("a cluster has a CTA")?;
+                self.threads[number].set(*d, memory::rank_at(at) - first as u64);
             }
             Op::ArriveAtCluster => {
                 let (phase, arrived) = &mut self.cluster;

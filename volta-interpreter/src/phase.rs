@@ -131,7 +131,8 @@ impl Cta<'_> {
                     None => vec![at],
                     Some(ctas) => {
                         let ranks = (0..16).filter(|rank| ctas >> rank & 1 == 1);
-                        ranks.map(|rank| memory::in_cta(at, rank)).collect()
+                        let cta = |rank| self.of_cluster(number, rank).ok_or("no CTA of the cluster");
+                        ranks.map(|rank| Ok(memory::in_cta(at, cta(rank)?))).collect::<Result<_, String>>()?
                     }
                 };
                 for barrier in &barriers {
@@ -234,14 +235,13 @@ impl Cta<'_> {
         };
         let ctas = self.threads[number].get(ctas, &self.launch(number)) & 0xffff;
         for rank in (0..16).filter(|rank| ctas >> rank & 1 == 1) {
-            if rank >= self.launches.len() {
-                return Err("a copy to a CTA that is not in the cluster".into());
-            }
-            let there =
-                |piece: &Piece| Piece { to: (piece.to.0, memory::in_cta(piece.to.1, rank)), ..*piece };
+            let cta = self.of_cluster(number, rank).ok_or("a copy to a CTA that is not in the cluster")?;
+            let there = |piece: &Piece| Piece { to: (piece.to.0, memory::in_cta(piece.to.1, cta)), ..*piece };
             let pieces = pieces.iter().map(there).collect();
             // In a pair, the copy signals the CTA with the same parity as that of the named barrier.
-            let told = |at| if copy.pair { rank & !1 | (memory::rank_at(at) as usize & 1) } else { rank };
+            let first = cta - rank;
+            let parity = |at| (memory::rank_at(at) as usize - first) & 1;
+            let told = |at| if copy.pair { first + (rank & !1 | parity(at)) } else { cta };
             let barrier = barrier.map(|at| memory::in_cta(at, told(at)));
             self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
         }

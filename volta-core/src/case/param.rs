@@ -165,18 +165,14 @@ impl Param {
 
     /// Whether values of its types satisfy the assumption on its sign.
     pub fn has_values(&self) -> bool {
-        let sign = self.sign();
-        if let Some(of) = self.integers() {
-            return match sign {
-                Sign::Negative => of.least() < 0,
-                // All types have 0 and 1.
-                Sign::Any | Sign::Positive | Sign::NonNegative | Sign::NonPositive | Sign::Nonzero => true,
-            };
-        }
-        match sign {
-            Sign::Negative | Sign::NonPositive => self.elements().into_iter().all(has_signs),
-            Sign::Any | Sign::Positive | Sign::NonNegative | Sign::Nonzero => true,
-        }
+        let zero = match self.sign() {
+            // All types have 1.
+            Sign::Any | Sign::Positive | Sign::NonNegative | Sign::Nonzero => return true,
+            Sign::Negative => false,
+            Sign::NonPositive => true,
+        };
+        let is_integer = |of: Integers| zero || of.least() < 0;
+        self.integers().is_none_or(is_integer) && self.elements().into_iter().all(has_signs)
     }
 
     /// The sign of its symbolic values: the assumption, or what a format without signs leaves of it.
