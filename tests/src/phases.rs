@@ -4,7 +4,8 @@
 //! bulk copies, wait for phases by parity, and read and write rows of shared memory. [`explore`] takes steps of threads
 //! and completions of copies in every order. It models time only: writes are visible immediately, whatever proxies and
 //! relaxed orders hide. So it checks one direction of the rules: a program that the verifier calls *clean* has one
-//! outcome under every schedule.
+//! outcome under every schedule, and under none is a row copied over that a thread has written since the last proxy fence
+//! of any thread, and no other has read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -83,6 +84,8 @@ struct State {
     barriers: [Barrier; BARRIERS],
     /// Barrier, row and source of the copies in flight.
     copies: Vec<(u8, u8, u8)>,
+    /// The thread that has written a row, if no thread has executed a proxy fence since, and no other has read it.
+    hidden: [Option<u8>; ROWS],
 }
 
 /// The possible outcomes of a program.
@@ -94,6 +97,8 @@ pub struct Findings {
     pub stuck: bool,
     /// Whether a thread can arrive more often than its phase expects.
     pub broken: bool,
+    /// Whether a copy can be started over what no proxy fence has published.
+    pub hidden: bool,
 }
 
 /// Explores every schedule of a program; `None` if there are more than `most` states.
@@ -105,6 +110,7 @@ pub fn explore(program: &Program, most: usize) -> Option<Findings> {
         rows: std::array::from_fn(initial),
         barriers,
         copies: Vec::new(),
+        hidden: [None; ROWS],
     };
     let mut findings = Findings::default();
     let (mut seen, mut open) = (BTreeSet::from([start.clone()]), vec![start]);
@@ -143,6 +149,7 @@ fn steps(program: &Program, state: &State, findings: &mut Findings) -> Vec<State
             }
             Act::Expect(barrier, rows) => after.barriers[usize::from(barrier)].rows += rows as i8,
             Act::Copy { barrier, to, from } => {
+                findings.hidden |= after.hidden[usize::from(to)].take().is_some();
                 after.copies.push((barrier, to, from));
                 after.copies.sort_unstable();
             }
@@ -151,9 +158,16 @@ fn steps(program: &Program, state: &State, findings: &mut Findings) -> Vec<State
                     continue;
                 }
             }
-            Act::Read(row) => after.sums[thread] = added(after.sums[thread], after.rows[usize::from(row)]),
-            Act::Write(row, value) => after.rows[usize::from(row)] = value.into(),
-            Act::Fence => {}
+            Act::Read(row) => {
+                let row = usize::from(row);
+                after.sums[thread] = added(after.sums[thread], after.rows[row]);
+                after.hidden[row] = after.hidden[row].filter(|writer| usize::from(*writer) == thread);
+            }
+            Act::Write(row, value) => {
+                after.rows[usize::from(row)] = value.into();
+                after.hidden[usize::from(row)] = Some(thread as u8);
+            }
+            Act::Fence => after.hidden = [None; ROWS],
         }
         if let Some((barrier, count)) = arrives {
             let held = &mut after.barriers[usize::from(barrier)];

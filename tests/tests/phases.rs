@@ -70,7 +70,7 @@ fn spoil(random: &mut Random, program: &mut Program) {
     }
     let at = random.below(acts.len());
     let barrier = random.below(BARRIERS) as u8;
-    match random.below(8) {
+    match random.below(9) {
         0 => drop(acts.remove(at)),
         1 if at + 1 < acts.len() => acts.swap(at, at + 1),
         2 => acts.insert(at, acts[at]),
@@ -78,6 +78,13 @@ fn spoil(random: &mut Random, program: &mut Program) {
         4 => acts.insert(at, Act::Wait(barrier, random.below(2) as u8)),
         5 => acts.insert(at, Act::Read(random.below(ROWS) as u8)),
         6 => program.counts[usize::from(barrier)] = 1 + random.below(3) as u8,
+        // A fence stands elsewhere: before the write that it should publish, or beyond the arrival.
+        7 => {
+            if let Some(fence) = acts.iter().position(|act| *act == Act::Fence) {
+                acts.remove(fence);
+                acts.insert(random.below(acts.len() + 1), Act::Fence);
+            }
+        }
         _ => match &mut acts[at] {
             Act::Wait(_, parity) => *parity ^= 1,
             Act::Copy { to, .. } => *to ^= 1,
@@ -100,7 +107,7 @@ fn check(program: &Program) -> Result<Option<String>, String> {
         let report = volta_core::verify(&case);
         let verdict = report.verdict.name();
         let holds = match verdict.as_str() {
-            "clean" => !found.stuck && !found.broken && found.ends.len() == 1,
+            "clean" => !found.stuck && !found.broken && !found.hidden && found.ends.len() == 1,
             "deadlock" => found.stuck,
             "barrier-misuse" => found.broken,
             // What races need not show, and which phase is meant is asked for more strictly than can be seen.

@@ -259,12 +259,14 @@ impl Clocks {
         at(&self.rows[thread].published[space as usize], agent)
     }
 
-    /// `thread` executes a proxy fence: everything that it knows becomes visible to asynchronous operations.
+    /// `thread` executes a proxy fence: everything that it knows becomes visible to asynchronous operations. What it
+    /// does from here on is not published.
     pub(super) fn publish(&mut self, thread: usize, space: AsyncSpace) {
         let row = Rc::make_mut(&mut self.rows[thread]);
         let published = &mut row.published[space as usize];
         published.clone_from(&row.known);
         set(published, thread, self.own[thread]);
+        self.release(thread);
     }
 
     /// `thread` executes a fence: a later relaxed arrival releases what it has done and knows up to here.
@@ -444,6 +446,35 @@ mod tests {
         clocks.meet(&[1, 2]);
         assert!(clocks.published(2, 0, AsyncSpace::Shared) >= stamp, "wherever on the way it stands");
         assert!(clocks.published(0, 0, AsyncSpace::Shared) < stamp);
+    }
+
+    /// No fence covers what its thread does behind it, however soon.
+    #[test]
+    fn what_follows_a_fence_is_not_fenced() {
+        for space in AsyncSpace::ALL {
+            let mut clocks = Clocks::new(2);
+            clocks.publish(0, space);
+            let later = clocks.now(0);
+            clocks.meet(&[0, 1]);
+            assert!(clocks.published(1, 0, space) < later);
+        }
+        let mut clocks = Clocks::new(2);
+        clocks.fence_barriers(0);
+        let later = clocks.now(0);
+        clocks.meet(&[0, 1]);
+        assert!(clocks.sees_initialised(1, 0) < later);
+        for is_near in [false, true] {
+            let mut clocks = Clocks::new(2);
+            if is_near { clocks.fence_near(0) } else { clocks.fence(0) }
+            let later = clocks.now(0);
+            assert!(clocks.fenced(0, is_near).is_some_and(|fence| fence.knows(0) < later));
+        }
+        let mut clocks = Clocks::new(2);
+        clocks.fence_before(0);
+        let later = clocks.now(0);
+        clocks.meet(&[0, 1]);
+        clocks.fence_after(1);
+        assert!(clocks.ordered(1, 0) < later);
     }
 
     #[test]

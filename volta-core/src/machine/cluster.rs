@@ -1,6 +1,7 @@
 //! Clusters (rule Y13): CTAs that run together, the barrier of all their threads, and whether a CTA exists while
 //! another one accesses its shared memory.
 
+use super::agent::Agent;
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::objects::{Object, locate, to_generic};
@@ -23,12 +24,28 @@ enum Standing {
     Gone,
 }
 
+/// When an access to the shared memory of another CTA is certainly done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Landing {
+    /// Once its thread goes on, which has the value. The ends of asynchronous operations are checked on their own.
+    Returned,
+    /// Once it is visible to a thread of that CTA: a store may still be under way long after its instruction.
+    Visible,
+    /// Also once the phase to which it belongs is over, of the mbarrier with this agent.
+    Counted(usize),
+}
+
 /// An access to the shared memory of another CTA.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     stamp: u32,
     pc: InstId,
+    /// For an operation on an mbarrier, the number of phases that are over when its own one is.
+    phases: u32,
 }
+
+/// What accesses an object, and where: its agent, whether it writes, the object and the cell.
+pub(super) type Reaching = (Agent, bool, (u32, u64));
 
 /// The state that CTAs of a cluster share, besides memory.
 #[derive(Debug, Default)]
@@ -42,8 +59,8 @@ pub(super) struct Cluster {
     /// The knowledge that arrivals of this phase release, and that of the phase before.
     joined: Joined,
     over: Joined,
-    /// By thread and rank: the thread's last access to the shared memory of another CTA.
-    reaches: FxHashMap<(u32, u32), Reach>,
+    /// By thread and rank: the thread's last access of each kind to the shared memory of another CTA.
+    reaches: FxHashMap<(u32, u32, Landing), Reach>,
 }
 
 impl Cluster {
@@ -78,6 +95,14 @@ impl Cluster {
     }
 }
 
+/// Whether an operation on the barrier of the cluster lets the lanes of a warp come to it at several instructions.
+fn is_unaligned(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Async(Async::ArriveAtCluster { aligned: false, .. } | Async::WaitForCluster { aligned: false })
+    )
+}
+
 impl<'l> Cta<'l> {
     /// Lanes return: the barrier of the cluster no longer waits for them.
     pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: LaneMask) {
@@ -100,8 +125,8 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Lanes reach an operation on the barrier of the cluster, at which the lanes of a warp wait for one another.
-    /// Returns the lanes that continue.
+    /// Lanes reach an operation on the barrier of the cluster, at which the lanes of a warp wait for one another: at
+    /// one instruction if it is `.aligned`, else at any that are not. Returns the lanes that continue.
     pub(super) fn meet_cluster(
         &mut self,
         warp: &mut Warp,
@@ -115,18 +140,31 @@ impl<'l> Cta<'l> {
             let message = "barriers of clusters in a cooperative grid are not supported yet".to_string();
             return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
-        if !warp.live().is_within(mask) {
-            return Ok(LaneMask::NONE);
-        }
-        let op = &self.launch.program.insts[pc.index()].op;
-        let over = if let Op::Async(Async::ArriveAtCluster { releases }) = op {
-            self.arrive_at_cluster(warp, mask, pc, *releases)?;
+        let insts = &self.launch.program.insts;
+        let (live, op) = (warp.live(), &insts[pc.index()].op);
+        let met = if is_unaligned(op) {
+            let comes = |lane| {
+                mask.contains(lane)
+                    || warp.at_phase.contains(lane) && is_unaligned(&insts[warp.pc[lane].index()].op)
+            };
+            if warp.met_at_cluster.is_empty() && live.iter().all(comes) {
+                warp.met_at_cluster = live;
+            }
+            mask & warp.met_at_cluster
+        } else if live.is_within(mask) {
             mask
         } else {
-            self.wait_for_cluster(warp, mask, pc)?
+            LaneMask::NONE
         };
-        if over == mask {
-            warp.meet(mask);
+        let over = if let Op::Async(Async::ArriveAtCluster { releases, .. }) = op {
+            self.arrive_at_cluster(warp, met, pc, *releases)?;
+            met
+        } else {
+            self.wait_for_cluster(warp, met, pc)?
+        };
+        warp.met_at_cluster &= !over;
+        if over == live {
+            warp.meet(over);
         }
         Ok(over)
     }
@@ -208,21 +246,48 @@ impl<'l> Cta<'l> {
         (!is_of_cta || self.launch.objects.get(found.0).rank == warp.rank).then_some(found)
     }
 
-    /// A lane accesses an object. If the object belongs to another CTA of the cluster, the lane must know that this CTA
-    /// has begun.
+    /// Lanes access an object. If the object belongs to another CTA of the cluster, they must know that this CTA has
+    /// begun.
     #[inline]
-    pub(super) fn reach(&mut self, warp: &Warp, lane: Lane, object: &Object, pc: InstId) -> Result<(), Stop> {
+    pub(super) fn reach(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        object: &Object,
+        pc: InstId,
+        reaching: Reaching,
+    ) -> Result<(), Stop> {
         if object.rank == warp.rank || object.space != Space::Shared {
             return Ok(());
         }
-        self.reach_across(warp, lane, object, pc)
+        mask.iter().try_for_each(|lane| self.reach_across(warp, lane, object, pc, reaching))
     }
 
-    fn reach_across(&mut self, warp: &Warp, lane: Lane, object: &Object, pc: InstId) -> Result<(), Stop> {
+    fn reach_across(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        object: &Object,
+        pc: InstId,
+        (agent, writes, (number, cell)): Reaching,
+    ) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
         let (thread, rank) = (warp.thread(lane), object.rank);
-        let now = Reach { stamp: exact.clocks.now(thread as usize), pc };
-        if self.cluster.reaches.insert((thread, rank), now).is_some() {
+        let (landing, phases) = match agent {
+            Agent::Copy { .. } => (Landing::Returned, 0),
+            Agent::Barrier => match self.mbarriers.alive.get(&(number, cell)) {
+                Some(barrier) => (Landing::Counted(barrier.agent), barrier.phase + 1),
+                None => (Landing::Visible, 0),
+            },
+            Agent::Thread
+            | Agent::AnyOf { .. }
+            | Agent::Atomic { .. }
+            | Agent::Maker
+            | Agent::Setter { .. }
+            | Agent::Waiter { .. } => (if writes { Landing::Visible } else { Landing::Returned }, 0),
+        };
+        let now = Reach { stamp: exact.clocks.now(thread as usize), pc, phases };
+        if self.cluster.reaches.insert((thread, rank, landing), now).is_some() {
             return Ok(());
         }
         let mut others = self.launch.numbers_of(rank);
@@ -244,9 +309,16 @@ impl<'l> Cta<'l> {
     pub(super) fn end_reaches(&self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
         let mut late: Vec<(u32, u32, Reach)> = Vec::new();
-        for ((thread, rank), reach) in &self.cluster.reaches {
-            let happened = |other| exact.clocks.is_past(other, *thread as usize, reach.stamp);
-            if !self.launch.numbers_of(*rank).any(happened) {
+        for ((thread, rank, landing), reach) in &self.cluster.reaches {
+            let is_known = |other| exact.clocks.knows(other, *thread as usize) >= reach.stamp;
+            let is_done = |other| match landing {
+                Landing::Returned => exact.clocks.is_past(other, *thread as usize, reach.stamp),
+                Landing::Visible => is_known(other),
+                Landing::Counted(barrier) => {
+                    is_known(other) || exact.clocks.is_past(other, *barrier, reach.phases)
+                }
+            };
+            if !self.launch.numbers_of(*rank).any(is_done) {
                 late.push((*thread, *rank, *reach));
             }
         }
@@ -257,7 +329,8 @@ impl<'l> Cta<'l> {
         );
         let sites = vec![self.site_of_thread("accesses it".into(), thread, reach.pc)];
         let help =
-            "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access";
+            "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access; a \
+                    relaxed arrival tells of no stores";
         Err(self.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
     }
 

@@ -78,6 +78,9 @@ pub(super) const MAX_PAIRED: usize = 60;
 const GLOBAL_SHIFT: u32 = 40;
 const NARROW_SHIFT: u32 = 24;
 const WINDOW_SHIFT: u32 = 60;
+/// Generic addresses of local memory carry the number of their thread, plus one, from this bit on: that memory is
+/// private, and another thread cannot access it by the same address (M1).
+const OWNER_SHIFT: u32 = 36;
 /// The largest number of objects in a 32-bit space.
 pub(super) const MAX_NARROW: usize = 120;
 /// Objects of the 32-bit spaces are smaller than this, bytes.
@@ -286,6 +289,28 @@ pub(super) fn from_generic(address: u64) -> (Space, u64) {
         4 => (Space::Param, inner),
         _ => (Space::Global, address),
     }
+}
+
+/// The generic address of an address in the local memory of a thread.
+pub(super) fn to_generic_of(thread: u32, address: u64) -> u64 {
+    let address = address & ((1 << OWNER_SHIFT) - 1) | (u64::from(thread) + 1) << OWNER_SHIFT;
+    to_generic(Space::Local, address)
+}
+
+/// An address in local memory as `thread` may use it: without the mark of its owner, if that is this thread. That of
+/// another thread lies in no object.
+#[inline]
+pub(super) fn owned((space, address): (Space, u64), thread: u32) -> (Space, u64) {
+    if space == Space::Local && address >> OWNER_SHIFT == u64::from(thread) + 1 {
+        return (space, address & ((1 << OWNER_SHIFT) - 1));
+    }
+    (space, address)
+}
+
+/// Whether an address in local memory is one of a certain thread: of another one than accesses it, if that cannot be
+/// removed by [`owned`].
+pub(super) fn has_owner(space: Space, address: u64) -> bool {
+    space == Space::Local && address >> OWNER_SHIFT != 0
 }
 
 /// The space that an instruction's address refers to, and the address in it.

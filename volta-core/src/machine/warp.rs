@@ -24,6 +24,8 @@ pub(super) struct Warp {
     pub(super) at_collective: LaneMask,
     /// Lanes that wait for a phase of an mbarrier.
     pub(super) at_phase: LaneMask,
+    /// Lanes that have met all others of the warp at the operation on the cluster's barrier at which they stand.
+    pub(super) met_at_cluster: LaneMask,
     /// Whether its wait at the CTA barrier has been counted.
     pub(super) arrived: bool,
     /// Next instruction of each lane.

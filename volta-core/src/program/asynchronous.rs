@@ -257,9 +257,9 @@ pub enum Async {
     /// A fence of a scope beyond the CTA, or `fence.mbarrier_init`: what later relaxed arrivals release
     Fence { of: Fenced },
     /// `barrier.cluster.arrive`
-    ArriveAtCluster { releases: bool },
+    ArriveAtCluster { releases: bool, aligned: bool },
     /// `barrier.cluster.wait`
-    WaitForCluster,
+    WaitForCluster { aligned: bool },
     /// An operation on the barrier at this place
     Barrier { place: MemoryPlace, action: BarrierAction },
     /// `tcgen05`
@@ -284,7 +284,7 @@ impl Async {
                 Effect::Context
             }
             // Both wait for the lanes of the warp.
-            Async::ArriveAtCluster { .. } | Async::WaitForCluster => Effect::Waits(Wait::Phase),
+            Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => Effect::Waits(Wait::Phase),
             Async::Barrier { action, .. } => match action {
                 BarrierAction::Test { .. } => Effect::Waits(Wait::Phase),
                 BarrierAction::Init { .. }
@@ -331,7 +331,7 @@ impl Async {
             | Async::Publish { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster => [None; 3],
+            | Async::WaitForCluster { .. } => [None; 3],
         };
         found.into_iter().flatten()
     }
@@ -368,7 +368,7 @@ impl Async {
             | Async::Publish { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster => Vec::new(),
+            | Async::WaitForCluster { .. } => Vec::new(),
             Async::Tensor(operation) => operation.values(),
         };
         found.into_iter()

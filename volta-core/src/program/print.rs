@@ -482,10 +482,13 @@ impl Display for Async {
                 }
                 barrier.map_or(Ok(()), |barrier| write!(out, ", completes {barrier}"))
             }
-            Async::ArriveAtCluster { releases } => {
-                write!(out, "cluster.arrive{}", if *releases { "" } else { ".relaxed" })
+            Async::ArriveAtCluster { releases, aligned } => {
+                let relaxed = if *releases { "" } else { ".relaxed" };
+                write!(out, "cluster.arrive{relaxed}{}", if *aligned { ".aligned" } else { "" })
             }
-            Async::WaitForCluster => write!(out, "cluster.wait"),
+            Async::WaitForCluster { aligned } => {
+                write!(out, "cluster.wait{}", if *aligned { ".aligned" } else { "" })
+            }
             Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
                 let order = match (releases, acquires) {
                     (true, false) => ".release",

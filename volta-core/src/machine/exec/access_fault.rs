@@ -2,7 +2,7 @@
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::{Backing, Object, locate, pretty_name};
+use super::super::objects::{Backing, Object, has_owner, locate, owned, pretty_name};
 use super::super::order::Access;
 use super::super::packed::Cell;
 use super::super::race::Conflict;
@@ -244,7 +244,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let addresses = self.addresses(warp, mask, address, pc)?;
         let is_somewhere = |lane: &Lane| {
-            let (own, inner) = locate(space, addresses[*lane]);
+            let (own, inner) = owned(locate(space, addresses[*lane]), warp.thread(*lane));
             self.launch.objects.find(own, inner).is_some()
         };
         let Some(lane) = mask.iter().find(is_somewhere) else { return Ok(()) };
@@ -273,6 +273,12 @@ impl Cta<'_> {
                 let site = self.site(format!("{verb} by a null pointer"), warp, lane, pc);
                 let help =
                     "an argument 0 is a null pointer: name a tensor in `args`, or let the kernel test for it";
+                return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
+            }
+            if has_owner(space, address) {
+                let message = format!("{verb} {bytes} bytes of local memory that belongs to another thread");
+                let site = self.site(format!("{verb} there"), warp, lane, pc);
+                let help = "local memory is private to its thread: share by shared or global memory";
                 return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
             }
             let message = format!("{verb} {bytes} bytes at an address far from every object");

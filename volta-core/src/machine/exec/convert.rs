@@ -2,7 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
-use super::super::objects::{from_generic, to_generic};
+use super::super::objects::{from_generic, owned, to_generic, to_generic_of};
 use super::super::packed::{Choice, PackedPart};
 use super::super::points::KnownFloats;
 use super::super::value::{Origin, Sym, Truth, Value};
@@ -340,7 +340,9 @@ impl Cta<'_> {
                         pc,
                     ));
                 }
-                inner
+                owned((space, inner), warp.thread(lane)).1
+            } else if space == Space::Local {
+                to_generic_of(warp.thread(lane), address)
             } else {
                 to_generic(space, address)
             } & width.mask();

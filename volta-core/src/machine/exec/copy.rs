@@ -51,7 +51,7 @@ impl Cta<'_> {
                 self.fence(warp, mask, *of);
                 Ok(())
             }
-            Async::ArriveAtCluster { .. } | Async::WaitForCluster => {
+            Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => {
                 Err(Stop::Defect("an operation that waits for a warp was executed by itself"))
             }
             Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),

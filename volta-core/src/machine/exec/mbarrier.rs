@@ -363,7 +363,7 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<(LaneMask, InstId), Stop> {
-        if let Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster) =
+        if let Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. }) =
             self.launch.program.insts[pc.index()].op
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));

@@ -5,7 +5,7 @@ use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::int_terms;
 use super::super::memory::PAGE;
-use super::super::objects::{Backing, Object, locate};
+use super::super::objects::{Backing, Object, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::points::KnownFloats;
 use super::super::shadow::WHOLE;
@@ -103,10 +103,18 @@ impl<'l> Cta<'l> {
                 Err(_) => {}
             }
         }
-        let addresses = match self.addresses(warp, mask, address, pc) {
+        let mut addresses = match self.addresses(warp, mask, address, pc) {
             Ok(addresses) => addresses,
             Err(stop) => return self.access_in_doubt(warp, mask, (inst, pc), stop),
         };
+        if space == Space::Generic {
+            for lane in mask {
+                if let (Space::Local, inner) = locate(space, addresses[lane]) {
+                    let (own, inner) = owned((Space::Local, inner), warp.thread(lane));
+                    addresses[lane] = to_generic(own, inner);
+                }
+            }
+        }
         let mut rest = mask;
         while !rest.is_empty() {
             // Usually one iteration: all lanes access one object.
@@ -120,7 +128,6 @@ impl<'l> Cta<'l> {
                 continue;
             };
             let object = self.launch.objects.get(number);
-            self.reach(warp, first, object, pc)?;
             let limit = object.size.wrapping_sub(u64::from(total));
             let fits = object.size >= u64::from(total);
             let aligned = u64::from(total) - 1;
@@ -150,6 +157,7 @@ impl<'l> Cta<'l> {
             rest &= !same;
             let access = Access::default();
             let (offsets, agent) = (&offsets, Agent::Thread);
+            self.reach(warp, same, object, pc, (agent, writes, (number, offsets[first] / 4)))?;
             let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
             if odd & aligned != 0 || object.align < u64::from(total) {
                 let stop = self.misaligned(warp, same, pc, object, offsets, total);
@@ -204,7 +212,7 @@ impl<'l> Cta<'l> {
     {
         let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = access;
         let launch: &'l Launch<'l> = self.launch;
-        let (own, inner) = locate(space, address);
+        let (own, inner) = owned(locate(space, address), warp.thread(lane));
         let outside = || self.outside(warp, lane, pc, (own, inner), bytes, writes);
         let Some((number, offset)) = self.found(warp, own, inner) else { return Err(outside()) };
         let object = launch.objects.get(number);
@@ -213,7 +221,7 @@ impl<'l> Cta<'l> {
             _ => return Err(outside()),
         };
         offsets[lane] = offset;
-        self.reach(warp, lane, object, pc)?;
+        self.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
         if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
             return Err(self.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
         }

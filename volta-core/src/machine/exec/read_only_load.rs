@@ -3,7 +3,7 @@
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::{Backing, Object, locate};
+use super::super::objects::{Backing, Object, locate, owned};
 use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
@@ -35,7 +35,7 @@ impl Cta<'_> {
                 let places =
                     self.places(base, pc).ok_or("loads from an address that depends on the input")?;
                 places.all(&mut |base| {
-                    self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
+                    self.is_harmless_load(warp.thread(lane), *space, base.wrapping_add_signed(address.offset), bytes)
                 })?;
             }
             return Ok(true);
@@ -47,7 +47,7 @@ impl Cta<'_> {
             for lane in mask {
                 let base = self.bits(warp, address.base, lane);
                 let base = base.ok_or("stores to an address that depends on the input")?;
-                self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
+                self.is_harmless_load(warp.thread(lane), *space, base.wrapping_add_signed(address.offset), bytes)
                     .map_err(|_| "stores to memory other than a local variable of its thread")?;
             }
             return Ok(true);
@@ -55,9 +55,15 @@ impl Cta<'_> {
         Ok(false)
     }
 
-    /// Checks that this many bytes may be loaded speculatively.
-    fn is_harmless_load(&self, space: Space, address: u64, bytes: u64) -> Result<(), &'static str> {
-        let (own, inner) = locate(space, address);
+    /// Checks that `thread` may load this many bytes speculatively.
+    fn is_harmless_load(
+        &self,
+        thread: u32,
+        space: Space,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), &'static str> {
+        let (own, inner) = owned(locate(space, address), thread);
         let (number, offset) =
             self.launch.objects.find(own, inner).ok_or("loads from outside of any variable or tensor")?;
         let object = self.launch.objects.get(number);

@@ -5,7 +5,7 @@
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
-use super::super::objects::{Backing, locate};
+use super::super::objects::{Backing, locate, owned};
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::memory::LaneAccess;
@@ -198,7 +198,7 @@ impl Cta<'_> {
         };
         let bytes = wanted.width.bytes();
         let total = bytes * wanted.count as u32;
-        let (space, inner) = locate(wanted.space, address);
+        let (space, inner) = owned(locate(wanted.space, address), warp.thread(lane));
         let found = self.found(warp, space, inner);
         let is_fixed = found.is_some_and(|(number, _)| match self.launch.objects.get(number).backing {
             Backing::Tensor(tensor) => self.launch.tensors[tensor as usize].is_read_only(),

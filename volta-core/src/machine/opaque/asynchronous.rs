@@ -52,7 +52,7 @@ impl Analysis<'_> {
             | Async::Clear { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster
+            | Async::WaitForCluster { .. }
             | Async::Barrier { .. } => None,
             Async::Tensor(operation) => {
                 let mut addresses = operation.addresses().into_iter();
@@ -80,7 +80,7 @@ impl Analysis<'_> {
                 | Async::StoreFar { .. }
                 | Async::Fence { .. }
                 | Async::ArriveAtCluster { .. }
-                | Async::WaitForCluster
+                | Async::WaitForCluster { .. }
                 | Async::Barrier { .. } => false,
             };
             form.is_number() || is_descriptor && self.sums.is_descriptor(form)
@@ -110,7 +110,7 @@ impl Analysis<'_> {
             | Async::Publish { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster
+            | Async::WaitForCluster { .. }
             | Async::Barrier { .. }
             | Async::Tensor(_) => None,
         };

@@ -49,13 +49,11 @@ fn cluster_barrier(x: &mut Operation<'_, '_>) -> Lowered {
     let arrives = x.require(&[("arrive", true), ("wait", false)])?;
     let operation = if arrives {
         let releases = x.choose(&[("release", true), ("relaxed", false)]).unwrap_or(true);
-        Async::ArriveAtCluster { releases }
+        Async::ArriveAtCluster { releases, aligned: x.flag("aligned") }
     } else {
         x.flag("acquire");
-        Async::WaitForCluster
+        Async::WaitForCluster { aligned: x.flag("aligned") }
     };
-    // The lanes of a warp wait for one another with and without `.aligned`.
-    x.flag("aligned");
     x.done(0)?;
     x.push(Op::Async(operation));
     Ok(())
