@@ -24,6 +24,7 @@ pub fn edits(sites: &[Site], at: usize) -> Vec<Edit> {
     let mut all = Edits { instruction: &sites[at].instruction, found: Vec::new() };
     all.whole();
     all.moved(sites, at);
+    all.fence_moved(sites, at);
     all.words();
     all.atomic();
     all.guard();
@@ -202,6 +203,35 @@ impl Edits<'_> {
                 kinds::BARRIER_MOVED,
                 vec![(place, format!("{barrier} ")), (self.instruction.span, String::new())],
             );
+        }
+    }
+
+    /// Moves a proxy fence before the last access in front of it, if that writes.
+    fn fence_moved(&mut self, sites: &[Site], at: usize) {
+        let instruction = self.instruction;
+        let is_fence = opcode(instruction) == "fence" && has(instruction, "proxy");
+        if !is_fence || instruction.guard.is_some() {
+            return;
+        }
+        let mut before = at;
+        // Control must not enter or leave between the instructions.
+        while sites[before].follows && before > 0 {
+            before -= 1;
+            let other = &sites[before].instruction;
+            if is_barrier(other) || opcode(other) == "mbarrier" {
+                return;
+            }
+            let is_write = matches!(opcode(other), "st" | "stmatrix" | "red") && is_access(other);
+            if is_write {
+                let start = sites[before].instruction.span.start;
+                let place = Span { start, end: start };
+                let fence = format!("{} ", barrier_text(instruction));
+                self.add(kinds::FENCE_MOVED, vec![(place, fence), (instruction.span, String::new())]);
+                return;
+            }
+            if is_access(other) {
+                return;
+            }
         }
     }
 
@@ -476,7 +506,7 @@ impl Edits<'_> {
     }
 }
 
-/// A barrier as text, from its parts.
+/// A barrier or a fence as text, from its parts.
 fn barrier_text(instruction: &Instruction) -> String {
     let modifiers: String = instruction.modifiers.iter().map(|word| format!(".{}", word.text)).collect();
     let operands: Vec<String> = instruction.operands.iter().filter_map(text).collect();

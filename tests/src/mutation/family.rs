@@ -43,8 +43,14 @@ const REDUCED: [(&str, &[&str]); 9] = [
 ];
 
 /// The kinds of edits for single kernels, whose values do not matter, and for large kernels with barriers in memory.
-const ORDER: [Kind; 5] =
-    [kinds::ASYNC_DROPPED, kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::MASK];
+const ORDER: [Kind; 6] = [
+    kinds::ASYNC_DROPPED,
+    kinds::BARRIER_DROPPED,
+    kinds::BARRIER_MOVED,
+    kinds::COPY_WAIT,
+    kinds::FENCE_MOVED,
+    kinds::MASK,
+];
 
 /// One side of a case, to be mutated.
 #[derive(Debug)]

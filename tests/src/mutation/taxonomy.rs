@@ -21,6 +21,8 @@ kinds! {
         "what is read may not have arrived";
     ASYNC_DROPPED = "async-dropped", "what orders asynchronous operations is left out: a proxy fence, an operation on a barrier in memory or a wait for it, the fence or end of a group of products, a wait for them",
         "they are in flight, or their bytes cannot be seen";
+    FENCE_MOVED = "fence-moved", "a proxy fence stands before the access in front of it, if that writes",
+        "it no longer covers that write";
     INDEX = "index", "the offset of an access is one element more or less",
         "a neighbour is read or written, or what lies outside";
     INTEGER_CONSTANT = "integer-constant", "an integer literal is one more or less",
