@@ -465,7 +465,11 @@ mod tests {
         assert!(clocks.sees_initialised(1, 0) < later);
         for is_near in [false, true] {
             let mut clocks = Clocks::new(2);
-            if is_near { clocks.fence_near(0) } else { clocks.fence(0) }
+            if is_near {
+                clocks.fence_near(0)
+            } else {
+                clocks.fence(0)
+            }
             let later = clocks.now(0);
             assert!(clocks.fenced(0, is_near).is_some_and(|fence| fence.knows(0) < later));
         }

@@ -100,7 +100,8 @@ impl Cta<'_> {
             let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
             return format!("at a warp barrier for lanes {missing:#010x}");
         }
-        let meets_cluster = matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. }));
+        let meets_cluster =
+            matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. }));
         if meets_cluster && group != warp.live() {
             return "for the other lanes of the warp, which arrive at the cluster's barrier together"
                 .to_owned();

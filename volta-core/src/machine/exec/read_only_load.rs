@@ -35,7 +35,12 @@ impl Cta<'_> {
                 let places =
                     self.places(base, pc).ok_or("loads from an address that depends on the input")?;
                 places.all(&mut |base| {
-                    self.is_harmless_load(warp.thread(lane), *space, base.wrapping_add_signed(address.offset), bytes)
+                    self.is_harmless_load(
+                        warp.thread(lane),
+                        *space,
+                        base.wrapping_add_signed(address.offset),
+                        bytes,
+                    )
                 })?;
             }
             return Ok(true);
@@ -47,8 +52,13 @@ impl Cta<'_> {
             for lane in mask {
                 let base = self.bits(warp, address.base, lane);
                 let base = base.ok_or("stores to an address that depends on the input")?;
-                self.is_harmless_load(warp.thread(lane), *space, base.wrapping_add_signed(address.offset), bytes)
-                    .map_err(|_| "stores to memory other than a local variable of its thread")?;
+                self.is_harmless_load(
+                    warp.thread(lane),
+                    *space,
+                    base.wrapping_add_signed(address.offset),
+                    bytes,
+                )
+                .map_err(|_| "stores to memory other than a local variable of its thread")?;
             }
             return Ok(true);
         }
