@@ -328,8 +328,8 @@ impl<'l> Cta<'l> {
             "CTA {rank} of the cluster may have returned when another one accesses its shared memory"
         );
         let sites = vec![self.site_of_thread("accesses it".into(), thread, reach.pc)];
-        let help = "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access; a \
-                    relaxed arrival tells of no stores";
+        let help =
+            "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access";
         Err(self.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
     }
 
