@@ -486,6 +486,9 @@ impl Display for Async {
                 write!(out, "cluster.arrive{}", if *releases { "" } else { ".relaxed" })
             }
             Async::WaitForCluster => write!(out, "cluster.wait"),
+            Async::SetRegisters { count, takes } => {
+                write!(out, "registers.{} {count}", if *takes { "take" } else { "give" })
+            }
             Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
                 let order = match (releases, acquires) {
                     (true, false) => ".release",
