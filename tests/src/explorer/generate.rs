@@ -425,7 +425,13 @@ impl Plan {
             let how = match arriver {
                 Some(other) if other == warp => Use::Arrive,
                 // Seldom two operators.
-                _ if reduces => if self.random.percent(85) { Use::Reduce } else { Use::ReduceAny },
+                _ if reduces => {
+                    if self.random.percent(85) {
+                        Use::Reduce
+                    } else {
+                        Use::ReduceAny
+                    }
+                }
                 _ => Use::Sync,
             };
             let act = Act::Barrier { how, id, count, aligned };

@@ -59,9 +59,8 @@ impl Cta<'_> {
                 Some((other, ..)) if other != here.0 => return Ok(false),
                 Some((.., Some(one))) if reduces.is_some_and(|other| other != one) => {
                     let other = live.iter().find(|other| warp.pc[*other] != pc).unwrap_or(lane);
-                    let sites = [other, lane].map(|lane| {
-                        self.site(format!("arrives at barrier {id}"), warp, lane, warp.pc[lane])
-                    });
+                    let sites = [other, lane]
+                        .map(|lane| self.site(format!("arrives at barrier {id}"), warp, lane, warp.pc[lane]));
                     return Err(self.two_operators(id, (one, here.3), sites.into()));
                 }
                 Some(first) if first != here => {
@@ -142,15 +141,14 @@ impl Cta<'_> {
                 return Err(ambiguous(message, state.arrivals.last().copied()));
             }
         }
-        let differs = |other: &&Arrival| other.reduces.is_some_and(|by| arrival.reduces.is_some_and(|own| own != by));
+        let differs =
+            |other: &&Arrival| other.reduces.is_some_and(|by| arrival.reduces.is_some_and(|own| own != by));
         if let Some(other) = state.arrivals.iter().find(differs)
             && let Some(one) = other.reduces
         {
             let action = format!("arrives at barrier {id}");
-            let sites = vec![
-                self.site_of_thread(action.clone(), other.warp as u32 * 32, other.pc),
-                here(&action),
-            ];
+            let sites =
+                vec![self.site_of_thread(action.clone(), other.warp as u32 * 32, other.pc), here(&action)];
             return Err(self.two_operators(id as u64, (one, arrival.reduces), sites));
         }
         if let Some(other) = state.arrivals.iter().find(|other| other.reduces != arrival.reduces) {

@@ -128,7 +128,8 @@ impl Cta<'_> {
                 0
             }
             Some(at_launch) => {
-                let why = if at_launch.is_stated { "`.maxnreg`" } else { "what the bounds on its launch allow" };
+                let why =
+                    if at_launch.is_stated { "`.maxnreg`" } else { "what the bounds on its launch allow" };
                 let text = format!("a thread has {} registers at launch: {why} (Y16)", at_launch.registers);
                 self.relied.others.insert(Assumption::relied(text));
                 let held = self.pools.held(own, at_launch);
@@ -140,11 +141,20 @@ impl Cta<'_> {
                         "`setmaxnreg.{word}` to {count} registers a thread, which is {than} than the {held} that the \
                          warp has"
                     );
-                    return Err(self.fault(FaultKind::BarrierMisuse, "Y16", message, warp, group.first(), pc));
+                    return Err(self.fault(
+                        FaultKind::BarrierMisuse,
+                        "Y16",
+                        message,
+                        warp,
+                        group.first(),
+                        pc,
+                    ));
                 }
                 let more = i64::from(count.max(if takes { held } else { count })) - i64::from(held);
                 self.pools.warps[own].held = match more {
-                    more if more > self.pools.ctas[warp.rank as usize].free as i64 => return Ok(LaneMask::NONE),
+                    more if more > self.pools.ctas[warp.rank as usize].free as i64 => {
+                        return Ok(LaneMask::NONE);
+                    }
                     more => Some((i64::from(held) + more) as u32),
                 };
                 more
@@ -165,10 +175,12 @@ impl Cta<'_> {
             let of_cta = each * warp.rank as usize..each * (warp.rank as usize + 1);
             let waited = of_cta.into_iter().any(|other| {
                 let took = self.pools.warps[other].took;
-                took.is_some_and(|took| group.iter().any(|lane| {
-                    let thread = warp.thread(lane) as usize;
-                    clocks.is_past(thread, 32 * other, took)
-                }))
+                took.is_some_and(|took| {
+                    group.iter().any(|lane| {
+                        let thread = warp.thread(lane) as usize;
+                        clocks.is_past(thread, 32 * other, took)
+                    })
+                })
             });
             pool.given += if waited { 0 } else { more.unsigned_abs() };
         }
@@ -194,7 +206,9 @@ impl Cta<'_> {
             }
             let Some(before) = turn.checked_sub(1) else { continue };
             let met = done.get(before).is_some_and(|(_, stamp)| {
-                warp.live().iter().any(|lane| exact.clocks.is_past(warp.thread(lane) as usize, thread, *stamp))
+                warp.live()
+                    .iter()
+                    .any(|lane| exact.clocks.is_past(warp.thread(lane) as usize, thread, *stamp))
             });
             if !met {
                 let message = "the warps of a warpgroup have not synchronised since their last `setmaxnreg`";
@@ -203,7 +217,8 @@ impl Cta<'_> {
                     self.site("executes the last one".into(), warp, lane, last),
                     self.site("executes the next".into(), warp, lane, pc),
                 ];
-                let help = "let the four warps meet at a barrier between the two (`bar.sync` with a count of 128)";
+                let help =
+                    "let the four warps meet at a barrier between the two (`bar.sync` with a count of 128)";
                 return Err(self.fault_at(
                     FaultKind::BarrierMisuse,
                     "Y16",
@@ -230,7 +245,8 @@ impl Cta<'_> {
     /// under every schedule.
     pub(super) fn end_registers(&self) -> Result<(), Stop> {
         for (own, owner) in self.pools.warps.iter().enumerate() {
-            let next = self.warpgroup(own).find(|other| self.pools.warps[*other].done.len() < owner.done.len());
+            let next =
+                self.warpgroup(own).find(|other| self.pools.warps[*other].done.len() < owner.done.len());
             if let Some(other) = next
                 && let Some((pc, _)) = owner.done.get(self.pools.warps[other].done.len())
             {
