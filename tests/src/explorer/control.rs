@@ -196,7 +196,9 @@ impl Cta<'_> {
         let apart = uses.iter().any(|other| other.4 != line) && uses.iter().any(|other| other.3);
         let rules = [
             (Broken::Ways, uses.iter().any(|other| other.0 != how || other.2 != count)),
-            (Broken::Ways, others.iter().any(|other| (other.how == Use::Reduce) != (how == Use::Reduce))),
+            (Broken::Operators, uses.iter().any(|other| other.0.is_another_operator(how))),
+            (Broken::Operators, others.iter().any(|other| other.how.is_another_operator(how))),
+            (Broken::Ways, others.iter().any(|other| other.how.reduces() != how.reduces())),
             (Broken::Counts, uses.iter().any(|other| number(other.2) != number(count))),
             (Broken::Counts, others.iter().any(|other| number(other.count) != number(count))),
             (Broken::Again, others.iter().any(|other| other.warp == warp)),
@@ -292,11 +294,6 @@ impl Cta<'_> {
         };
         if !members.iter().all(here) {
             return None;
-        }
-        if let Act::Shuffle { from, .. } = act
-            && !members.iter().any(|other| self.threads[*other].member == usize::from(from))
-        {
-            return Some(Err(Broken::Nobody));
         }
         let mut after = state.clone();
         let threads = 0..self.threads.len();

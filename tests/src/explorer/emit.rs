@@ -40,7 +40,7 @@ pub enum Home {
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\n\
     .visible .entry k(.param .u64 g, .param .u64 s, .param .u64 y)\n{\n\
-    \t.reg .pred %p, %warp, %member<4>, %true;\n\
+    \t.reg .pred %p, %warp, %member<4>, %true, %any;\n\
     \t.reg .b16 %h;\n\
     \t.reg .b32 %thread, %w, %lane, %r, %t, %s;\n\
     \t.reg .b64 %base, %source, %y, %o, %u, %v;\n";
@@ -263,6 +263,9 @@ impl Emitter {
                     Use::Arrive => self.line(&format!("{guard}{name}.arrive {id}{count};")),
                     Use::Reduce => {
                         self.line(&format!("{guard}{name}.red.popc.u32 %s, {id}{count}, %true;"));
+                    }
+                    Use::ReduceAny => {
+                        self.line(&format!("{guard}{name}.red.or.pred %any, {id}{count}, %true;"));
                     }
                 }
             }

@@ -424,7 +424,14 @@ impl Plan {
             let count = if mixed && self.random.percent(50) { Count::Threads(counts) } else { count };
             let how = match arriver {
                 Some(other) if other == warp => Use::Arrive,
-                _ if reduces => Use::Reduce,
+                // Seldom two operators.
+                _ if reduces => {
+                    if self.random.percent(85) {
+                        Use::Reduce
+                    } else {
+                        Use::ReduceAny
+                    }
+                }
                 _ => Use::Sync,
             };
             let act = Act::Barrier { how, id, count, aligned };
@@ -560,7 +567,7 @@ fn spoil(random: &mut Random, program: &mut Program) {
                 0 => *id = random.below(3) as u8,
                 1 => *count = random.pick(&[Count::All, all, Count::Threads(32), Count::Threads(64)]),
                 2 => *aligned = !*aligned,
-                _ => *how = random.pick(&[Use::Sync, Use::Arrive, Use::Reduce]),
+                _ => *how = random.pick(&[Use::Sync, Use::Arrive, Use::Reduce, Use::ReduceAny]),
             },
             Act::WarpSync(mask) | Act::Shuffle { mask, .. } => *mask ^= 1 << random.below(members),
             Act::Read(cell) | Act::Write(cell, _) => {

@@ -86,8 +86,25 @@ pub enum Use {
     Sync,
     /// `arrive`.
     Arrive,
-    /// `red`.
+    /// `red.popc`.
     Reduce,
+    /// `red.or`.
+    ReduceAny,
+}
+
+impl Use {
+    /// Whether it combines predicates.
+    pub fn reduces(self) -> bool {
+        match self {
+            Use::Sync | Use::Arrive => false,
+            Use::Reduce | Use::ReduceAny => true,
+        }
+    }
+
+    /// Whether the two combine predicates, by different operators.
+    pub fn is_another_operator(self, other: Use) -> bool {
+        self.reduces() && other.reduces() && self != other
+    }
 }
 
 /// The value that is written.
@@ -378,10 +395,10 @@ pub enum Broken {
     /// Lanes of a warp, or warps of a generation, use a barrier in different ways (Y3). With and without a count are
     /// different ways for the lanes of one warp, and the same for warps if it is the same number.
     Ways,
+    /// Two operators combine predicates in a generation (Y3).
+    Operators,
     /// A warp that has arrived and not waited arrives again (Y3).
     Again,
-    /// Lanes read from a lane that takes no part (Y4).
-    Nobody,
 }
 
 /// The final contents of a completed run.

@@ -94,7 +94,7 @@ pub(crate) fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
         "deadlock" => findings.stuck && !findings.completes && !findings.escapes,
         "ambiguous-barrier" => findings.parts || findings.unordered_arrival || broke(&ambiguous),
         "barrier-divergence" => broke(&[Broken::Divergence, Broken::OutsideMask]),
-        "uninitialised" => broke(&[Broken::Nobody]),
+        "barrier-misuse" => broke(&[Broken::Operators]),
         _ => false,
     };
     if holds {

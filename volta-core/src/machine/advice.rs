@@ -19,13 +19,22 @@ const MAX_TERMS: usize = 1 << 12;
 /// The site at which a value became undefined.
 pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
     let (inst, action) = match origin {
-        Origin::Unwritten(inst) => (inst, "this reads memory that nothing has written".to_owned()),
+        Origin::Unwritten(inst) => (inst, nothing_there(launch, inst).to_owned()),
         Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
         Origin::Invalid(inst) => (inst, format!("this value is undefined{}", without_value(launch, inst))),
         Origin::Unevaluated(inst) => (inst, unevaluated(launch, inst)),
         Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) => return None,
     };
     Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
+}
+
+/// Why an instruction finds nothing, as text.
+fn nothing_there(launch: &Launch<'_>, inst: InstId) -> &'static str {
+    if let Some(Op::Shuffle { .. }) = launch.program.insts.get(inst.index()).map(|inst| &inst.op) {
+        "this reads the value of a lane that takes no part"
+    } else {
+        "this reads memory that nothing has written"
+    }
 }
 
 /// Why an instruction's results are not known, as text.

@@ -1,6 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
-use super::barriers::{Arrival, COUNT, Count, State};
+use super::barriers::{Arrival, COUNT, Count, Reduces, State};
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
@@ -19,7 +19,7 @@ impl Cta<'_> {
         if live.is_empty() || warp.at_barrier != live || warp.arrived {
             return Ok(false);
         }
-        let mut meeting: Option<(usize, Count, bool, bool)> = None;
+        let mut meeting: Option<(usize, Count, bool, Option<Reduces>)> = None;
         let mut same = None;
         for lane in live {
             let pc = warp.pc[lane];
@@ -52,11 +52,17 @@ impl Cta<'_> {
                 return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
             }
             let waits = !matches!(kind, Barrier::Arrive);
-            let reduces = matches!(kind, Barrier::RedPopc(..) | Barrier::RedPred(..));
+            let reduces = Reduces::of(kind);
             let here = (id as usize, count, waits, reduces);
             match meeting {
                 None => meeting = Some(here),
                 Some((other, ..)) if other != here.0 => return Ok(false),
+                Some((.., Some(one))) if reduces.is_some_and(|other| other != one) => {
+                    let other = live.iter().find(|other| warp.pc[*other] != pc).unwrap_or(lane);
+                    let sites = [other, lane]
+                        .map(|lane| self.site(format!("arrives at barrier {id}"), warp, lane, warp.pc[lane]));
+                    return Err(self.two_operators(id, (one, here.3), sites.into()));
+                }
                 Some(first) if first != here => {
                     let message = format!("lanes of one warp use barrier {id} in different ways");
                     return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
@@ -135,6 +141,16 @@ impl Cta<'_> {
                 return Err(ambiguous(message, state.arrivals.last().copied()));
             }
         }
+        let differs =
+            |other: &&Arrival| other.reduces.is_some_and(|by| arrival.reduces.is_some_and(|own| own != by));
+        if let Some(other) = state.arrivals.iter().find(differs)
+            && let Some(one) = other.reduces
+        {
+            let action = format!("arrives at barrier {id}");
+            let sites =
+                vec![self.site_of_thread(action.clone(), other.warp as u32 * 32, other.pc), here(&action)];
+            return Err(self.two_operators(id as u64, (one, arrival.reduces), sites));
+        }
         if let Some(other) = state.arrivals.iter().find(|other| other.reduces != arrival.reduces) {
             let message = format!("`red` and plain arrivals mix at barrier {id}");
             return Err(ambiguous(message, Some(*other)));
@@ -161,6 +177,20 @@ impl Cta<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The fault of arrivals by which a barrier would combine predicates in two ways.
+    #[cold]
+    fn two_operators(
+        &self,
+        id: u64,
+        (one, other): (Reduces, Option<Reduces>),
+        sites: Vec<crate::verdict::Site>,
+    ) -> Stop {
+        let other = other.map_or(String::new(), |other| format!(" and `{other}`"));
+        let message = format!("barrier {id} would combine predicates by `{one}`{other} at once");
+        let help = "all threads that meet at a barrier give it one operator; use two barriers for two";
+        self.fault_at(FaultKind::BarrierMisuse, "Y3", message, sites, Some(help.into()))
     }
 
     /// Releases every barrier at which all expected threads have arrived; true if one was.
@@ -193,7 +223,7 @@ impl Cta<'_> {
         for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
             self.check_convergence(&warps[arrival.warp], id)?;
         }
-        if state.arrivals.iter().any(|arrival| arrival.reduces) {
+        if state.arrivals.iter().any(|arrival| arrival.reduces.is_some()) {
             self.end_rounds(warps, &state.arrivals)?;
             self.reduce_at_barrier(warps, &state)?;
         }

@@ -1,7 +1,8 @@
 //! The barriers of the CTAs of a cluster, and the arrivals at them.
 
 use super::clock::Joined;
-use crate::program::InstId;
+use crate::program::{Barrier, Bool2, InstId};
+use std::fmt;
 
 /// How many threads a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,37 @@ pub(super) struct Arrival {
     pub(super) warp: usize,
     pub(super) pc: InstId,
     pub(super) waits: bool,
-    pub(super) reduces: bool,
+    pub(super) reduces: Option<Reduces>,
+}
+
+/// The operator by which a barrier combines predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduces {
+    /// It counts them.
+    Count,
+    /// It combines them.
+    By(Bool2),
+}
+
+impl Reduces {
+    pub(super) fn of(barrier: &Barrier) -> Option<Reduces> {
+        match barrier {
+            Barrier::Sync | Barrier::Arrive => None,
+            Barrier::RedPopc(..) => Some(Reduces::Count),
+            Barrier::RedPred(by, ..) => Some(Reduces::By(*by)),
+        }
+    }
+}
+
+impl fmt::Display for Reduces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reduces::Count => "red.popc",
+            Reduces::By(Bool2::And) => "red.and",
+            Reduces::By(Bool2::Or) => "red.or",
+            Reduces::By(Bool2::Xor) => "red.xor",
+        })
+    }
 }
 
 #[derive(Clone, Debug, Default)]

@@ -20,6 +20,7 @@ use super::memory::Memory;
 use super::packed::PackedValues;
 use super::points::Points;
 use super::race::VectorClockDetector;
+use super::register_pool::RegisterPools;
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::survey::Survey;
@@ -156,6 +157,8 @@ pub(super) struct Cta<'l> {
     pub(super) copies: Vec<Copies>,
     /// By warp, the state of its products of warpgroups; empty if the kernel has none, or without vector clocks.
     pub(super) products: Vec<Products>,
+    /// The registers that warps give back and take.
+    pub(super) pools: RegisterPools,
     /// Tensor memory.
     pub(super) tensor_memory: TensorMemory,
     /// Terms of literals met so far.
@@ -270,6 +273,7 @@ impl<'l> Cta<'l> {
             fragments: Fragments::default(),
             copies: Vec::new(),
             products,
+            pools: RegisterPools::new(&launch.program.bounds, ranks, launch.warps() * ranks as usize),
             tensor_memory: TensorMemory::default(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
@@ -305,6 +309,7 @@ impl<'l> Cta<'l> {
             if warps.iter().all(|warp| warp.live().is_empty()) {
                 self.end_flags()?;
                 self.end_products()?;
+                self.end_registers()?;
                 self.end_asynchronous()?;
                 self.end_tensor_memory()?;
                 return self.end_reaches();
@@ -384,6 +389,14 @@ impl<'l> Cta<'l> {
             pool.hold(run, held.total(), &budgets.deadline)?;
         }
         Ok(())
+    }
+
+    /// Checks the time, and the instructions as if so much more had been examined.
+    pub(super) fn check_more(&self, looked_at: u64) -> Result<(), Stop> {
+        let budgets: &Budgets = &self.options.budgets;
+        budgets.deadline.check()?;
+        let used = self.beside.instructions + self.instructions() + looked_at / 4;
+        Ok(budgets.check(Limit::Instructions, used)?)
     }
 
     /// The instructions charged so far: examining an operation costs a quarter of executing it.

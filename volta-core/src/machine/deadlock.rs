@@ -96,6 +96,11 @@ impl Cta<'_> {
             let warps = if arrived == 1 { "warp has" } else { "warps have" };
             return format!("at barrier {id} for {expected}; {arrived} {warps} arrived");
         }
+        if let Op::Async(Async::SetRegisters { count, .. }) = op
+            && group == warp.live()
+        {
+            return self.registers_waited_for(warp, *count);
+        }
         if let Effect::Waits(Wait::Warp(_)) = op.effect() {
             let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
             return format!("at a warp barrier for lanes {missing:#010x}");

@@ -10,10 +10,13 @@
 use super::clock::{Clocks, Joined, Snapshot};
 use crate::program::InstId;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most different contents that the flag may have within one layer.
 const MOST_STATES: usize = 1 << 13;
+/// The most sums that are formed to determine them.
+const MOST_WORK: u64 = 1 << 22;
 /// The most changes of a flag that are recorded.
 const MOST_CHANGES: usize = 1 << 12;
 
@@ -142,6 +145,8 @@ pub(super) struct Flag<C> {
     of_cta: usize,
     /// There were more changes than are recorded.
     is_lost: bool,
+    /// Steps taken to determine its contents that are not charged yet.
+    pub(super) work: Cell<u64>,
     pub(super) events: Vec<Event>,
     pub(super) waits: Vec<Waited<C>>,
 }
@@ -206,6 +211,7 @@ impl<C> Flags<C> {
             agent: clocks.new_agent(),
             of_cta,
             is_lost: false,
+            work: Cell::new(0),
             events: Vec::new(),
             waits: Vec::new(),
         })
@@ -253,23 +259,39 @@ fn layers(known_first: &[usize]) -> Vec<usize> {
     starts
 }
 
-/// The sums of all subsets of some numbers, including the empty one and the whole.
-fn sums(numbers: &[u32]) -> Result<BTreeSet<u32>, Unclear> {
+/// The sums of all subsets of some numbers except the whole, in order and without repetition, and the work that this
+/// took.
+fn sums_of_parts(numbers: &[u32]) -> Result<(Vec<u32>, u64), Unclear> {
+    const TOO_MANY: Unclear = "its changes can add up to too many numbers";
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
     numbers.iter().for_each(|number| *counts.entry(*number).or_default() += 1);
-    let mut all = BTreeSet::from([0u32]);
+    // Of the numbers so far: the sums of parts, and the sum of the whole.
+    let (mut parts, mut whole, mut work) = (Vec::new(), 0u32, 0);
     for (number, count) in counts {
-        let mut more = BTreeSet::new();
+        let mut more = Vec::new();
         for times in 0..=count {
-            let part = number.wrapping_mul(times);
-            more.extend(all.iter().map(|sum| sum.wrapping_add(part)));
+            let by = number.wrapping_mul(times);
+            let before = more.len();
+            more.extend(parts.iter().map(|sum: &u32| sum.wrapping_add(by)));
+            if times < count {
+                more.push(whole.wrapping_add(by));
+            }
+            work += (more.len() - before) as u64;
+            if more.len() > 4 * MOST_STATES || times == count {
+                more.sort_unstable();
+                more.dedup();
+            }
             if more.len() > MOST_STATES {
-                return Err("its changes can add up to too many numbers");
+                return Err(TOO_MANY);
             }
         }
-        all = more;
+        whole = whole.wrapping_add(number.wrapping_mul(count));
+        parts = more;
+        if work > MOST_WORK {
+            return Err(TOO_MANY);
+        }
     }
-    Ok(all)
+    Ok((parts, work))
 }
 
 /// The possible states of a flag.
@@ -285,7 +307,7 @@ struct Layer {
     /// Whether all additions, if there are any, add the same number.
     is_even: bool,
     /// The possible contents after some of the changes, but not all.
-    parts: BTreeSet<u32>,
+    parts: Vec<u32>,
     /// The contents after all of them.
     whole: u32,
 }
@@ -361,6 +383,8 @@ impl<C> Flag<C> {
         if self.is_lost {
             return Err("it is changed too often");
         }
+        // Each change is compared with each other one.
+        self.work.set(self.work.get() + (among.len() * among.len()) as u64 / 4);
         self.check_changes(among)?;
         let (known, others) = self.known_among(among, before);
         let after = |value, changes: &[usize]| {
@@ -383,15 +407,10 @@ impl<C> Flag<C> {
                 return Err(UNORDERED);
             }
             let numbers: BTreeSet<u32> = added.iter().copied().collect();
-            let mut parts = BTreeSet::new();
-            for left_out in &numbers {
-                // At most all but one of the changes. With none of them, this is the state before the layer.
-                let mut rest = added.clone();
-                if let Some(at) = rest.iter().position(|by| by == left_out) {
-                    rest.remove(at);
-                }
-                parts.extend(sums(&rest)?.iter().map(|sum| value.wrapping_add(*sum)));
-            }
+            // At most all but one of the changes. With none of them, this is the state before the layer.
+            let (sums, work) = sums_of_parts(&added)?;
+            self.work.set(self.work.get() + work);
+            let parts = sums.iter().map(|sum| value.wrapping_add(*sum)).collect();
             value = after(Some(value), own).unwrap_or(value);
             let changes = own.to_vec();
             states.layers.push(Layer { changes, parts, whole: value, is_even: numbers.len() < 2 });

@@ -45,6 +45,7 @@ mod place;
 mod points;
 mod race;
 mod register;
+mod register_pool;
 mod relied;
 mod returned;
 mod schedule;

@@ -260,6 +260,8 @@ pub enum Async {
     ArriveAtCluster { releases: bool, aligned: bool },
     /// `barrier.cluster.wait`
     WaitForCluster { aligned: bool },
+    /// `setmaxnreg`: the warp gives registers back to the pool of its CTA, or takes some, and then has `count` a thread
+    SetRegisters { count: u32, takes: bool },
     /// An operation on the barrier at this place
     Barrier { place: MemoryPlace, action: BarrierAction },
     /// `tcgen05`
@@ -278,6 +280,7 @@ impl Async {
             Async::Prefetch { .. } => Effect::Context,
             Async::Multiply(_)
             | Async::FenceRegisters
+            | Async::SetRegisters { .. }
             | Async::Commit { groups: Groups::Products }
             | Async::Wait { groups: Groups::Products, .. } => Effect::Collective(Members::All),
             Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } | Async::Fence { .. } => {
@@ -331,7 +334,8 @@ impl Async {
             | Async::Publish { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster { .. } => [None; 3],
+            | Async::WaitForCluster { .. }
+            | Async::SetRegisters { .. } => [None; 3],
         };
         found.into_iter().flatten()
     }
@@ -368,7 +372,8 @@ impl Async {
             | Async::Publish { .. }
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
-            | Async::WaitForCluster { .. } => Vec::new(),
+            | Async::WaitForCluster { .. }
+            | Async::SetRegisters { .. } => Vec::new(),
             Async::Tensor(operation) => operation.values(),
         };
         found.into_iter()

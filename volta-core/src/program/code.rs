@@ -162,6 +162,8 @@ pub struct LaunchBounds {
     pub max_cluster: Option<u32>,
     /// `.blocksareclusters`: the grid counts clusters, not CTAs.
     pub blocks_are_clusters: bool,
+    /// `.minnctapersm`: the CTAs of which registers must suffice for as many on one multiprocessor.
+    pub min_ctas: Option<u32>,
     /// `.maxnreg`: the most registers of a thread.
     pub max_registers: Option<u32>,
     /// The number of `.target`: 80 for `sm_80`.

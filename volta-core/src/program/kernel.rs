@@ -121,7 +121,7 @@ pub(super) fn source_name(name: &str) -> String {
     SourceName::of(name).map_or_else(|| name.to_owned(), |source| source.to_string())
 }
 
-/// Reads the directives that restrict launches of an entry; the others (`.minnctapersm`, …) are hints for the compiler.
+/// Reads the directives that restrict launches of an entry; the others (`.pragma`, …) are hints for the compiler.
 pub(super) fn launch_bounds(
     module: &Module,
     function: &FunctionDefinition,
@@ -142,6 +142,7 @@ pub(super) fn launch_bounds(
             "explicitcluster" => bounds.explicit_cluster = true,
             "maxclusterrank" => bounds.max_cluster = Some(extent()?[0]),
             "blocksareclusters" => bounds.blocks_are_clusters = true,
+            "minnctapersm" => bounds.min_ctas = Some(extent()?[0]),
             "maxnreg" => bounds.max_registers = Some(extent()?[0]),
             _ => {}
         }

@@ -489,6 +489,9 @@ impl Display for Async {
             Async::WaitForCluster { aligned } => {
                 write!(out, "cluster.wait{}", if *aligned { ".aligned" } else { "" })
             }
+            Async::SetRegisters { count, takes } => {
+                write!(out, "registers.{} {count}", if *takes { "take" } else { "give" })
+            }
             Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
                 let order = match (releases, acquires) {
                     (true, false) => ".release",

@@ -61,7 +61,7 @@ impl Cta<'_> {
         Ok(done)
     }
 
-    /// Matrix instructions need all 32 lanes.
+    /// Matrix instructions need all 32 lanes, and `setmaxnreg` all that have not returned.
     fn try_matrix(
         &mut self,
         warp: &mut Warp,
@@ -69,6 +69,9 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
+        if let Op::Async(Async::SetRegisters { count, takes }) = inst.op {
+            return self.set_registers(warp, group, pc, (count, takes));
+        }
         if !warp.live().is_all() {
             let lane = group.first();
             let missing = (!warp.live()).first();
@@ -116,12 +119,13 @@ impl Cta<'_> {
             let c = self.concrete(warp, c, lane, pc, "a shuffle's clamp")?;
             let (source, inside) = shuffle_source(mode, lane, b, c);
             let from = if inside { source } else { lane };
-            if d.is_some() && !members.contains(from) {
-                let state = if warp.exited.contains(from) { "has returned" } else { "takes no part" };
-                let message = format!("lane {lane} reads the value of lane {from}, which {state}");
-                return Err(self.fault(FaultKind::Uninitialised, "Y4", message, warp, lane, pc));
-            }
-            results[lane] = (self.value(warp, a, from), inside);
+            // Only the value is undefined (V6), not whether the lane exists.
+            let value = if members.contains(from) {
+                self.value(warp, a, from)
+            } else {
+                Value::Undefined(Origin::Unwritten(pc))
+            };
+            results[lane] = (value, inside);
         }
         for lane in members {
             if let Some(d) = d {

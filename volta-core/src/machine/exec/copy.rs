@@ -54,6 +54,8 @@ impl Cta<'_> {
             Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => {
                 Err(Stop::Defect("an operation that waits for a warp was executed by itself"))
             }
+            // A warp by itself is handled where it meets the others of its warpgroup.
+            Async::SetRegisters { .. } => Err(Stop::NeedVectorClocks),
             Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),
             Async::Prefetch { from } => self.prefetch(warp, mask, pc, from),
             Async::Clear { to, bytes } => self.clear(warp, mask, pc, *to, *bytes),

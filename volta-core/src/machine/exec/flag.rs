@@ -87,7 +87,14 @@ impl Cta<'_> {
             return Err(self.other_ahead(thread, pc, ahead.pc));
         }
         let ahead = ahead.map(|ahead| ahead.pc);
-        let outcome = match self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves)) {
+        let judged = self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves));
+        let work = flag.work.take();
+        self.looked_at += work / 4;
+        self.check_budgets()?;
+        let Some(flag) = self.flags.places.get(&key) else {
+            return Err(Stop::Defect("a flag that is waited for is not a flag"));
+        };
+        let outcome = match judged {
             Ok(Judged::Stays) => return Ok(false),
             Ok(Judged::Leaves(outcome)) => {
                 Outcome { found: outcome.found.filter(|_| condition.is_read), ..outcome }
@@ -216,13 +223,20 @@ impl Cta<'_> {
         condition: &Condition,
         ask: impl FnOnce(&mut dyn FnMut(u32) -> Result<bool, Unclear>) -> Result<Judged, Unclear>,
     ) -> Result<Judged, Unclear> {
+        const MOST_ANSWERS: u64 = 1 << 21;
+        const TOO_LONG: &str = "its contents and the result of an atomic operation can be too many numbers";
         const OTHER: &str = "the loop's condition depends on more than the flag and known words";
         let program = self.launch.program;
         let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
             (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
             (Some(_), None) | (None, _) => vec![None],
         };
+        let work = self.flags.places.get(&key).map(|flag| &flag.work);
+        // A question is put for at most so many pairs of contents.
+        let mut left = MOST_ANSWERS;
         ask(&mut |held| {
+            left = left.checked_sub(olds.len() as u64).ok_or(TOO_LONG)?;
+            work.iter().for_each(|work| work.set(work.get() + olds.len() as u64));
             let mut all = olds.iter().map(|old| condition.leaves(program, held, *old));
             let first = all.next().flatten().ok_or(OTHER)?;
             if all.all(|other| other == Some(first)) {
@@ -237,9 +251,19 @@ impl Cta<'_> {
 
     /// At the end of the run, when all changes of flags are known: checks that every wait waited for the same changes
     /// under every schedule.
-    pub(in super::super) fn end_flags(&self) -> Result<(), Stop> {
+    pub(in super::super) fn end_flags(&mut self) -> Result<(), Stop> {
+        let mut work = 0;
+        let result = self.judge_flags_again(&mut work);
+        self.looked_at += work / 4;
+        result
+    }
+
+    /// The same; adds up the work.
+    fn judge_flags_again(&self, work: &mut u64) -> Result<(), Stop> {
         for (key, flag) in &self.flags.places {
             for waited in &flag.waits {
+                *work += flag.work.take();
+                self.check_more(*work / 4)?;
                 let ask =
                     |leaves: &mut dyn FnMut(u32) -> Result<bool, Unclear>| flag.judge_again(waited, leaves);
                 let thread = waited.before.thread as u32;

@@ -53,6 +53,7 @@ impl Analysis<'_> {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::SetRegisters { .. }
             | Async::Barrier { .. } => None,
             Async::Tensor(operation) => {
                 let mut addresses = operation.addresses().into_iter();
@@ -81,6 +82,7 @@ impl Analysis<'_> {
                 | Async::Fence { .. }
                 | Async::ArriveAtCluster { .. }
                 | Async::WaitForCluster { .. }
+                | Async::SetRegisters { .. }
                 | Async::Barrier { .. } => false,
             };
             form.is_number() || is_descriptor && self.sums.is_descriptor(form)
@@ -111,6 +113,7 @@ impl Analysis<'_> {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::SetRegisters { .. }
             | Async::Barrier { .. }
             | Async::Tensor(_) => None,
         };

@@ -1,6 +1,7 @@
 //! Instructions without an effect in the model, and instructions that Volta does not support.
 
 use super::{Row, Types, row, unsupported};
+use crate::program::asynchronous::Async;
 use crate::program::op::{Int, Op, Space, Special, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -161,17 +162,25 @@ fn pmevent(x: &mut Operation<'_, '_>) -> Lowered {
     nop(x)
 }
 
-/// Moves registers between warps. In the model, every warp has the registers that it names.
+/// Gives registers of a warp back to the pool of its CTA, or takes some from it.
 fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
-    x.require(&[("inc", ()), ("dec", ())])?;
+    let takes = x.require(&[("inc", true), ("dec", false)])?;
     x.require(&[("sync", ())])?;
     x.require(&[("aligned", ())])?;
     if x.ty()? != U32 {
         return Err(x.wrong_type());
     }
     x.done(1)?;
-    number(x, 0)?;
-    nop(x)
+    let operand = x.operand(0)?;
+    let count = match operand {
+        Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) => u32::try_from(*value).ok(),
+        _ => None,
+    };
+    let Some(count) = count.filter(|count| (24..=256).contains(count) && count % 8 == 0) else {
+        return Err(x.expected("a multiple of 8 from 24 to 256", operand));
+    };
+    x.push(Op::Async(Async::SetRegisters { count, takes }));
+    Ok(())
 }
 
 fn number(x: &Operation<'_, '_>, at: usize) -> Lowered {
