@@ -37,9 +37,12 @@ pub struct Tactic {
 
 impl Tactic {
     /// A norm costs time linear in the length of its row.
-    pub const QUICK: Tactic = Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled, indicators: true };
-    /// For display: sums other than lists of products are spelled out, and choices are kept.
-    pub const SPELLING_OUT: Tactic = Tactic { named: Named::Products, indicators: false, ..Tactic::QUICK };
+    pub const QUICK: Tactic =
+        Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled, indicators: true };
+    /// For display: choices are written as such.
+    pub const SHOWING: Tactic = Tactic { indicators: false, ..Tactic::QUICK };
+    /// Sums other than lists of products are spelled out.
+    pub const SPELLING_OUT: Tactic = Tactic { named: Named::Products, ..Tactic::QUICK };
     /// Slower; also proves equalities that hold only across differently grouped sums.
     pub const THOROUGH: Tactic = Tactic { named: Named::Nothing, ..Tactic::QUICK };
     /// Multiplies out nothing by itself: proves equal one product grouped in two ways.
