@@ -145,18 +145,9 @@ fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
         match table.atom(atom) {
             Atom::Sum(content) | Atom::Apply(_, content) => {
                 open.extend(atoms_in(table, inside(*content)));
-                // A bit or a sign.
-                if let Some((low, high)) = table.atom_bounds(atom)
-                    && let Ok(most) = u8::try_from(high - low)
-                    && (1..=MAX_VALUES).contains(&most)
-                    && let Some(single) = table.monomials.known_single(atom)
-                {
-                    let key = Key::of(single);
-                    let digit = [Term::of(key)];
-                    let sum = add(&digit, &number(Rational::from_i128(-low)));
-                    found.push((2, Comparison { sum, kind: Kind::Value(most) }));
-                }
+                found.extend(digit_of(table, atom).map(|digit| (2, digit)));
             }
+            Atom::Input(..) => found.extend(digit_of(table, atom).map(|digit| (2, digit))),
             Atom::Max(arms) => {
                 for (at, arm) in arms.iter().enumerate() {
                     for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
@@ -179,14 +170,19 @@ fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
                 }
                 open.extend([*a, *b].into_iter().flat_map(|part| atoms_in(table, inside(part))));
             }
-            Atom::Input(..)
-            | Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Products(_) => {}
+            Atom::Irrational(_) | Atom::Literal(_) | Atom::Opaque(_) | Atom::Products(_) => {}
         }
     }
     found
+}
+
+/// The value of an atom that is a bit, a sign or an input of few values.
+fn digit_of(table: &Table, atom: AtomId) -> Option<Comparison> {
+    let (low, high) = table.atom_bounds(atom)?;
+    let most = u8::try_from(high.checked_sub(low)?).ok().filter(|most| (1..=MAX_VALUES).contains(most))?;
+    let digit = [Term::of(Key::of(table.monomials.known_single(atom)?))];
+    let sum = add(&digit, &number(Rational::from_i128(-low)));
+    Some(Comparison { sum, kind: Kind::Value(most) })
 }
 
 /// Whether an atom compares, or something within it does.

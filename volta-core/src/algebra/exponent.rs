@@ -32,7 +32,10 @@ impl Table {
         match power {
             0 => MonomialId::ONE,
             1 => self.single(atom),
-            _ => self.intern_factors(&[(atom, power)]),
+            _ => {
+                let factors = self.without_powers_of_indicators(vec![(atom, power)]);
+                self.intern_factors(&factors)
+            }
         }
     }
 
@@ -48,7 +51,8 @@ impl Table {
             return Ok(product);
         }
         let factors = Monomials::multiply(self.monomials.factors(a), self.monomials.factors(b));
-        let product = self.intern_factors(&factors.ok_or_else(overflow)?);
+        let factors = self.without_powers_of_indicators(factors.ok_or_else(overflow)?);
+        let product = self.intern_factors(&factors);
         self.monomials.remember_product(a, b, product);
         Ok(product)
     }
@@ -59,7 +63,18 @@ impl Table {
             return Ok(a);
         }
         let factors = Monomials::power(self.monomials.factors(a), exponent).ok_or_else(overflow)?;
+        let factors = self.without_powers_of_indicators(factors);
         Ok(self.intern_factors(&factors))
+    }
+
+    /// `d² = d` and, where it has a value, `1/d² = 1/d`, for integers `d` that are 0 or 1.
+    fn without_powers_of_indicators(&self, mut factors: Vec<(AtomId, i32)>) -> Vec<(AtomId, i32)> {
+        for (atom, power) in &mut factors {
+            if power.unsigned_abs() > 1 && self.is_indicator(*atom) {
+                *power = power.signum();
+            }
+        }
+        factors
     }
 
     /// Interns a collected sum.

@@ -270,7 +270,10 @@ impl Evaluation<'_, '_> {
 
     fn input(&self, input: InputId, element: u64, level: usize) -> Value {
         let seed = mix(mix(self.seed, u128::from(input.0) + 1), u128::from(element));
-        Value { number: self.tower.random(level, seed), kinds: VARIES }
+        let number = self.tower.random(level, seed);
+        // `d² = d` for an integer that is 0 or 1.
+        let number = if self.prover.table.holds_bits(input) { number & 1 } else { number };
+        Value { number, kinds: VARIES }
     }
 
     fn rational(&self, value: &Rational, level: usize) -> Result<Value, Missing> {
@@ -391,7 +394,8 @@ impl Evaluation<'_, '_> {
         let mut kinds = VARIES;
         let random = |evaluation: &Self| {
             let seed = mix(mix(evaluation.seed, u128::MAX), u128::from(id.0));
-            evaluation.tower.random(level, seed)
+            let number = evaluation.tower.random(level, seed);
+            if evaluation.prover.table.is_indicator(id) { number & 1 } else { number }
         };
         let number = match self.prover.table.atom(id) {
             Atom::Input(input, element) => self.input(*input, *element, level).number,

@@ -1,7 +1,7 @@
 //! Functions of canonical arguments: roots, logarithms, roundings, choice.
 
 use super::Stop;
-use super::analysis::INFINITE;
+use super::analysis::{INFINITE, PARTIAL};
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
@@ -22,6 +22,8 @@ use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, Term
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
+/// Conditions that are joined deeper than this have indicators of their own.
+const MAX_JOINED: u32 = 8;
 
 impl Prover<'_> {
     /// A resolved argument, with literals read as numbers.
@@ -203,7 +205,8 @@ impl Prover<'_> {
     /// A choice. If the arms differ by `k` times the compared sum, it is a maximum:
     /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is if one
     /// arm is the other times `2^(k·p)`, as when two parts of a softmax are merged by which has the larger maximum.
-    /// A choice between integers by a bit `d` is `d·a + (1 − d)·b`.
+    /// A choice between integers by a bit `d` is `d·a + (1 − d)·b`, and so is one between other short sums by the
+    /// indicator of the condition, if both always have a value: an arm that may have none must not be multiplied by 0.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
         match self.table.conditions.get(&condition) {
@@ -215,6 +218,7 @@ impl Prover<'_> {
             | Condition::And(..)
             | Condition::Xor(..) => {}
         }
+        let total = [a, b].into_iter().all(|arm| self.terms.flags(arm) & PARTIAL == 0);
         let (mut when_true, mut when_false) = (self.argument(a)?, self.argument(b)?);
         let mut condition = condition;
         if let Condition::Not(inner) = self.table.conditions.get(&condition) {
@@ -249,9 +253,51 @@ impl Prover<'_> {
                 return Ok(add(zero, &self.multiply(&digit, &gap)?));
             }
         }
+        if total && self.tactic.indicators {
+            let indicator = self.indicator(&condition, 0)?;
+            let gap = add(&when_true, &negated(&when_false));
+            if gap.len() * indicator.len() <= self.tactic.short_product {
+                let chosen = add(&when_false, &self.multiply(&indicator, &gap)?);
+                if self.table.keeps_bounds(&chosen, [&when_true, &when_false]) {
+                    return Ok(chosen);
+                }
+            }
+        }
         let when_true = self.table.polynomial(&when_true);
         let when_false = self.table.polynomial(&when_false);
         Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
+    }
+
+    /// 1 where a condition holds, else 0. Conditions that are joined are products of others, `[c ∧ d] = [c]·[d]`.
+    fn indicator(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
+        self.charge(1)?;
+        let inverse = |own: &[Term]| add(&number(Rational::ONE), &negated(own));
+        match self.table.conditions.get(condition).clone() {
+            Condition::Known(holds) => return Ok(number(Rational::from_integer(holds.into()))),
+            Condition::Not(inner) => return Ok(inverse(&self.indicator(&inner, depth)?)),
+            Condition::Positive(_) | Condition::Zero(_) => {
+                if let Some((digit, where_one)) = self.table.digit_compared(condition) {
+                    return Ok(if where_one { digit } else { inverse(&digit) });
+                }
+            }
+            Condition::And(a, b) | Condition::Xor(a, b) if depth < MAX_JOINED => {
+                let [a, b] = [self.indicator(&a, depth + 1)?, self.indicator(&b, depth + 1)?];
+                if a.len() * b.len() <= self.tactic.short_product {
+                    let both = self.multiply(&a, &b)?;
+                    return Ok(match self.table.conditions.get(condition) {
+                        Condition::Xor(..) => add(&add(&a, &b), &times_number(&both, &-&Rational::TWO)),
+                        Condition::Known(_)
+                        | Condition::Not(_)
+                        | Condition::Positive(_)
+                        | Condition::Zero(_)
+                        | Condition::And(..) => both,
+                    });
+                }
+            }
+            Condition::And(..) | Condition::Xor(..) => {}
+        }
+        let one = self.table.polynomial(&number(Rational::ONE));
+        Ok(self.table.atom_term(Atom::Select(condition.clone(), one, PolynomialId::ZERO)))
     }
 
     /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` if some
@@ -473,6 +519,16 @@ impl Table {
         } else {
             None
         }
+    }
+
+    /// Whether a sum has no signs that none of two others has, and no wider bounds.
+    fn keeps_bounds(&self, sum: &[Term], arms: [&[Term]; 2]) -> bool {
+        let signs = self.signs_of(arms[0]) | self.signs_of(arms[1]);
+        let bounds = self.bounds_of(arms[0]).zip(self.bounds_of(arms[1]));
+        let within = bounds.is_none_or(|(a, b)| {
+            self.bounds_of(sum).is_some_and(|(low, high)| low >= a.0.min(b.0) && high <= a.1.max(b.1))
+        });
+        within && self.signs_of(sum).within(signs)
     }
 
     fn known(&mut self, value: bool) -> ConditionId {

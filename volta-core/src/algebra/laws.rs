@@ -342,6 +342,28 @@ const CHOICES: &[Law] = &[
         ],
     ),
     law(
+        "(c ? a : b) = b + [c]·(a − b), where [c] is (c ? 1 : 0)",
+        "a and b have a value at every input, and the sum shows the signs and the range of the choice; short sums",
+        "if(b > 0, a, 0) + if(b > 0, c, 2*c) == a*if(b > 0, 1, 0) + c*(2 - if(b > 0, 1, 0))",
+        &[
+            "if(b > 0, a, 0) != a*if(b < 0, 1, 0)",
+            "if(b > 0, a, c) != c + (a - c)*if(c > 0, 1, 0)",
+            "if(b > 0, 1/a, 0) == if(b > 0, 1, 0)/a where a != 0",
+        ],
+    ),
+    law(
+        "[c]² = [c]",
+        "of choices between 1 and 0, and of integers that are 0 or 1 by their ranges",
+        "if(b > 0, a, 0)*if(b > 0, c, 0) == if(b > 0, a*c, 0)",
+        &["if(b > 0, 2, 0)^2 != if(b > 0, 2, 0)", "if(b > 0, a, 0)*if(b <= 0, c, 0) != a*c"],
+    ),
+    law(
+        "[c ∧ d] = [c]·[d], and for all ways to join conditions",
+        "the products are short",
+        "if(a > 0 & b > 0, c, 0) == if(a > 0, if(b > 0, c, 0), 0)",
+        &["if(a > 0 & b > 0, c, 0) != if(a > 0, c, 0) + if(b > 0, c, 0)"],
+    ),
+    law(
         "comparisons up to positive factors and to shifts on both sides",
         "always",
         "if(2*a < 2*b, 1, 0) == if(a - b < 0, 1, 0)",

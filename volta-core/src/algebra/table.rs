@@ -54,6 +54,8 @@ pub struct Table {
     pub(super) conditions: Conditions,
     /// Bytes of lists within atoms.
     content: u64,
+    /// Whether some choice is between integers.
+    counts: bool,
 }
 
 impl Table {
@@ -69,6 +71,7 @@ impl Table {
             polynomials: Polynomials::new(),
             conditions: Conditions::default(),
             content: 0,
+            counts: false,
         }
     }
 
@@ -102,6 +105,17 @@ impl Table {
     /// Bounds of an atom that is an integer.
     pub(super) fn atom_bounds(&self, id: AtomId) -> Bounds {
         self.info[id.index()].bounds
+    }
+
+    /// Whether an atom is 0 or 1 at every input.
+    pub(super) fn is_indicator(&self, id: AtomId) -> bool {
+        self.atom_bounds(id) == Some((0, 1))
+    }
+
+    /// Whether the elements of an input are 0 or 1.
+    pub(super) fn holds_bits(&self, input: InputId) -> bool {
+        let of = self.integers.get(input.index()).copied().flatten();
+        of.is_some_and(|of| (of.least(), of.greatest()) == (0, 1))
     }
 
     /// Takes from a store which inputs hold integers: before the first atom is interned; all stores agree on them.
@@ -166,6 +180,7 @@ impl Table {
         }
         let info = self.describe(&atom);
         let id = AtomId::from_index(self.atoms.len());
+        self.counts |= info.whole && matches!(atom, Atom::Select(..));
         self.content += atom.keys().map_or(0, |keys| size_of_val(&**keys) as u64);
         self.content += atom.arms().map_or(0, |arms| 2 * size_of_val(arms) as u64);
         self.atoms.push(atom.clone());
@@ -352,8 +367,8 @@ impl Table {
         self.inputs.get(input.index())?.largest.as_ref()
     }
 
-    /// Whether some input holds integers.
+    /// Whether some input holds integers, or some choice is between integers.
     fn has_integers(&self) -> bool {
-        self.integers.iter().any(Option::is_some)
+        self.counts || self.integers.iter().any(Option::is_some)
     }
 }

@@ -31,12 +31,17 @@ pub struct Tactic {
     /// Products of sums with up to this many terms are multiplied out immediately.
     pub(super) short_product: usize,
     pub(super) choices: Choices,
+    /// Whether choices are sums of indicators, `b + [c]·(a − b)`.
+    pub(super) indicators: bool,
 }
 
 impl Tactic {
     /// A norm costs time linear in the length of its row.
-    pub const QUICK: Tactic = Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled };
-    /// For display: sums other than lists of products are spelled out.
+    pub const QUICK: Tactic =
+        Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled, indicators: true };
+    /// For display: choices are written as such.
+    pub const SHOWING: Tactic = Tactic { indicators: false, ..Tactic::QUICK };
+    /// Sums other than lists of products are spelled out.
     pub const SPELLING_OUT: Tactic = Tactic { named: Named::Products, ..Tactic::QUICK };
     /// Slower; also proves equalities that hold only across differently grouped sums.
     pub const THOROUGH: Tactic = Tactic { named: Named::Nothing, ..Tactic::QUICK };

@@ -66,7 +66,7 @@ impl<'i> Forms<'i> {
         let analysis = Analysis::new(store, &roots);
         let places = TranslationClasses::places(store, &roots, &self.classes);
         // The tactic that abbreviates long sums: a digest is the same with and without abbreviations.
-        let mut prover = drawing(Prover::new(ranges(self.inputs), Tactic::QUICK), ration);
+        let mut prover = drawing(Prover::new(ranges(self.inputs), Tactic::SHOWING), ration);
         let number = prover.add_store(store, &analysis);
         let mut digests = Digests::default();
         let mut outlines = Outlines::default();

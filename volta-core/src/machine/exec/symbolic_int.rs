@@ -464,6 +464,22 @@ impl IntTerms<'_> {
         Some(if saturate { self.saturated(x, to) } else { x })
     }
 
+    /// Numbers that are equal exactly if two integers of a type are: they are congruent modulo 2^w, and the range of
+    /// their difference contains one multiple of 2^w only, so that no wrap-around has to be undone.
+    fn unwrapped(&mut self, ty: Int, a: Value, b: Value) -> Option<(TermId, TermId)> {
+        let bytes = ty.width.bytes();
+        let (x, y) = (self.residue(a, bytes)?, self.residue(b, bytes)?);
+        let (left, right) = (self.ranges.of(self.store, x), self.ranges.of(self.store, y));
+        let modulus = 1i128 << ty.width.bits();
+        let (low, high) = (left.low?.checked_sub(right.high?)?, left.high?.checked_sub(right.low?)?);
+        let first = low.checked_add(modulus - 1)?.div_euclid(modulus);
+        if first != high.div_euclid(modulus) {
+            return None;
+        }
+        let turns = self.whole(first.checked_mul(modulus)?);
+        Some((x, self.add(y, turns)))
+    }
+
     /// A comparison, as a condition or a known truth value.
     pub(super) fn compare(
         &mut self,
@@ -472,7 +488,14 @@ impl IntTerms<'_> {
         a: Value,
         b: Value,
     ) -> Option<Result<bool, TermId>> {
-        let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
+        let unwrapped = match op {
+            Compare::Eq | Compare::Ne => self.unwrapped(ty, a, b),
+            Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => None,
+        };
+        let (x, y) = match unwrapped {
+            Some(pair) => pair,
+            None => (self.reading(a, ty)?, self.reading(b, ty)?),
+        };
         let (left, right) = (self.ranges.of(self.store, x), self.ranges.of(self.store, y));
         let surely = |a: Option<i128>, b: Option<i128>, f: fn(&i128, &i128) -> bool| {
             a.zip(b).is_some_and(|(a, b)| f(&a, &b))
