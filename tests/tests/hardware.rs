@@ -41,14 +41,19 @@ enum Does {
 
 /// The exported cases; each test has a copy.
 static EXPORTED: LazyLock<PathBuf> = LazyLock::new(|| {
-    let scratch = Scratch::new(env!("CARGO_TARGET_TMPDIR"), "hardware-exported");
-    let mut export = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
-    export.args(["export", "--hardware", "bundle"]).args(CASES.map(fixture));
-    let said = Said::by(&mut export);
-    let written = format!("written    {} cases into bundle\n", CASES.len());
-    assert_eq!((said.code, said.out), (0, written), "{}", said.err);
-    scratch.path().join("bundle")
+    let (bundle, said) = exported("exported", &CASES.map(fixture));
+    assert_eq!(said, format!("written    {} cases into bundle\n", CASES.len()));
+    bundle
 });
+
+/// Exports cases; gives their folder, and what is said of it.
+fn exported(name: &str, cases: &[String]) -> (PathBuf, String) {
+    let scratch = Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("hardware-{name}"));
+    let mut export = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    let said = Said::by(export.args(["export", "--hardware", "bundle"]).args(cases));
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    (scratch.path().join("bundle"), said.out)
+}
 
 /// A folder with the stand-in, and exported cases.
 struct Hardware {
@@ -83,8 +88,11 @@ fn text(value: &Value) -> &str {
 
 /// The bytes of a tensor map as the stand-in encodes them, with 0 for the address.
 fn map_of(address: &Value) -> Vec<u8> {
-    let types = ["UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16"];
-    let at = |names: &[&str], name: &Value| names.iter().position(|known| known == name).expect("a known name");
+    let types = [
+        "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16",
+    ];
+    let at =
+        |names: &[&str], name: &Value| names.iter().position(|known| known == name).expect("a known name");
     let mut words = [0u32; 32];
     let rank = list(&address["extents"]).len();
     words[0] = 0x4D41_504D;
@@ -134,7 +142,8 @@ fn answer(kernel: &Value, side: &Value, data: &[u8], does: Does) -> Vec<u8> {
             Value::Null => ("", 0),
             variable => (text(&variable[0]), number(&variable[1])),
         };
-        let after = if area["interpreter"].is_null() { &area["before"] } else { &area["interpreter"]["after"] };
+        let after =
+            if area["interpreter"].is_null() { &area["before"] } else { &area["interpreter"]["after"] };
         out.extend(long(name.as_bytes()));
         out.extend(word(offset));
         out.extend(long(blob(&area["before"])));
@@ -144,8 +153,12 @@ fn answer(kernel: &Value, side: &Value, data: &[u8], does: Does) -> Vec<u8> {
 }
 
 impl Hardware {
-    /// Compiles the stand-in and exports the cases; `None` where the test cannot run.
+    /// Compiles the stand-in, and copies the exported cases; `None` where the test cannot run.
     fn new(name: &str) -> Option<Hardware> {
+        Hardware::with(name, || EXPORTED.clone())
+    }
+
+    fn with(name: &str, cases: impl FnOnce() -> PathBuf) -> Option<Hardware> {
         let scratch = Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("hardware-{name}"));
         if !has("cc") || !has("python3") {
             eprintln!("skipped: there is no cc or no python3 on PATH");
@@ -156,10 +169,11 @@ impl Hardware {
         cc.args(["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "libcuda.so.1"]).arg(source);
         let built = Said::by(scratch.within(cc).current_dir(scratch.path()));
         assert_eq!(built.code, 0, "{}", built.all());
-        fs::copy(scratch.path().join("libcuda.so.1"), scratch.path().join("libcuda.so")).expect("it is copied");
+        fs::copy(scratch.path().join("libcuda.so.1"), scratch.path().join("libcuda.so"))
+            .expect("it is copied");
         let bundle = scratch.path().join("bundle");
         fs::create_dir(&bundle).expect("a folder");
-        for file in fs::read_dir(&*EXPORTED).expect("a folder of cases") {
+        for file in fs::read_dir(cases()).expect("a folder of cases") {
             let file = file.expect("a file").path();
             fs::copy(&file, bundle.join(file.file_name().expect("a name"))).expect("it is copied");
         }
@@ -201,7 +215,9 @@ impl Hardware {
 
     /// A command that finds the stand-in.
     fn with_driver(&self, mut command: Command) -> Command {
-        command.env("LD_LIBRARY_PATH", self.scratch.path()).env("DRIVER_ANSWERS", self.scratch.path().join("answers"));
+        command
+            .env("LD_LIBRARY_PATH", self.scratch.path())
+            .env("DRIVER_ANSWERS", self.scratch.path().join("answers"));
         command
     }
 
@@ -219,15 +235,38 @@ fn fixture(case: &str) -> String {
 #[test]
 fn hardware_that_does_what_the_interpreter_does_contradicts_nothing() {
     let Some(hardware) = Hardware::new("agrees") else { return };
-    hardware.scratch.write("page.md", "# Page\n\n<!-- results: begin -->\nold\n<!-- results: end -->\n\nend\n");
+    hardware
+        .scratch
+        .write("page.md", "# Page\n\n<!-- results: begin -->\nold\n<!-- results: end -->\n\nend\n");
     let said = hardware.run(&["--verbose", "--page", "page.md"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    assert!(said.out.contains("cases without a fault, 0 contradicted; of 1 faulty ones 0 visibly fail"), "{}", said.out);
+    assert!(
+        said.out.contains("cases without a fault, 0 contradicted; of 1 faulty ones 0 visibly fail"),
+        "{}",
+        said.out
+    );
     assert!(said.out.contains("ok     softmax::online_4 (equivalent): 4 launches, 4 with"), "{}", said.out);
     assert!(said.out.contains("hidden race::grad_input (race): nothing, 60 runs"), "{}", said.out);
     let page = hardware.scratch.read("page.md");
     assert!(page.starts_with("# Page\n") && page.ends_with("\nend\n") && !page.contains("old"), "{page}");
-    assert!(page.contains("stand-in (sm_90), driver for CUDA 13.0") && page.contains("| *race* | 1 | 0 |"), "{page}");
+    assert!(
+        page.contains("stand-in (sm_90), driver for CUDA 13.0") && page.contains("| *race* | 1 | 0 |"),
+        "{page}"
+    );
+}
+
+/// All fixtures that hardware of sm_90 can run: their parameters are laid out as the stand-in finds them, and what the
+/// interpreter leaves is what the runner compares with.
+#[test]
+fn all_fixtures_contradict_nothing() {
+    if std::env::var_os("VOLTA_SLOW").is_none() {
+        eprintln!("skipped: VOLTA_SLOW=1 runs it");
+        return;
+    }
+    let Some(hardware) = Hardware::with("all", || exported("all-exported", &[fixture("")]).0) else { return };
+    let said = hardware.run(&["--times", "2"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    assert!(said.out.contains(", 0 contradicted"), "{}", said.out);
 }
 
 #[test]
@@ -243,7 +282,8 @@ fn what_hardware_does_otherwise_is_noticed() {
     ]));
     let said = hardware.run(&["--verbose", "--timeout", "2"]);
     assert_eq!(said.code, 1, "{}", said.all());
-    let line = |case: &str| said.out.split(case).nth(1).unwrap_or_default().split("\n").take(4).collect::<String>();
+    let line =
+        |case: &str| said.out.split(case).nth(1).unwrap_or_default().split("\n").take(4).collect::<String>();
     for (case, told) in [
         ("WRONG  softmax::online_4", "from the interpreter"),
         ("WRONG  softmax::online_4", "the kernels are"),
@@ -286,9 +326,16 @@ fn a_run_says_why_there_is_none() {
     assert_eq!((said.code, said.err.as_str()), (2, "there is no NVIDIA GPU in this machine\n"));
     let said = Said::by(&mut command(&["bundle", "--filter", "^none"]));
     assert_eq!((said.code, said.err.as_str()), (2, "no case is for this GPU\n"));
+    let said = Said::by(command(&["bundle"]).env("DRIVER_IS_OLD", "1"));
+    assert!(
+        said.code == 2 && said.err.contains("the driver is older than the PTX of a case"),
+        "{}",
+        said.all()
+    );
     let replay = hardware.scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
     let mut replay = hardware.with_driver(replay);
-    let said = Said::by(replay.args(["replay", "--run", &fixture("softmax/online_4")]).env("DRIVER_NO_GPU", "1"));
+    let said =
+        Said::by(replay.args(["replay", "--run", &fixture("softmax/online_4")]).env("DRIVER_NO_GPU", "1"));
     assert_eq!(said.code, 2);
     assert!(said.err.contains("was not run: there is no NVIDIA GPU in this machine"), "{}", said.err);
 }
@@ -297,7 +344,8 @@ fn a_run_says_why_there_is_none() {
 fn one_case_is_replayed() {
     let Some(hardware) = Hardware::new("replayed") else { return };
     for case in ["softmax/no_rescale_4", "pipeline/wgmma_descriptor_off"] {
-        let mut replay = hardware.with_driver(hardware.scratch.command(env!("CARGO_BIN_EXE_volta-under-test")));
+        let mut replay =
+            hardware.with_driver(hardware.scratch.command(env!("CARGO_BIN_EXE_volta-under-test")));
         let said = Said::by(replay.args(["replay", "--run", &fixture(case)]));
         assert_eq!(said.code, 0, "{}", said.all());
         let told = format!("ok     {} (different): 6 launches, 6 with", case.replace('/', "::"));
@@ -337,22 +385,16 @@ fn emitted_programs_launch_as_the_driver_needs_it() {
         return;
     };
     let Some(hardware) = Hardware::new("emitted") else { return };
-    for case in ["softmax/no_rescale_4", "structs/wrong_stride", "globals/not_zero", "pipeline/wgmma_descriptor_off"] {
+    for case in
+        ["softmax/no_rescale_4", "structs/wrong_stride", "globals/not_zero", "pipeline/wgmma_descriptor_off"]
+    {
         let mut replay = hardware.scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
         let said = Said::by(replay.args(["replay", "--emit", "cuda", &fixture(case)]));
         assert_eq!(said.code, 0, "{}", said.err);
         hardware.scratch.write("shown.cu", &said.out);
         let built = Said::by(hardware.scratch.within(Command::new(&nvcc)).args([
-            "shown.cu",
-            // There is no code for a GPU in it, and CUDA's runtime may not be here.
-            "-x",
-            "c++",
-            "-cudart",
-            "none",
-            "-L.",
-            "-lcuda",
-            "-o",
-            "shown",
+            "shown.cu", // There is no code for a GPU in it, and CUDA's runtime may not be here.
+            "-x", "c++", "-cudart", "none", "-L.", "-lcuda", "-o", "shown",
         ]));
         assert_eq!(built.code, 0, "{case}: {}", built.all());
         let ptxas = Path::new(&nvcc).with_file_name("ptxas");

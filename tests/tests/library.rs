@@ -10,7 +10,7 @@ mod recognised;
 
 use rug::Float;
 use rug::ops::Pow;
-use volta_core::library::{FUNCTIONS, Gives, MEASURED, Measured, LibraryFunction, Step};
+use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, MEASURED, Measured, Step};
 use volta_core::number::format::Format;
 use volta_core::term::TermOp;
 use volta_suite::interpreter::Run;

@@ -88,7 +88,9 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 
 int cuGetErrorName(int error, const char **text)
 {
-    *text = error == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_INVALID_VALUE";
+    *text = error == ILLEGAL_ADDRESS   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : error == UNSUPPORTED_PTX ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
+                                       : "CUDA_ERROR_INVALID_VALUE";
     return OK;
 }
 

@@ -23,9 +23,9 @@ use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
 use crate::ptx;
-use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp};
 /// The error bound of a function.
 pub use crate::term::Nearness as Error;
+use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp};
 use known::Known;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Library functions with known numbers for all operands: which kernels are executed once more to recognise them.
 
-use super::{Error, FUNCTIONS};
 use super::known::{coefficients as all_of, immediates, is_short, is_usual};
+use super::{Error, FUNCTIONS};
 use crate::case::{Contents, Element, Param, ParamKind, Role, ScalarValue};
 use crate::machine::{Execution, Outputs, RunError};
 use crate::program::Program;

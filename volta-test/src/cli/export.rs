@@ -34,13 +34,13 @@ interpreted (exponentials, logarithms, sine, cosine, tanh). Literals are the rat
 where `cargo volta check` reads them as log2(e) (rule V9).
 
 A folder for a machine with a GPU holds code, inputs, the interpreter's results, and `run.py`, which launches the kernels \
-and compares; that machine needs Python and a driver. Slow cases are left out, as in `cargo volta check`.
+and compares (`python3 run.py .`); that machine needs Python and a driver. Slow cases are left out, as in `cargo volta check`.
 
 Examples:
   cargo volta export --smt2 fixtures/matmul/small | z3 -in
   cargo volta export --smt2 fixtures/matmul/small --element 'c[2][3]' -o c23.smt2
   cargo volta export --smt2 fixtures/softmax/online_4 --element all --axioms addition
-  cargo volta export --hardware bundle fixtures/softmax --arch sm_90 && python3 bundle/run.py bundle
+  cargo volta export --hardware bundle fixtures/softmax --arch sm_90
 
 Exit codes: 0 written, 2 not.")]
 pub(super) struct ExportArgs {
@@ -124,10 +124,9 @@ fn to_hardware(arguments: &ExportArgs, folder: &Path, out: &mut impl Write) -> i
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some((number, selected)) = {
+                loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    selected.get(number).map(|selected| (number, selected))
-                } {
+                    let Some(selected) = selected.get(number) else { break };
                     let one = match selected {
                         Selected::Case(folder) => {
                             let case = hardware_case(arguments, &bundle, &toolchain, number, folder);

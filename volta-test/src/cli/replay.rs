@@ -70,14 +70,16 @@ pub(super) fn replay(arguments: &ReplayArgs, out: &mut impl Write) -> io::Result
     let mut exit = Exit::Good;
     for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
         if arguments.run {
-            exit = exit.max(match &selected {
-                Selected::Case(folder) => on_gpu(folder, &toolchain),
-                Selected::Wrong { message, .. } => Err(message.clone()),
-            }
-            .unwrap_or_else(|message| {
-                complain(&message);
-                Exit::CouldNotRun
-            }));
+            exit = exit.max(
+                match &selected {
+                    Selected::Case(folder) => on_gpu(folder, &toolchain),
+                    Selected::Wrong { message, .. } => Err(message.clone()),
+                }
+                .unwrap_or_else(|message| {
+                    complain(&message);
+                    Exit::CouldNotRun
+                }),
+            );
             continue;
         }
         let told = match &selected {
@@ -151,7 +153,8 @@ fn on_gpu(folder: &Folder, toolchain: &Toolchain) -> Result<Exit, String> {
     let written = bundle.case(0, &folder.name, &core, &report.verdict, INPUTS);
     bundle.finish(&[written.map_err(|why| format!("{} cannot be replayed: {why}", folder.name))?])?;
     let folder = scratch.path().to_string_lossy().into_owned();
-    let status = python(&["--verbose", &folder]).status().map_err(|why| error("python3 cannot be run", why))?;
+    let status =
+        python(&["--verbose", &folder]).status().map_err(|why| error("python3 cannot be run", why))?;
     match status.code() {
         Some(0) => Ok(Exit::Good),
         Some(1) => Ok(Exit::Failed),

@@ -205,7 +205,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// A function that launches a side, and gives the bits of an element of an output.
-fn function(launch: &Launch<'_>, name: &str, entry: &str, (output, number): (usize, u64)) -> Result<String, String> {
+fn function(
+    launch: &Launch<'_>,
+    name: &str,
+    entry: &str,
+    (output, number): (usize, u64),
+) -> Result<String, String> {
     let suffix = launch.target_suffix();
     let mut text = format!(
         "\nstatic uint64_t {name}()\n{{\n    CUmodule module = load({name}_ptx, \"{suffix}\");\n    CUfunction kernel;\n    \
@@ -240,7 +245,8 @@ fn function(launch: &Launch<'_>, name: &str, entry: &str, (output, number): (usi
         }
     }
     let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
-    let pointers = launch.ready.program.parameters.iter().map(|param| format!("parameters + {}", param.offset));
+    let pointers =
+        launch.ready.program.parameters.iter().map(|param| format!("parameters + {}", param.offset));
     let held = launch.element(output);
     let side = &launch.side.launch;
     let _ = write!(

@@ -418,6 +418,9 @@ class Worker:
         said = self.answer(self.seconds)
         if "error" in said:
             self.stop()
+        if said.get("error") == "CUDA_ERROR_UNSUPPORTED_PTX_VERSION":
+            raise Failure("the driver is older than the PTX of a case: a ptxas has to compile it when it is exported "
+                          "(--ptxas, or VOLTA_NVCC, as scripts/nvcc.sh prints it)")
         return said
 
     def stop(self):

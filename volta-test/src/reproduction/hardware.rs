@@ -43,7 +43,8 @@ impl Bundle {
     pub fn new(folder: &Path, arch: &str, ptxas: Option<PathBuf>) -> Result<Bundle, String> {
         let bundle =
             Bundle { folder: folder.to_owned(), arch: arch.to_owned(), ptxas, images: Mutex::default() };
-        fs::create_dir_all(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
         bundle.write("run.py", RUNNER.as_bytes())?;
         Ok(bundle)
     }
@@ -71,6 +72,12 @@ impl Bundle {
         verdict: &Verdict,
         seeds: u64,
     ) -> Result<Value, String> {
+        // Hardware runs all CTAs, whichever of them the verdict is about.
+        let mut whole = core.clone();
+        for side in whole.reference.iter_mut().chain([&mut whole.opt]) {
+            side.launch.ctas = None;
+        }
+        let core = &whole;
         let mut sides = match &core.reference {
             Some(_) => Vec::from(ready(core)?),
             None => vec![alone(core)?],
@@ -93,11 +100,15 @@ impl Bundle {
         }
         let mut blobs = Blobs::default();
         let mut runs = Vec::new();
+        // What the interpreter could not run before is not tried again: that may have taken long.
+        let mut failed = [None, None];
         for (what, inputs) in &all {
-            let ran = launches(core, &sides, inputs);
-            let ran: Vec<Value> =
-                ran.iter().map(|launch| side_run(launch, &mut blobs)).collect::<Result<_, _>>()?;
-            runs.push(json!({ "what": what, "sides": ran }));
+            let launches = launches(core, &sides, inputs);
+            let sides: Vec<Value> = launches
+                .iter()
+                .map(|launch| side_run(launch, &mut failed[launch.which], &mut blobs))
+                .collect::<Result<_, _>>()?;
+            runs.push(json!({ "what": what, "sides": sides }));
         }
         let file = format!("{number}.bin");
         self.write(&file, &blobs.bytes)?;
@@ -197,8 +208,8 @@ impl Blobs {
     }
 }
 
-/// One launch: its parameters, and memory before and after it.
-fn side_run(launch: &Launch<'_>, blobs: &mut Blobs) -> Result<Value, String> {
+/// One launch: its parameters, and memory before and after it. `failed` is why the interpreter runs the kernel no more.
+fn side_run(launch: &Launch<'_>, failed: &mut Option<String>, blobs: &mut Blobs) -> Result<Value, String> {
     let parameters = launch.ready.parameters(launch.inputs)?;
     let areas = launch.areas(&parameters);
     let at = |param: usize| areas.iter().position(|area| *area == param);
@@ -217,7 +228,8 @@ fn side_run(launch: &Launch<'_>, blobs: &mut Blobs) -> Result<Value, String> {
             }
         });
     }
-    let ran = launch.ready.run(launch.inputs, 1);
+    let ran = failed.clone().map_or_else(|| launch.ready.run(launch.inputs, 1), Err);
+    *failed = ran.as_ref().err().cloned();
     let mut held = Vec::new();
     for area in &areas {
         held.push(area_of(launch, *area, ran.as_ref().ok(), blobs)?);
@@ -227,12 +239,7 @@ fn side_run(launch: &Launch<'_>, blobs: &mut Blobs) -> Result<Value, String> {
 }
 
 /// An area of memory, and the elements in it.
-fn area_of(
-    launch: &Launch<'_>,
-    area: usize,
-    ran: Option<&Ran>,
-    blobs: &mut Blobs,
-) -> Result<Value, String> {
+fn area_of(launch: &Launch<'_>, area: usize, ran: Option<&Ran>, blobs: &mut Blobs) -> Result<Value, String> {
     let params = &launch.core.params;
     let contents = launch.contents(area)?;
     let size = usize::try_from(contents.bytes).map_err(|_| "a tensor is too large")?;
