@@ -10,7 +10,7 @@ mod recognised;
 
 use rug::Float;
 use rug::ops::Pow;
-use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, Step};
+use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, MEASURED, Measured, Step};
 use volta_core::number::format::Format;
 use volta_core::term::TermOp;
 use volta_suite::interpreter::Run;
@@ -433,13 +433,29 @@ fn functions_are_what_the_table_says() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// No GPU has exceeded a bound.
+#[test]
+fn bounds_hold_what_was_measured() {
+    for Measured { name, thousandths, .. } in MEASURED {
+        let mut rows = FUNCTIONS.iter().filter(|function| function.name == name);
+        let row = rows.next().expect("a measured function has a row");
+        assert!(rows.next().is_none(), "{name} has several rows");
+        assert!(1000 * row.error.ulps >= thousandths, "{name}: {thousandths}/1000");
+    }
+}
+
 /// The page on functions lists them as the table does.
 #[test]
 fn page_lists_all_functions() {
-    let mut text = String::from("| function | of | is | |\n|---|---|---|---|\n");
+    let mut text = String::from("| function | of | is | | measured |\n|---|---|---|---|---|\n");
     for function in FUNCTIONS.iter() {
         let LibraryFunction { name, real, format, .. } = function;
-        text += &format!("| `{name}` | {} | {real} | {} |\n", format.name(), function.within());
+        let measured = MEASURED.iter().find(|measured| measured.name == *name);
+        let measured = measured.map_or(String::new(), |Measured { thousandths, at, .. }| {
+            let at = at.map_or(String::new(), |bits| format!(" at {bits:#010x}"));
+            format!("{}.{:03}{at}", thousandths / 1000, thousandths % 1000)
+        });
+        text += &format!("| `{name}` | {} | {real} | {} | {measured} |\n", format.name(), function.within());
     }
     volta_suite::page::hold("docs/library.md", &[("functions", text)]).expect("the page is as the table");
 }

@@ -89,11 +89,11 @@ const LAUNCHES: [(&str, &str); 6] = [
     ),
     (
         "../fixtures/globals/result_missing",
-        "    launch(kernel, {1, 1, 1}, {32, 1, 1}, {0, 0, 0}, false, 0, parameters, 8);\n",
+        "    launch(kernel, {1, 1, 1}, {32, 1, 1}, {0, 0, 0}, false, 0, {parameters + 0});\n",
     ),
     (
         "../fixtures/cluster/sum_own_part",
-        "    launch(kernel, {12, 1, 1}, {64, 1, 1}, {4, 1, 1}, false, 0, parameters, 20);\n",
+        "    launch(kernel, {12, 1, 1}, {64, 1, 1}, {4, 1, 1}, false, 0, {parameters + 0, parameters + 8, parameters + 16});\n",
     ),
 ];
 

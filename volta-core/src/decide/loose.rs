@@ -9,7 +9,7 @@ use crate::number::format::Format;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 use crate::number::{Extended, Rational, Rounded};
-use crate::term::{Constant, ConstantId, Reads, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, ConstantId, Nearness, Reads, Store, TermId, TermKind, TermOp};
 use rustc_hash::FxHashSet;
 
 /// Fraction bits of f32 literals that are low-order halves of constants which compilers split in two. Where the high
@@ -116,7 +116,7 @@ impl Loose {
             return self;
         }
         // The steps of a function that was not recognized are no literals: where they stand makes no difference.
-        if store.approximates() {
+        if store.approximates().is_some() {
             return self;
         }
         let mut exponents = Vec::new();
@@ -143,21 +143,27 @@ impl Loose {
     pub(super) fn value<E: Enclosure>(&self, store: &Store, id: ConstantId, precision: u32) -> Value<E> {
         let constant = store.constant(id);
         if self.0.contains(&id) {
-            widened(constant, precision)
+            widened(constant, store.approximates(), precision)
         } else {
             Value::exact(&constant.exact, precision)
         }
     }
 }
 
-/// All values that a constant may be read as.
-fn widened<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
+/// All values that a constant may be read as; one that is no literal may approximate a function as nearly as is given.
+fn widened<E: Enclosure>(constant: &Constant, approximates: Option<Nearness>, precision: u32) -> Value<E> {
     let exact = Value::exact(&constant.exact, precision);
     let (Extended::Finite(value), Some((format, bits, mantissa))) = (&constant.exact, spelled(constant))
     else {
         return exact;
     };
-    let slack = value * Rational::power_of_two(2 - mantissa as i32);
+    let mut slack = value.abs() * Rational::power_of_two(2 - mantissa as i32);
+    if let (None, Some(Nearness { ulps, or_below })) = (constant.literal, approximates) {
+        // One unit more: a later step rounds too. The spacing at a value is at most this part of it.
+        let unit = value.abs() * Rational::power_of_two(1 - mantissa as i32);
+        slack = slack.max(unit * Rational::from_integer(i64::from(ulps) + 1));
+        slack = or_below.map_or(slack.clone(), |exponent| slack.max(Rational::power_of_two(exponent)));
+    }
     // Not down to 0: multiplied by an infinity, the residual keeps its sign. The slack of the high half covers the
     // difference.
     let near = if is_residual(format, bits) && value.abs() <= Rational::power_of_two(-20) {
@@ -269,5 +275,26 @@ mod tests {
             assert_eq!(loose.clone().below(&store, term, 100).0.contains(&id), is_loose);
         }
         assert!(loose.below(&store, product, 0).0.contains(&id));
+    }
+
+    #[test]
+    fn what_approximates_a_function_is_as_wide_as_its_error() {
+        let mut store = Store::new();
+        let exact = Rational::from_ratio(16_777_213, 16_777_216);
+        let term = store.intern(Constant { exact: exact.clone().into(), literal: None, rounded: None });
+        let TermKind::Constant(id) = term.kind() else { panic!("a constant") };
+        let mut width = |nearness| {
+            store.set_approximates(nearness);
+            let Value::Finite(found) = Loose::of(&store, &Store::new()).value::<Wide>(&store, id, 160) else {
+                panic!("finite")
+            };
+            let (lower, upper) = found.bounds();
+            assert!(lower < exact && exact < upper);
+            &upper - &exact
+        };
+        let units = |number| Rational::from_ratio(number, 1 << 24);
+        assert!(width(Nearness { ulps: 0, or_below: None }) < units(5));
+        assert!(width(Nearness { ulps: 5, or_below: None }) > units(5));
+        assert!(width(Nearness { ulps: 9, or_below: Some(-10) }) >= Rational::power_of_two(-10));
     }
 }

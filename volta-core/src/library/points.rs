@@ -1,11 +1,10 @@
 //! Library functions with known numbers for all operands: which kernels are executed once more to recognise them.
 
-use super::FUNCTIONS;
 use super::known::{coefficients as all_of, immediates, is_short, is_usual};
+use super::{Error, FUNCTIONS};
 use crate::case::{Contents, Element, Param, ParamKind, Role, ScalarValue};
 use crate::machine::{Execution, Outputs, RunError};
 use crate::program::Program;
-use crate::term::Store;
 use rustc_hash::FxHashSet;
 
 /// Whether, judging by its first run, a kernel may contain functions at known points; if so, whether that run made all
@@ -34,12 +33,17 @@ pub(super) fn kept(params: &[Param]) -> &'static [bool] {
 }
 
 /// Records that known numbers may be functions that were not recognised, because their operands are literals or because
-/// they decide something. No difference as small as the errors of functions is claimed then.
-pub(super) fn approximates(ran: &mut Result<Execution, RunError>) {
+/// they decide something. No difference as small as the errors of the marked functions is claimed then.
+pub(super) fn approximates(ran: &mut Result<Execution, RunError>, marked: &[usize]) {
     if let Ok(execution) = ran
         && execution.at_known_points
     {
-        execution.stores.iter_mut().for_each(Store::set_approximates);
+        let errors = || marked.iter().map(|at| FUNCTIONS[*at].error);
+        let nearness = Error {
+            ulps: errors().map(|error| error.ulps).max().unwrap_or(0),
+            or_below: errors().filter_map(|error| error.or_below).max(),
+        };
+        execution.stores.iter_mut().for_each(|store| store.set_approximates(nearness));
     }
 }
 

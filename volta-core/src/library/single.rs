@@ -21,7 +21,7 @@ const MINUS_LOG2_E: Step = Literal(Format::F32, 0xBFB8_AA3B);
 /// The functions. One that computes with the result of another comes after it; one that computes in the arms of the
 /// final choice of another (`log10f`) comes before it.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[
-    function!(F32 "log10f", 1, Coefficient(0x3EDE_5BD9), "log10 x", 2, [X, Apply(Log2), LOG10_2, Apply(Mul)]),
+    function!(F32 "log10f", 1, Coefficient(0x3EDE_5BD9), "log10 x", 3, [X, Apply(Log2), LOG10_2, Apply(Mul)]),
     function!(F32 "logf", 1, Coefficient(0x3E10_39F6), "ln x", 1, [X, Apply(Log2), LN_2, Apply(Mul)]),
     function!(F32 "log2f", 1, Coefficient(0xBE2C_7F30), "log2 x", 1, [X, Apply(Log2)]),
     function!(
@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         1,
         Coefficient(0x3AB5_B2C6),
         "e^x - 1",
-        1,
+        2,
         [X, LOG2_E, Apply(Mul), Apply(Exp2), Whole(1), Apply(Sub)]
     ),
     function!(F32 "tanhf", 1, Coefficient(0x3C80_F082), "tanh x", 2, [X, Apply(Tanh)]),
@@ -66,7 +66,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         1,
         Coefficient(0x4B40_007D),
         "cosh x",
-        2,
+        3,
         [
             X,
             LOG2_E,
@@ -98,7 +98,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Z, Z, Apply(Mul), Apply(Add), Apply(Rsqrt),]
     ),
     function!(F32 "erff", 1, Coefficient(0x3BA8_86C1), "erf x", 2, [X, Apply(Erf)]),
-    function!(F32 "erfcf", 1, Coefficient(0x3A69_A091), "1 - erf x", 4, [Whole(1), X, Apply(Erf), Apply(Sub)]),
+    function!(F32 "erfcf", 1, Coefficient(0x3A69_A091), "1 - erf x", 5, [Whole(1), X, Apply(Erf), Apply(Sub)]),
     function!(F32 "atanf", 1, Coefficient(0x3B20_90AA), "arctan x", 2, [X, Apply(Atan)]),
     function!(
         F32 "asinf",
@@ -237,7 +237,7 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         1,
         Coefficient(0xBD39_BF78),
         "ln((1 + x)/(1 - x))/2",
-        3,
+        4,
         [
             Whole(1),
             X,

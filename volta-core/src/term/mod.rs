@@ -33,7 +33,7 @@ pub use info::{
     Arity, FunctionInfo, Info, Kind, LandmarkOf, Parity, Piecewise, Predicate, Product, Reads, Smt, Sum,
     TermOp, fill,
 };
-pub use node::{BitStrides, Constant, Lanes, Motion, Moves, NodeParts, NodeRef, Store, View};
+pub use node::{BitStrides, Constant, Lanes, Motion, Moves, Nearness, NodeParts, NodeRef, Store, View};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Bound, Range, Ranges};
 pub use template::{MAX_OPERANDS, Nearest, Piece, Rounds, Template, Templates};

@@ -227,6 +227,15 @@ pub(super) struct Node {
     pub(super) operands: [u64; 3],
 }
 
+/// The error of an approximation: the larger of both bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nearness {
+    /// In units in the last place.
+    pub ulps: u32,
+    /// The exponent of a power of two, as a distance.
+    pub or_below: Option<i32>,
+}
+
 /// The terms of one execution of a CTA.
 #[derive(Debug, Default)]
 pub struct Store {
@@ -250,8 +259,8 @@ pub struct Store {
     pub(super) integers: Vec<Option<Integers>>,
     /// Constants that are operands of steps of recognized functions only.
     pub(super) inner_constants: FxHashSet<ConstantId>,
-    /// Whether numbers computed from constants may be what a function of them is only nearly.
-    pub(super) approximates: bool,
+    /// How far numbers computed from constants may be from the function of them that they approximate.
+    pub(super) approximates: Option<Nearness>,
     /// Recognizes library functions that were compiled into the kernel.
     pub(super) explainer: Option<Box<Explainer>>,
 }
@@ -269,12 +278,12 @@ impl Store {
 
     /// Notes that numbers computed from constants may be what a library function of them is only nearly, since the
     /// function was not recognized.
-    pub fn set_approximates(&mut self) {
-        self.approximates = true;
+    pub fn set_approximates(&mut self, nearness: Nearness) {
+        self.approximates = Some(nearness);
     }
 
-    /// Whether numbers computed from constants may be approximations of functions.
-    pub fn approximates(&self) -> bool {
+    /// How near numbers computed from constants are to functions that they may approximate, if they may.
+    pub fn approximates(&self) -> Option<Nearness> {
         self.approximates
     }
 

@@ -1,7 +1,9 @@
 //! `cargo volta replay`: both kernels of a case run on the inputs of a counterexample, in IEEE arithmetic.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Write};
+use std::process::Command;
 
 use clap::{Args, ValueEnum};
 use volta_core::case as core;
@@ -9,17 +11,20 @@ use volta_core::verdict::{Difference, How, Verdict, Witness};
 use volta_interpreter::launch::{self, Output, ready, witness_inputs};
 use volta_interpreter::values;
 
+use super::export::ptxas_of;
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
 use crate::case::Case;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
-use crate::reproduction;
+use crate::reproduction::{self, Bundle, RUNNER};
 use crate::run::{Settings, core_case, run};
 
 /// The number of elements that are printed.
 const MOST: usize = 8;
+/// The number of random inputs of a run on a GPU.
+const INPUTS: u64 = 2;
 /// The seed of the order in which threads run.
 const SEED: u64 = 1;
 
@@ -32,14 +37,19 @@ values are those of a GPU, except for the last digits of functions that hardware
 Examples:
   cargo volta replay fixtures/softmax/no_rescale_4
   cargo volta replay fixtures/softmax/no_rescale_4 --emit cuda > reproduction.cu
+  cargo volta replay fixtures/softmax/no_rescale_4 --run
 
-Exit codes: 0 replayed, 2 not.")]
+Exit codes: 0 replayed, 1 with --run, if the GPU contradicts the verdict or the interpreter, 2 not replayed.")]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
     selection: Selection,
     /// Print a program that shows the difference, instead of running the kernels here
     #[arg(long, value_enum)]
     emit: Option<Emit>,
+    /// Run the kernels on the GPU of this machine, on random inputs and on those of the counterexample, whatever the
+    /// verdict is, and compare them with the interpreter and with one another; needs python3
+    #[arg(long, conflicts_with = "emit")]
+    run: bool,
     /// Use the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
@@ -59,6 +69,19 @@ pub(super) fn replay(arguments: &ReplayArgs, out: &mut impl Write) -> io::Result
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let mut exit = Exit::Good;
     for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
+        if arguments.run {
+            exit = exit.max(
+                match &selected {
+                    Selected::Case(folder) => on_gpu(folder, &toolchain),
+                    Selected::Wrong { message, .. } => Err(message.clone()),
+                }
+                .unwrap_or_else(|message| {
+                    complain(&message);
+                    Exit::CouldNotRun
+                }),
+            );
+            continue;
+        }
         let told = match &selected {
             Selected::Case(folder) => one(folder, &toolchain, arguments.emit),
             Selected::Wrong { message, .. } => Err(message.clone()),
@@ -102,6 +125,41 @@ fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<Str
         Some(Emit::Numpy) => reproduction::numpy(&case, &core, difference),
     }
     .map_err(|error| format!("{} cannot be replayed: {error}", folder.name))
+}
+
+/// Runs a case on the GPU, by the runner that `cargo volta export --hardware` writes.
+fn on_gpu(folder: &Folder, toolchain: &Toolchain) -> Result<Exit, String> {
+    let error = |what: &str, error: io::Error| format!("{what}: {error}");
+    let scratch = tempfile::tempdir().map_err(|why| error("no folder can be made", why))?;
+    let python = |arguments: &[&str]| {
+        let mut command = Command::new("python3");
+        command.arg(scratch.path().join("run.py")).args(arguments);
+        command
+    };
+    fs::write(scratch.path().join("run.py"), RUNNER).map_err(|why| error("run.py cannot be written", why))?;
+    let device = python(&["--device"]).output().map_err(|why| error("python3 cannot be run", why))?;
+    let said = |text: &[u8]| String::from_utf8_lossy(text).trim().to_owned();
+    if !device.status.success() {
+        return Err(format!("{} was not run: {}", folder.name, said(&device.stderr)));
+    }
+    let case = manifest::load(&folder.name, &folder.dir, &folder.root)
+        .map_err(|_| format!("{} cannot be read: `cargo volta check` says why", folder.name))?;
+    let ran = run(&case, toolchain, Settings::default());
+    let (Some(report), Some(core)) = (&ran.report, core_case(&case, &ran.texts)) else {
+        let why = ran.obstacle.map_or(String::new(), |obstacle| format!(": {obstacle}"));
+        return Err(format!("{} could not be run{why}", folder.name));
+    };
+    let bundle = Bundle::new(scratch.path(), &said(&device.stdout), ptxas_of(toolchain))?;
+    let written = bundle.case(0, &folder.name, &core, &report.verdict, INPUTS);
+    bundle.finish(&[written.map_err(|why| format!("{} cannot be replayed: {why}", folder.name))?])?;
+    let folder = scratch.path().to_string_lossy().into_owned();
+    let status =
+        python(&["--verbose", &folder]).status().map_err(|why| error("python3 cannot be run", why))?;
+    match status.code() {
+        Some(0) => Ok(Exit::Good),
+        Some(1) => Ok(Exit::Failed),
+        Some(_) | None => Ok(Exit::CouldNotRun),
+    }
 }
 
 /// The results of both kernels, and the elements in which they differ.

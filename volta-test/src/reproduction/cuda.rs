@@ -2,19 +2,16 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{Case as CoreCase, Element, Param, ParamKind, Side};
-use volta_core::number::format::Format;
+use volta_core::case::{Case as CoreCase, Element};
 use volta_core::verdict::Difference;
-use volta_interpreter::launch::{Inputs, Pointee, Ready, byte_of, bytes_of, place, ready, witness_inputs};
+use volta_interpreter::launch::{Pointee, byte_of, place, ready, witness_inputs};
 use volta_interpreter::tensor_map::{Dimension, TensorMap};
 use volta_interpreter::values;
 
+use super::launch::{Launch, data_type, swizzle};
 use super::{about, element_name};
 use crate::case::Case;
 use crate::render::clean_line;
-
-/// Larger tensors are not written out.
-const MAX_ELEMENTS: u64 = 1 << 22;
 
 /// A CUDA program that launches both kernels, as the PTX that was verified, on the inputs, and compares the element;
 /// `entries` are their names in the PTX.
@@ -42,7 +39,7 @@ pub fn cuda(
     {
         let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{}}};\n", quoted(&side.ptx));
         let launch = Launch { core, side, which, ready: &ready[which], inputs: &inputs };
-        text.push_str(&launch.function(name, entries[which], output)?);
+        text.push_str(&function(&launch, name, entries[which], output)?);
     }
     let kinds = values::elements(&core.params[output.0]);
     let [a, b] = ["a", "b"].map(str::to_owned);
@@ -83,13 +80,32 @@ const SUPPORT: &str = r#"static void check(CUresult result)
     exit(2);
 }
 
-template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines])
+// A driver that is older than the PTX refuses it; the toolkit's ptxas ($PTXAS, or the one on PATH) then compiles it.
+template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines], const char *suffix)
 {
     std::string text;
     for (const char *line : ptx)
         text += line;
     CUmodule module;
-    check(cuModuleLoadData(&module, text.c_str()));
+    CUresult loaded = cuModuleLoadData(&module, text.c_str());
+    if (loaded != CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
+        check(loaded);
+        return module;
+    }
+    int major, minor;
+    check(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    check(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+    const char *ptxas = getenv("PTXAS");
+    std::string arch = "sm_" + std::to_string(10 * major + minor) + suffix;
+    std::string command = std::string(ptxas ? ptxas : "ptxas") + " -arch=" + arch +
+                          " reproduction.ptx -o reproduction.cubin";
+    FILE *file = fopen("reproduction.ptx", "w");
+    bool written = file && fputs(text.c_str(), file) >= 0;
+    if (!file || fclose(file) != 0 || !written || system(command.c_str()) != 0) {
+        fprintf(stderr, "the driver is older than this PTX, and this failed: %s\n", command.c_str());
+        exit(2);
+    }
+    check(cuModuleLoad(&module, "reproduction.cubin"));
     return module;
 }
 
@@ -129,14 +145,16 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines])
     memcpy(to, &map, sizeof map);
 }
 
-// The parameters as they lie in the kernel's parameter memory. Clusters of no CTAs are those that the kernel asks for.
+// A pointer for each parameter: the driver knows where each lies, which for those aligned to 64 bytes is not their offset
+// in the PTX. Clusters of no CTAs are those that the kernel asks for.
 static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned (&block)[3],
-                   const unsigned (&cluster)[3], bool cooperative, unsigned shared, uint8_t *parameters,
-                   size_t size)
+                   const unsigned (&cluster)[3], bool cooperative, unsigned shared, std::vector<void *> parameters)
 {
     check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared));
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     CU_LAUNCH_PARAM_END};
+    if (cluster[0] * cluster[1] * cluster[2] > 8)
+        check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    // A copy from pageable memory may return before its last bytes have arrived.
+    check(cuCtxSynchronize());
     std::vector<CUlaunchAttribute> attributes;
     if (cluster[0] != 0) {
         CUlaunchAttribute clusters = {};
@@ -156,7 +174,7 @@ static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned 
     config.sharedMemBytes = shared;
     config.attrs = attributes.data();
     config.numAttrs = attributes.size();
-    check(cuLaunchKernelEx(&config, kernel, nullptr, extra));
+    check(cuLaunchKernelEx(&config, kernel, parameters.data(), nullptr));
     check(cuCtxSynchronize());
 }
 
@@ -186,113 +204,82 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A side on some inputs.
-struct Launch<'c> {
-    core: &'c CoreCase,
-    side: &'c Side,
-    /// 0 for the reference, 1 for the optimized kernel.
-    which: usize,
-    ready: &'c Ready<'c>,
-    inputs: &'c Inputs,
+/// A function that launches a side, and gives the bits of an element of an output.
+fn function(
+    launch: &Launch<'_>,
+    name: &str,
+    entry: &str,
+    (output, number): (usize, u64),
+) -> Result<String, String> {
+    let suffix = launch.target_suffix();
+    let mut text = format!(
+        "\nstatic uint64_t {name}()\n{{\n    CUmodule module = load({name}_ptx, \"{suffix}\");\n    CUfunction kernel;\n    \
+         check(cuModuleGetFunction(&kernel, module, \"{entry}\"));\n"
+    );
+    let parameters = launch.ready.parameters(launch.inputs)?;
+    let areas = launch.areas(&parameters);
+    let place = launch.place(output);
+    if !areas.contains(&place) {
+        return Err("the output is neither an argument nor a variable of the kernel".into());
+    }
+    for area in areas {
+        text.push_str(&tensor(launch, area)?);
+    }
+    let size = parameters.bytes.len();
+    let _ = writeln!(text, "    alignas(64) uint8_t parameters[{}] = {{}};", size.next_multiple_of(4).max(4));
+    for (word, bytes) in parameters.bytes.chunks(4).enumerate() {
+        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        if bits != 0 {
+            let _ = writeln!(text, "    put(parameters, {}, 4, {bits}u);", 4 * word);
+        }
+    }
+    for (at, address) in &parameters.addresses {
+        match address {
+            Pointee::Tensor(param) => {
+                let _ = writeln!(text, "    memcpy(parameters + {at}, &d{param}, sizeof d{param});");
+            }
+            Pointee::Map(param, map) => {
+                let mapped = mapped(*param, launch.element(*param), map);
+                let _ = writeln!(text, "    map(parameters + {at}, {mapped});");
+            }
+        }
+    }
+    let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
+    let pointers =
+        launch.ready.program.parameters.iter().map(|param| format!("parameters + {}", param.offset));
+    let held = launch.element(output);
+    let side = &launch.side.launch;
+    let _ = write!(
+        text,
+        "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}});\n    uint64_t bits = 0;\n    \
+         check(cuMemcpyDtoH(&bits, d{place} + {}, {}));\n    return bits;\n}}\n",
+        list(side.grid),
+        list(side.block),
+        list(side.cluster.unwrap_or([0; 3])),
+        side.cooperative,
+        side.shared,
+        pointers.collect::<Vec<_>>().join(", "),
+        byte_of(&launch.core.params[output], held, number),
+        held.bytes()
+    );
+    Ok(text)
 }
 
-impl Launch<'_> {
-    /// A function that launches the side, and gives the bits of an element of an output.
-    fn function(&self, name: &str, entry: &str, (output, number): (usize, u64)) -> Result<String, String> {
-        let mut text = format!(
-            "\nstatic uint64_t {name}()\n{{\n    CUmodule module = load({name}_ptx);\n    CUfunction kernel;\n    \
-             check(cuModuleGetFunction(&kernel, module, \"{entry}\"));\n"
-        );
-        let parameters = self.ready.parameters(self.inputs)?;
-        let mut placed: Vec<usize> = (0..self.core.params.len())
-            .filter(|param| self.ready.variable(*param).is_some())
-            .chain(parameters.addresses.iter().map(|(_, address)| match address {
-                Pointee::Tensor(param) | Pointee::Map(param, _) => *param,
-            }))
-            .collect();
-        placed.sort_unstable();
-        placed.dedup();
-        let place = self.place(output);
-        if !placed.contains(&place) {
-            return Err("the output is neither an argument nor a variable of the kernel".into());
-        }
-        for param in placed {
-            text.push_str(&self.tensor(param)?);
-        }
-        let size = parameters.bytes.len();
-        let _ =
-            writeln!(text, "    alignas(64) uint8_t parameters[{}] = {{}};", size.next_multiple_of(4).max(4));
-        for (word, bytes) in parameters.bytes.chunks(4).enumerate() {
-            let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-            if bits != 0 {
-                let _ = writeln!(text, "    put(parameters, {}, 4, {bits}u);", 4 * word);
-            }
-        }
-        for (at, address) in &parameters.addresses {
-            match address {
-                Pointee::Tensor(param) => {
-                    let _ = writeln!(text, "    memcpy(parameters + {at}, &d{param}, sizeof d{param});");
-                }
-                Pointee::Map(param, map) => {
-                    let element = values::elements(&self.core.params[*param])[self.which];
-                    let _ = writeln!(text, "    map(parameters + {at}, {});", mapped(*param, element, map));
-                }
-            }
-        }
-        let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
-        let element = values::elements(&self.core.params[output])[self.which];
-        let bytes = element.bytes();
-        let _ = write!(
-            text,
-            "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, {}, parameters, {size});\n    uint64_t bits = 0;\n    \
-             check(cuMemcpyDtoH(&bits, d{place} + {}, {bytes}));\n    return bits;\n}}\n",
-            list(self.side.launch.grid),
-            list(self.side.launch.block),
-            list(self.side.launch.cluster.unwrap_or([0; 3])),
-            self.side.launch.cooperative,
-            self.side.launch.shared,
-            byte_of(&self.core.params[output], element, number)
-        );
-        Ok(text)
+/// Statements that place a tensor, or give a variable of the module what it holds.
+fn tensor(launch: &Launch<'_>, area: usize) -> Result<String, String> {
+    let name = clean_line(launch.core.params[area].argument());
+    let contents = launch.contents(area)?;
+    let mut text =
+        format!("    std::vector<uint8_t> b{area}({}, {}); // {name}\n", contents.bytes, contents.filler);
+    for (at, size, bits) in contents.elements {
+        let _ = writeln!(text, "    put(b{area}.data(), {at}, {size}, {bits}ull);");
     }
-
-    /// The parameter that stands for all that lies in one tensor: of structs, the first field.
-    fn place(&self, param: usize) -> usize {
-        let params = &self.core.params;
-        Param::called(params, params[param].argument()).next().unwrap_or(param)
-    }
-
-    /// Statements that place a tensor, or give a variable of the module what it holds.
-    fn tensor(&self, param: usize) -> Result<String, String> {
-        let held = &self.core.params[param];
-        let name = clean_line(held.argument());
-        let is_output = matches!(held.kind, ParamKind::Tensor { .. }) && !self.inputs[param].are_known();
-        let mut text = format!(
-            "    std::vector<uint8_t> b{param}({}, {}); // {name}\n",
-            bytes_of(held, values::elements(held)[self.which]),
-            if is_output { 255 } else { 0 }
-        );
-        for field in Param::called(&self.core.params, held.argument()) {
-            let held = &self.core.params[field];
-            let (kind, count) = (values::elements(held)[self.which], values::count(held));
-            if count > MAX_ELEMENTS {
-                return Err(format!("`{name}` has {count} elements, too many to write out"));
-            }
-            for number in 0..count {
-                let bits = self.inputs[field].at(number).map_or(0, |value| values::encode(value, kind));
-                if bits != 0 {
-                    let (at, size) = (byte_of(held, kind, number), kind.bytes());
-                    let _ = writeln!(text, "    put(b{param}.data(), {at}, {size}, {bits}ull);");
-                }
-            }
-        }
-        let place = match self.ready.variable(param) {
-            Some((variable, offset)) => format!("set(module, \"{variable}\", {offset}, b{param})"),
-            None => format!("upload(b{param})"),
-        };
-        let _ = writeln!(text, "    CUdeviceptr d{param} = {place};");
-        Ok(text)
-    }
+    let place = match launch.ready.variable(area) {
+        Some((variable, offset)) => format!("set(module, \"{variable}\", {offset}, b{area})"),
+        None => format!("upload(b{area})"),
+    };
+    let _ = writeln!(text, "    CUdeviceptr d{area} = {place};");
+    Ok(text)
 }
 
 /// The arguments of `map` behind the first.
@@ -301,35 +288,12 @@ fn mapped(param: usize, element: Element, map: &TensorMap) -> String {
         let numbers: Vec<String> = map.dimensions[from..].iter().map(|held| of(held).to_string()).collect();
         format!("{{{}}}", numbers.join(", "))
     };
-    let swizzle = match map.swizzle.0 {
-        0 => "NONE",
-        1 => "32B",
-        2 => "64B",
-        _ => "128B",
-    };
     format!(
-        "CU_TENSOR_MAP_DATA_TYPE_{}, CU_TENSOR_MAP_SWIZZLE_{swizzle}, d{param}, {}, {}, {}",
+        "CU_TENSOR_MAP_DATA_TYPE_{}, CU_TENSOR_MAP_SWIZZLE_{}, d{param}, {}, {}, {}",
         data_type(element),
+        swizzle(map),
         list(&|held| held.extent, 0),
         list(&|held| held.stride, 1),
         list(&|held| held.tile, 0)
     )
-}
-
-/// What the driver calls an element type; of narrow floats it knows the bytes.
-fn data_type(element: Element) -> &'static str {
-    match element {
-        Element::Float(Format::F16) => "FLOAT16",
-        Element::Float(Format::Bf16) => "BFLOAT16",
-        Element::Float(Format::Tf32) => "TFLOAT32",
-        Element::Float(Format::F32) => "FLOAT32",
-        Element::Float(Format::F64) => "FLOAT64",
-        Element::Float(Format::E4m3 | Format::E5m2 | Format::Ue8m0) | Element::Bool => "UINT8",
-        Element::Int { bytes: 1, .. } => "UINT8",
-        Element::Int { bytes: 2, .. } => "UINT16",
-        Element::Int { bytes: 4, signed: true } => "INT32",
-        Element::Int { bytes: 4, signed: false } => "UINT32",
-        Element::Int { signed: true, .. } => "INT64",
-        Element::Int { signed: false, .. } => "UINT64",
-    }
 }

@@ -2,10 +2,13 @@
 //! inputs of its witness (numpy, Rust), and launches of both kernels on a GPU (CUDA).
 
 mod cuda;
+mod hardware;
+mod launch;
 
 use std::fmt::Write as _;
 
 pub use cuda::cuda;
+pub use hardware::{Bundle, RUNNER};
 use rustc_hash::FxHashMap;
 use volta_core::case::Case as CoreCase;
 use volta_core::term::{Store, TermId, TermOp, View, fill};
