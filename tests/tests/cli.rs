@@ -305,11 +305,54 @@ fn nothing_to_run_is_an_error() {
 
 #[test]
 fn a_family_without_a_case_does_not_hide_among_others() {
-    let scratch = two_cases("hidden", "expect = \"race\"\n");
-    scratch.write("cases/forgotten/kernel.cu", "");
+    for (file, text) in [("snapshots/forgotten.snap", ""), ("Volta.toml", CLEAN), ("volta.tml", CLEAN)] {
+        let scratch = two_cases("hidden", "expect = \"race\"\n");
+        scratch.write(&format!("cases/forgotten/{file}"), text);
+        let said = volta(&scratch, &["check", "cases"]);
+        assert_eq!(said.code, 2, "{file}: {}", said.out);
+        assert!(said.out.contains("there is no case in"), "{file}: {}", said.out);
+    }
+}
+
+/// Cases may lie anywhere in a repository, beside folders of other things.
+#[test]
+fn folders_of_other_things_are_passed_over() {
+    let scratch = two_cases("ordinary", "expect = \"race\"\n");
+    for file in
+        ["src/kernel.cu", "tests/main.rs", "build/a/b/k.o", "data/x.bin", "node_modules/a/package.json"]
+    {
+        scratch.write(&format!("cases/{file}"), "");
+    }
+    fs::create_dir_all(scratch.path().join("cases/empty")).expect("folders can be made");
     let said = volta(&scratch, &["check", "cases"]);
-    assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.out.contains("there is no case in"), "{}", said.out);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("2 as expected") && !said.out.contains("no case"), "{}", said.out);
+}
+
+/// What the README shows of the demo is what the program prints.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let readme = fs::read_to_string(format!("{root}/README.md")).expect("it is there");
+    let (_, shown) = readme.split_once("`make demo` ends with").expect("it shows the demo");
+    let shown = shown.split("```").nth(1).expect("in a block");
+    let (_, shown) = shown.split_once("equivalent: ").expect("with the verdict");
+    let scratch = two_cases("readme", "expect = \"race\"\n");
+    let mut command = command(&scratch, &["check", "fixtures/softmax/online_128"]);
+    let said = Said::by(command.current_dir(root).env("VOLTA_NVCC", "off"));
+    assert_eq!(said.code, 0, "{}", said.all());
+    assert!(said.out.contains(shown.trim_end()), "{}\n{shown}", said.out);
+}
+
+#[test]
+fn explanations_use_the_words_of_the_formats() {
+    let scratch = two_cases("words", "expect = \"race\"\n");
+    let said = volta(&scratch, &["explain", "could-not-run"]);
+    assert!(said.code == 0 && said.out.contains("`input-error`"), "{}", said.all());
+    scratch.write("cases/copy/absent/volta.toml", &CLEAN.replace("copy.ptx", "absent.ptx"));
+    let said = volta(&scratch, &["check", "cases/copy/absent", "--format", "json"]);
+    let line: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
+    assert_eq!((&line["outcome"], &line["verdict"]), (&"could-not-run".into(), &"input-error".into()));
 }
 
 #[test]
@@ -525,7 +568,7 @@ fn annotations_stand_at_what_is_wrong() {
     let lines: Vec<&str> = said.out.lines().collect();
     assert_eq!(lines.len(), 6, "{}", said.out);
     let begins = [
-        "::error file=cases/copy/absent/volta.toml,line=1,col=1,title=copy%3A%3Aabsent%3A could-not-run::there is no file",
+        "::error file=cases/copy/absent/volta.toml,line=1,col=1,title=copy%3A%3Aabsent%3A input-error::there is no file",
         "::error file=cases/copy/different/volta.toml,line=1,col=1,title=copy%3A%3Adifferent%3A different::expected equivalent",
         "::error file=cases/copy/racy/copy.ptx,line=",
         "::error file=cases/copy/wrong%2C odd/volta.toml,line=6,col=2,title=copy%3A%3Awrong%2C odd%3A input-error::a kernel needs a block%0A",
@@ -554,7 +597,7 @@ fn sarif_is_a_document_of_what_is_wrong() {
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
     let results = run["results"].as_array().expect("there are results");
     let rules: Vec<_> = results.iter().map(|result| result["ruleId"].as_str().unwrap_or_default()).collect();
-    assert_eq!(rules, ["could-not-run", "different", "Y1", "input-error", "input-error"]);
+    assert_eq!(rules, ["input-error", "different", "Y1", "input-error", "input-error"]);
     let known = run["tool"]["driver"]["rules"].as_array().expect("there are rules");
     assert!(rules.iter().all(|id| known.iter().any(|rule| rule["id"] == *id)), "{known:?}");
     let place = |result: &serde_json::Value| result["locations"][0]["physicalLocation"].clone();

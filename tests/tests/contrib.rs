@@ -50,6 +50,15 @@ fn the_hook_lets_pass_what_is_as_expected() {
     let said = shell(&scratch, "echo text > note.md && git add note.md && git commit --quiet -m note");
     assert_eq!((said.code, said.all().as_str()), (0, ""));
 
+    // Beside the cases, an ordinary repository; a header is verified with the cases.
+    for header in ["part.hpp", "part.inl", "part.inc"] {
+        let add =
+            format!("mkdir -p src data && echo > src/{header} && git add src && git commit -m {header}");
+        let said = shell(&scratch, &add);
+        assert_eq!(said.code, 0, "{}", said.all());
+        assert!(said.all().contains("ok    copy::case"), "{}", said.all());
+    }
+
     // What is staged is verified, and not what lies in the folder.
     scratch.write("kernels/copy/case/volta.toml", &copy_case("", "copy_doubled"));
     let said =
@@ -61,6 +70,19 @@ fn the_hook_lets_pass_what_is_as_expected() {
     assert_eq!(said.code, 1, "{}", said.all());
     let said = shell(&scratch, "git add kernels && VOLTA_CASES=kernels git commit --allow-empty -m right");
     assert_eq!(said.code, 0, "{}", said.all());
+}
+
+#[test]
+fn the_hook_lets_pass_a_repository_without_cases() {
+    let scratch = scratch("hook-none");
+    let hook = root().join("contrib/pre-commit");
+    let script = format!(
+        "git init --quiet . && git config user.name n && git config user.email e@localhost && \
+         cp '{}' .git/hooks/pre-commit && echo > k.cu && git add k.cu && git commit --quiet -m first",
+        hook.display()
+    );
+    let said = shell(&scratch, &script);
+    assert_eq!((said.code, said.all().as_str()), (0, ""));
 }
 
 #[test]

@@ -65,6 +65,28 @@ fn volta(scratch: &Scratch, arguments: &[&str]) -> Said {
     Said::by(&mut command(scratch, "", arguments))
 }
 
+/// A document has no folder: what the compiler says of it has the document's names, and no command of ours.
+#[test]
+fn errors_of_the_compiler_have_the_names_of_the_document() {
+    let scratch = scratch("document");
+    let script =
+        "echo \"$PWD/k.cu(3): error: a type is missing\"; echo \"k.cu(4): error: and another\"; exit 1";
+    compiler(&scratch, script);
+    let document =
+        format!("{}\n[sources]\n\"src/k.cu\" = \"x\"\n", CASE.replace("copy.cu::copy", "src/k.cu::copy"));
+    for format in ["human", "json"] {
+        let mut command = command(&scratch, "", &["check", "--stdin", "--format", format]);
+        let said = Said::by_input(&mut command, &document);
+        assert_eq!(said.code, 2, "{}", said.all());
+        for part in ["nvcc refuses src/k.cu", "src/k.cu(3): error: a type is missing", "k.cu(4): error"] {
+            assert!(said.all().contains(part), "{part}: {}", said.all());
+        }
+        for part in ["/tmp", "-lineinfo", "toolkit"] {
+            assert!(!said.all().contains(part), "{part}: {}", said.all());
+        }
+    }
+}
+
 /// Files below a folder, by name.
 fn files(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();

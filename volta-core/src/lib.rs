@@ -66,6 +66,7 @@ pub mod program;
 mod progress;
 pub mod ptx;
 pub mod term;
+mod unused;
 pub mod verdict;
 mod verify;
 

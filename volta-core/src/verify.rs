@@ -21,6 +21,7 @@ use crate::program::{self, Program};
 use crate::progress::{ended, undecided};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
+use crate::unused::unused_inputs;
 use crate::verdict::{
     CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem,
     MOST_FINDINGS, Place, Report, SideStats, Unknown, UnknownReason, Verdict, Witness,
@@ -224,6 +225,7 @@ impl<'c> Verification<'c> {
             self.report.verdict = verdict;
             return None;
         }
+        self.report.unused = unused_inputs(&case.params, &outcomes);
         Some(outcomes)
     }
 
@@ -679,7 +681,7 @@ fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
     let (outcome, assumptions) = library::run(which, &program, side, &case.params, &options, outputs);
     let mut stats = SideStats {
-        kernel: program.name.clone(),
+        kernel: program.source_name(),
         ptx_lines: u64::from(program.lines),
         ..SideStats::default()
     };

@@ -157,7 +157,7 @@ def test_a_compiled_kernel_brings_its_launch():
     assert answer.data["thread_instructions"] > 64
     with pytest.raises(TypeError, match="global_scratch_size"):
         volta.check(volta.Kernel(Compiled(scratch, global_scratch_size=128)), params=PARAMS)
-    with pytest.raises(TypeError, match="4 parameters, .* and 1 arguments"):
+    with pytest.raises(volta.InputError, match="4 parameters, .* and 1 arguments"):
         volta.check(volta.Kernel(Compiled(scratch), args=["x"]), params=PARAMS)
     with pytest.raises(TypeError, match="it has amdgcn"):
         volta.check(volta.Kernel(Compiled(None)), params=PARAMS)

@@ -10,7 +10,7 @@ use volta_core::lint::SourceStatement;
 use volta_core::machine::place_in;
 use volta_core::program::{self, InstId};
 use volta_core::ptx;
-use volta_core::verdict::{Fault, FaultKind, Place, Verdict};
+use volta_core::verdict::{Fault, FaultKind, Place, Site, Verdict};
 
 use crate::case::Case;
 use crate::prepare::{Ptx, Texts};
@@ -34,7 +34,14 @@ const BARRIERS: [Barrier; 2] = [
 pub struct Fix {
     /// The barrier to insert.
     pub barrier: Barrier,
-    /// The instruction beside which it is inserted.
+    /// Where it is inserted: at one place, or at two.
+    pub points: Vec<Point>,
+}
+
+/// A place for a barrier, beside an access.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The instruction.
     pub place: Place,
     /// Whether it is inserted after that instruction, rather than before it.
     pub behind: bool,
@@ -69,10 +76,17 @@ fn own_line(text: &str, place: &Place) -> Option<usize> {
         .then_some(at)
 }
 
-/// The text with `line` inserted before line number `at`, counted from 0.
-fn with_line(text: &str, at: usize, line: &str) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
-    lines.insert(at.min(lines.len()), line);
+/// The text with `line` inserted before some lines, counted from 0 and ascending.
+fn with_lines(text: &str, before: &[usize], line: &str) -> String {
+    let mut before = before.iter().peekable();
+    let mut lines: Vec<&str> = Vec::new();
+    for (at, own) in text.lines().enumerate() {
+        if before.next_if_eq(&&at).is_some() {
+            lines.push(line);
+        }
+        lines.push(own);
+    }
+    lines.extend(before.map(|_| line));
     lines.join("\n") + "\n"
 }
 
@@ -82,8 +96,10 @@ fn without_lines(text: &str, lines: &[usize]) -> String {
     kept.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// A barrier between the two accesses of a race that makes the kernel clean. The barrier of a warp is tried before that
-/// of a block, each before the later access and then after the earlier one. `verify` returns the verdict of each edit.
+/// A barrier beside the accesses of a race that makes the kernel clean. The barrier of a warp is tried before that of a
+/// block, each before the later access and after the earlier one; then on their other sides, since the access that ran
+/// earlier may be the later statement, and in a loop also comes before the other one; then before both, for a loop that
+/// lacks two. `verify` returns the verdict of each edit.
 pub fn fix_of_race(
     case: &Case,
     texts: &Texts,
@@ -103,20 +119,59 @@ pub fn fix_of_race(
         };
         barrier.cuda != BARRIERS[0].cuda || linear(one.thread) / 32 == linear(other.thread) / 32
     });
+    let at = |site: &Site, behind| Some(Point { place: site.place.clone()?, behind });
+    let single = [(later, false), (earlier, true), (earlier, false), (later, true)];
+    let mut tries: Vec<Vec<Point>> =
+        single.iter().filter_map(|(site, behind)| Some(vec![at(site, *behind)?])).collect();
+    tries.extend(at(earlier, false).zip(at(later, false)).map(|(one, other)| vec![one, other]));
+    let copies = copies(case, texts, fault);
     for barrier in barriers {
-        for (site, behind) in [(later, false), (earlier, true)] {
-            let Some(place) = &site.place else { continue };
-            let edit = |text: &str| {
-                let at = own_line(text, place)?;
-                Some(with_line(text, at + usize::from(behind), barrier.ptx))
-            };
+        for points in &tries {
+            let edit = |text: &str| with_barriers(text, points, &copies, *barrier);
             let Some((alone, texts)) = alone(case, texts, fault.side, edit) else { continue };
             if verify(&alone, &texts) == Some(Verdict::Clean) {
-                return Some(Fix { barrier: *barrier, place: place.clone(), behind });
+                return Some(Fix { barrier: *barrier, points: points.clone() });
             }
         }
     }
     None
+}
+
+/// The instructions that the statements of a race compile to, with their operations: loops may be unrolled.
+fn copies(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Place> {
+    let (kernel, text) = (case.side(fault.side), texts.of(fault.side).map(|ptx| &ptx.text));
+    let program = text.and_then(|text| {
+        let module = ptx::parse(text).ok()?;
+        Some((program::lower(&module, text, kernel.name.as_deref()).ok()?, text))
+    });
+    let Some((program, text)) = program else { return Vec::new() };
+    let places = (0..program.insts.len()).filter_map(|at| place_in(&program, text, InstId::from_index(at)));
+    let sites: Vec<&Place> = fault.sites.iter().filter_map(|site| site.place.as_ref()).collect();
+    places.filter(|own| sites.iter().any(|place| is_copy(own, place))).collect()
+}
+
+/// The opcode of an instruction, with its modifiers.
+fn operation(place: &Place) -> &str {
+    place.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default()
+}
+
+/// Whether two instructions are the same operation of one statement of the source.
+fn is_copy(own: &Place, place: &Place) -> bool {
+    operation(own) == operation(place) && SourceStatement::of(own) == SourceStatement::of(place)
+}
+
+/// The text with a barrier at each point, and beside each copy of its instruction.
+fn with_barriers(text: &str, points: &[Point], copies: &[Place], barrier: Barrier) -> Option<String> {
+    let mut lines: Vec<usize> = Vec::new();
+    for Point { place, behind } in points {
+        lines.push(own_line(text, place)? + usize::from(*behind));
+        for own in copies.iter().filter(|own| is_copy(own, place)) {
+            lines.push(own_line(text, own)? + usize::from(*behind));
+        }
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    Some(with_lines(text, &lines, barrier.ptx))
 }
 
 /// A barrier or fence of a kernel: all instructions that one statement of the source compiles to.
@@ -151,8 +206,7 @@ pub fn redundant(
     let mut statements: BTreeMap<SourceStatement, Vec<Place>> = BTreeMap::new();
     for at in 0..program.insts.len() {
         let Some(place) = place_in(&program, text, InstId::from_index(at)) else { continue };
-        let operation = place.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
-        if !ORDERING.iter().any(|known| operation.starts_with(known)) {
+        if !ORDERING.iter().any(|known| operation(&place).starts_with(known)) {
             continue;
         }
         let places = statements.entry(SourceStatement::of(&place)).or_default();
@@ -182,7 +236,8 @@ mod tests {
     #[test]
     fn lines_are_added_and_emptied_in_their_places() {
         let text = "a;\nb;\nc;\n";
-        assert_eq!(with_line(text, 1, "new;"), "a;\nnew;\nb;\nc;\n");
+        assert_eq!(with_lines(text, &[1], "new;"), "a;\nnew;\nb;\nc;\n");
+        assert_eq!(with_lines(text, &[0, 2, 3], "new;"), "new;\na;\nb;\nnew;\nc;\nnew;\n");
         assert_eq!(without_lines(text, &[0, 2]), "\nb;\n\n");
     }
 

@@ -188,6 +188,7 @@ impl Builder {
             options: self.options,
             recheck: 0,
             contains: Vec::new(),
+            guesses: Vec::new(),
         })
     }
 }

@@ -268,15 +268,18 @@ mod tests {
     use volta_core::case::{FormsWanted, Launch, Options, Side, Which};
     use volta_core::verdict::{
         CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, FormulaText,
-        How, InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
+        How, InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, UnusedInput,
+        ValuePair, Witness,
     };
+
+    use tempfile::TempDir;
 
     use super::*;
 
-    fn cache(name: &str) -> Cache {
-        let folder = env::temp_dir().join(format!("volta-cache-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        Cache::of_this_program(folder).expect("the folder can be made")
+    /// A cache in a folder of its own, which goes with what is returned.
+    fn cache() -> (Cache, TempDir) {
+        let folder = tempfile::tempdir().expect("the folder can be made");
+        (Cache::of_this_program(folder.path().into()).expect("the folder can be made"), folder)
     }
 
     fn case() -> Case {
@@ -363,6 +366,13 @@ mod tests {
         let report = |verdict| Report {
             also: vec![fault.clone()],
             assumptions: vec![Assumption::given("`n` is 4"), Assumption::model(String::from("reals"))],
+            unused: vec![UnusedInput {
+                tensor: "x".into(),
+                shape: vec![4],
+                unused: 2,
+                runs: 1,
+                first: (1, 2),
+            }],
             coverage: Coverage { compared: 1, unwritten: 2, total: 3 },
             reference: Some(SideStats { ctas: (1, 2), seconds: 0.25, ..SideStats::default() }),
             canonical_elements: Some(7),
@@ -380,7 +390,7 @@ mod tests {
 
     #[test]
     fn what_was_said_is_said_again() {
-        let cache = cache("same");
+        let (cache, _folder) = cache();
         for (at, report) in reports().into_iter().enumerate() {
             let key = at.to_string();
             assert_eq!(cache.report(&key), None);
@@ -392,7 +402,7 @@ mod tests {
 
     #[test]
     fn what_chance_decides_is_not_kept() {
-        let cache = cache("chance");
+        let (cache, _folder) = cache();
         for kind in [UnknownReason::Timeout, UnknownReason::Internal] {
             let unknown = Unknown { kind, ..Unknown::internal("") };
             cache.keep("key", &Report::of(Verdict::Unknown(unknown)));
@@ -402,7 +412,7 @@ mod tests {
 
     #[test]
     fn whatever_is_given_is_in_the_key() {
-        let mut cache = cache("key");
+        let (mut cache, _folder) = cache();
         let key = cache.key(&case(), None);
         assert_eq!(key, cache.key(&case(), None));
         type Edit = fn(&mut Case);
@@ -441,7 +451,7 @@ mod tests {
 
     #[test]
     fn entries_that_were_altered_are_passed_over() {
-        let cache = cache("altered");
+        let (cache, _folder) = cache();
         let report = Report::of(Verdict::Different(Difference {
             tensor: "y".into(),
             element: 0,
@@ -470,9 +480,8 @@ mod tests {
 
     #[test]
     fn the_oldest_go_first() {
-        let folder = env::temp_dir().join(format!("volta-cache-{}-size", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("the folder can be made");
+        let own = tempfile::tempdir().expect("the folder can be made");
+        let folder = own.path().to_owned();
         let now = SystemTime::now();
         for at in 0..8 {
             let path = folder.join(format!("{at}.json"));

@@ -36,6 +36,18 @@ pub struct Case {
     pub recheck: u32,
     /// Texts that the PTX must contain, so that a case still tests what it was written for.
     pub contains: Vec<Contains>,
+    /// What is still marked as a guess of `cargo volta new`: no verdict under it is as expected.
+    pub guesses: Vec<Guess>,
+}
+
+/// A line of a `volta.toml` that is marked `# guess`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+pub struct Guess {
+    /// Its number, from 1.
+    pub line: u32,
+    /// Its text before the mark.
+    pub text: String,
 }
 
 impl Case {

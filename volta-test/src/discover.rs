@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use volta_case::nearest;
+
 use crate::manifest::FILE_NAME;
 
 /// Deeper folders are not searched.
-const MAX_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 64;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +38,10 @@ impl Found {
     }
 }
 
-/// The cases below `root`, sorted by name. A folder without a case in it or below it is a problem, unless it is called
-/// `snapshots` or `include`, or its name begins with `.` or `_`. Links to folders are not followed.
+/// The cases below `root`, sorted by name. It is a problem if there is none, and so is a folder that has lost its case:
+/// one with snapshots, or with a file of almost the right name, and no case in it or below it. Other folders without
+/// cases are not of interest. Folders called `snapshots` or `include`, or whose name begins with `.` or `_`, are not
+/// searched, and links to folders are not followed.
 pub fn discover(root: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
@@ -59,10 +63,14 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
             return;
         }
     };
-    let mut folders: Vec<String> = Vec::new();
+    let (mut folders, mut lost): (Vec<String>, bool) = (Vec::new(), path.is_empty());
     for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            folders.push(entry.file_name().to_string_lossy().into_owned());
+            lost |= name == "snapshots";
+            folders.push(name);
+        } else {
+            lost |= nearest(&name.to_lowercase(), [FILE_NAME].into_iter()).is_some();
         }
     }
     folders.retain(|name| !name.starts_with(['.', '_']) && name != "snapshots" && name != "include");
@@ -77,7 +85,7 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
         visit(&below, path, root_name, found);
         path.pop();
     }
-    if found.len() == before {
+    if found.len() == before && lost {
         let message = format!(
             "there is no case in {}: neither it nor a folder below it has a {FILE_NAME}",
             dir.display()

@@ -250,7 +250,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
             notes.push(format!("{path}: the checked-in PTX is verified; nvcc here does not know {arch}"));
             return Ok(Offer { ptx, checked_in: None, notes });
         }
-        (Err(error), _) => return Err(compile_obstacle(&error)),
+        (Err(error), _) => return Err(compile_obstacle(&case.home, error)),
     };
     let (compiled, checked_in) = compiled;
     if let (None, Some(refresh)) = (&checked_in, refresh) {
@@ -265,8 +265,27 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     })
 }
 
-fn compile_obstacle(error: &CompileError) -> Obstacle {
-    let text = error.to_string();
+/// What the compiler says. Of a case that is in no file, sources have the names of its document, and nobody can repeat
+/// the command.
+fn compile_obstacle(home: &Home, mut error: CompileError) -> Obstacle {
+    if home.document.is_some()
+        && let CompileError::Refused { source_file, output, .. }
+        | CompileError::Nothing { source_file, output } = &mut error
+    {
+        let root = format!("{}/", home.root.display());
+        (*source_file, *output) = (home.shown(source_file), output.replace(&root, ""));
+    }
+    let text = match &error {
+        CompileError::Refused { command, .. } if home.document.is_some() => {
+            error.to_string().replacen(&format!("\n{command}"), "", 1)
+        }
+        CompileError::Refused { .. }
+        | CompileError::File { .. }
+        | CompileError::Start { .. }
+        | CompileError::Timeout { .. }
+        | CompileError::Verbose
+        | CompileError::Nothing { .. } => error.to_string(),
+    };
     let (message, detail) = text.split_once('\n').unwrap_or((&text, ""));
     let detail = Some(detail.to_owned()).filter(|detail| !detail.is_empty());
     Obstacle { kind: InputProblem::DoesNotCompile, message: message.into(), detail, help: None }

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use volta_case::{InputProblem, Options, Reason};
+use volta_case::{InputProblem, Options, Reason, VerdictName};
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
 use crate::attempt::{self, Fix};
+use crate::beside::slashed;
 use crate::cache::Cache;
-use crate::case::{Case, Expectation, Kernel};
+use crate::case::{Case, Expectation, Guess, Kernel};
 use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
@@ -42,6 +43,8 @@ pub struct Run {
     pub texts: Texts,
     /// Why it could not run.
     pub obstacle: Option<Obstacle>,
+    /// What the case still marks as a guess; a verdict under it is not as expected.
+    pub guesses: Vec<Guess>,
     /// Each way in which it is not as expected.
     pub failures: Vec<String>,
     /// Remarks, such as on the origin of the PTX.
@@ -70,12 +73,18 @@ impl Run {
         }
     }
 
-    /// The name of the verdict, or of the reason why there is none.
+    /// The name of the verdict; a case that could not run is an input error, as its reason says.
     pub fn verdict_name(&self) -> String {
         match &self.report {
             Some(report) => report.verdict.name(),
-            None => "could-not-run".into(),
+            None => VerdictName::InputError.name().into(),
         }
+    }
+
+    /// The name of the verdict for people, who see that it rests on guesses.
+    pub fn verdict_shown(&self) -> String {
+        let by = if self.guesses.is_empty() { "" } else { " (guess)" };
+        self.verdict_name() + by
     }
 
     /// The reason for the verdict, or for the obstacle.
@@ -105,6 +114,7 @@ impl Run {
             cached: false,
             texts: Texts::default(),
             obstacle: Some(obstacle),
+            guesses: Vec::new(),
             failures: Vec::new(),
             notes: Vec::new(),
             snapshot: None,
@@ -180,7 +190,8 @@ fn run_offers(
     let other = has_other
         .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
-    let mut failures = missing_texts(case, &texts);
+    let mut failures = guessed(case);
+    failures.extend(missing_texts(case, &texts));
     // The PTX of two compilers must lead to the same forms, so these are always made to compare them.
     let always = settings.snapshot || settings.formulas || has_other;
     let forms = match (case.options.run.snapshot, always) {
@@ -223,6 +234,7 @@ fn run_offers(
         cached,
         texts,
         obstacle: None,
+        guesses: case.guesses.clone(),
         failures,
         notes,
         snapshot: snapshot.filter(|_| settings.snapshot),
@@ -306,6 +318,25 @@ fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {
         arguments: kernel.args.clone(),
         launch: kernel.launch.clone(),
     }
+}
+
+/// That the case still has marks of `cargo volta new`, with the lines.
+fn guessed(case: &Case) -> Vec<String> {
+    let Case { guesses, home, .. } = case;
+    if guesses.is_empty() {
+        return Vec::new();
+    }
+    let lines: Vec<String> = guesses.iter().map(|guess| guess.line.to_string()).collect();
+    let (count, line) = match guesses.len() {
+        1 => ("a guess".into(), "line"),
+        many => (format!("{many} guesses"), "lines"),
+    };
+    vec![format!(
+        "the verdict rests on {count} of `cargo volta new` ({line} {} of {}): correct each to what the host launches, \
+         and remove its mark `# guess`",
+        lines.join(", "),
+        slashed(&home.shown(&home.file))
+    )]
 }
 
 /// The texts of `contains` that no longer occur in the PTX.

@@ -149,7 +149,7 @@ pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
     let mut run = run(case, toolchain, settings);
     run.compare(case, policy);
     if run.outcome() != Outcome::Passed {
-        return Err(format!("{}: {}\n{}", case.name, run.verdict_name(), render::run(case, &run, paint())));
+        return Err(format!("{}: {}\n{}", case.name, run.verdict_shown(), render::run(case, &run, paint())));
     }
     for note in &run.notes {
         eprintln!("{}: {}", case.name, render::clean_line(note));

@@ -229,22 +229,24 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
     use crate::manifest;
 
-    /// A case in a folder of its own.
-    fn case(name: &str) -> Case {
-        let dir = env::temp_dir().join(format!("volta-snapshot-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&dir);
-        fs::create_dir_all(&dir).expect("the folder can be made");
+    /// A case in a folder of its own, which goes with what is returned.
+    fn case() -> (Case, TempDir) {
+        let folder = tempfile::tempdir().expect("the folder can be made");
+        let dir = folder.path();
         let text = "[params]\n[kernel]\nsource = \"a.ptx\"\nblock = 1\n";
         fs::write(dir.join("volta.toml"), text).expect("the file can be written");
-        manifest::load("family::odd \"name\"\t\u{e9}", &dir, &dir).expect("it is a case")
+        let case = manifest::load("family::odd \"name\"\t\u{e9}", dir, dir).expect("it is a case");
+        (case, folder)
     }
 
     #[test]
     fn what_is_accepted_is_what_insta_reads() {
-        let case = case("format");
+        let (case, _folder) = case();
         assert!(Policy::Accept.concerns(&case) && !Policy::WhereAccepted.concerns(&case));
         let text = "verdict: clean\n\nformula:\ny[i] = x[i]      i < 4\n";
         let compared = compare(&case, text, Policy::Accept).expect("it can be written");
@@ -262,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_insta_says_of_a_snapshot_stays() {
-        let case = case("head");
+        let (case, _folder) = case();
         let path = accepted_path(&case);
         fs::create_dir_all(&case.home.snapshot_dir).expect("the folder can be made");
         let file = "---\r\nsource: a.rs\r\ndescription: \"a\"\r\n---\r\nverdict: race\r\n\r\n";
@@ -278,7 +280,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_that_lead_out_are_not_read() {
-        let case = case("link");
+        let (case, _folder) = case();
         fs::create_dir_all(&case.home.snapshot_dir).expect("the folder can be made");
         std::os::unix::fs::symlink("/etc/hostname", accepted_path(&case)).expect("links can be made");
         let error = compare(&case, "verdict: clean\n", Policy::WhereAccepted).expect_err("it leads out");

@@ -61,6 +61,8 @@ pub struct InspectedValue {
     pub kind: ValueKind,
     /// Whether the elements accessed through it have several types, or an unknown one.
     pub is_unsure: bool,
+    /// Whether the kernel loads it, or copies by it.
+    pub is_used: bool,
 }
 
 impl InspectedValue {

@@ -57,14 +57,16 @@ impl TensorUse {
         self.sorts.count_ones() > 1 || self.element.is_none()
     }
 
-    fn kind(&self) -> ValueKind {
+    /// Its kind; factors of products that are only copied have the given type.
+    fn kind(&self, factor: Option<Element>) -> ValueKind {
         let role = role(self.loads, self.stores);
         let unknown = match self.bytes {
             4 => Element::Float(Format::F32),
             8 => Element::Float(Format::F64),
             bytes => of_bytes(bytes),
         };
-        ValueKind::Tensor { element: self.element.unwrap_or(unknown), role }
+        let copied = factor.filter(|_| role == Role::In);
+        ValueKind::Tensor { element: self.element.or(copied).unwrap_or(unknown), role }
     }
 
     fn note(&mut self, element: Option<Element>, width: u32) {
@@ -108,6 +110,8 @@ pub(super) struct Uses {
     tensors: BTreeMap<usize, TensorUse>,
     numbers: BTreeMap<usize, Element>,
     maps: Vec<(Taken, MapUse)>,
+    /// The type of the factors of its matrix products.
+    factor: Option<Element>,
 }
 
 /// The copies by a tensor map.
@@ -150,18 +154,20 @@ impl Uses {
                 }
             }
         }
-        Uses { taken: pointers.taken, tensors, numbers, maps: maps(program) }
+        let factor = program.insts.iter().find_map(|inst| factor(&inst.op));
+        Uses { taken: pointers.taken, tensors, numbers, maps: maps(program), factor }
     }
 
     /// The arguments with their inferred kinds.
     pub(super) fn values(&self, program: &Program) -> Vec<InspectedValue> {
+        let mentioned = program.mentioned();
         let value = |(at, taken): (usize, &Taken)| {
             let Taken { parameter, offset, size } = *taken;
             let own = &program.parameters[parameter];
             let map = self.maps.iter().find(|(place, _)| place == taken).map(|(_, map)| *map);
             let map = map.or((is_struct(own) && size == MAP_BYTES).then(MapUse::default));
             let kind = match (self.tensors.get(&at), map) {
-                (Some(tensor), _) => tensor.kind(),
+                (Some(tensor), _) => tensor.kind(self.factor),
                 (None, Some(map)) => ValueKind::Map { rank: map.rank, role: role(map.loads, map.stores) },
                 (None, None) => {
                     let fits = |element: &Element| u64::from(element.bytes()) == size;
@@ -170,10 +176,23 @@ impl Uses {
                 }
             };
             let is_unsure = self.tensors.get(&at).is_some_and(TensorUse::is_unsure);
-            InspectedValue { parameter, offset, size, kind, is_unsure }
+            let is_used = is_struct(own) || mentioned.contains(&own.variable);
+            InspectedValue { parameter, offset, size, kind, is_unsure, is_used }
         };
         self.taken.iter().enumerate().map(value).collect()
     }
+}
+
+/// The type of the factors of a matrix product.
+fn factor(op: &Op) -> Option<Element> {
+    let product = if let Op::Mma { product, .. } = op {
+        product
+    } else if let Op::Async(Async::Multiply(multiply)) = op {
+        &multiply.product
+    } else {
+        return None;
+    };
+    if let MatrixElement::Float(format) = product.a { Some(Element::Float(format)) } else { None }
 }
 
 /// The arguments of a program, by parameters; for structs, the parts that it loads, without overlaps.

@@ -108,6 +108,8 @@ pub struct AccessPatterns {
     patterns: BTreeMap<(InstId, Traffic), AccessPattern>,
     /// By parameter of the case: the end of the accessed bytes.
     ends: BTreeMap<usize, u64>,
+    /// The end of the accessed bytes of dynamic shared memory.
+    dynamic_end: u64,
 }
 
 impl AccessPatterns {
@@ -119,6 +121,15 @@ impl AccessPatterns {
     /// For each parameter of the case that is accessed, the end of the accessed bytes.
     pub fn ends(&self) -> impl Iterator<Item = (usize, u64)> {
         self.ends.iter().map(|(param, end)| (*param, *end))
+    }
+
+    /// The end of the bytes of dynamic shared memory that loads, stores and `cp.async` access.
+    pub fn dynamic_end(&self) -> u64 {
+        self.dynamic_end
+    }
+
+    pub(super) fn reach_dynamic(&mut self, end: u64) {
+        self.dynamic_end = self.dynamic_end.max(end);
     }
 
     pub(super) fn reach(&mut self, param: usize, end: u64) {
@@ -134,6 +145,7 @@ impl AccessPatterns {
     pub(super) fn merge(&mut self, other: &AccessPatterns) {
         other.iter().for_each(|(inst, traffic, pattern)| self.add(inst, traffic, pattern));
         other.ends().for_each(|(param, end)| self.reach(param, end));
+        self.reach_dynamic(other.dynamic_end);
     }
 }
 

@@ -261,7 +261,7 @@ pub fn signature(program: &Program) -> String {
             element => element.to_string(),
         })
         .collect();
-    format!("{}({})", program.name, list.join(", "))
+    format!("{}({})", program.source_name(), list.join(", "))
 }
 
 impl<'a> Launch<'a> {
@@ -712,8 +712,10 @@ impl Builder<'_> {
         let most = [Space::Shared, Space::Local, Space::Const, Space::Param]
             .map(|space| self.requests.iter().filter(|request| request.space == space).count());
         if most.iter().any(|count| *count > MAX_NARROW) {
-            let message =
-                format!("kernel `{}` has more than {MAX_NARROW} variables in one space", self.program.name);
+            let message = format!(
+                "kernel `{}` has more than {MAX_NARROW} variables in one space",
+                self.program.source_name()
+            );
             return Err(BindError::new(
                 message,
                 Some("calls are inlined; each keeps its own variables".into()),

@@ -80,7 +80,8 @@ fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64,
     {
         let message = format!(
             "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
-            program.name, side.launch.block
+            program.source_name(),
+            side.launch.block
         );
         return Err(BindError::new(message, None));
     }
@@ -89,7 +90,7 @@ fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64,
     {
         let message = format!(
             "kernel `{}` is compiled for at most {maximum} threads a block (`.maxntid`), not {threads}",
-            program.name
+            program.source_name()
         );
         return Err(BindError::new(message, None));
     }
@@ -105,7 +106,7 @@ fn check_registers(program: &Program, threads: u64) -> Result<(), BindError> {
     let Some(registers) = max_registers else { return Ok(()) };
     if registers > THREAD_REGISTERS {
         let message =
-            format!("kernel `{}` may use {registers} registers a thread (`.maxnreg`)", program.name);
+            format!("kernel `{}` may use {registers} registers a thread (`.maxnreg`)", program.source_name());
         return Err(BindError::new(message, Some(format!("no GPU has more than {THREAD_REGISTERS}"))));
     }
     // If the number of threads is bounded, the compiler chooses few enough registers.
@@ -113,7 +114,7 @@ fn check_registers(program: &Program, threads: u64) -> Result<(), BindError> {
     if !is_bounded && threads * u64::from(registers) > REGISTERS {
         let message = format!(
             "kernel `{}` may use {registers} registers a thread (`.maxnreg`), {} in a block of {threads}",
-            program.name,
+            program.source_name(),
             threads * u64::from(registers)
         );
         let help =
@@ -141,11 +142,23 @@ fn most_shared(architecture: Option<u32>) -> u64 {
     kib << 10
 }
 
-fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
+/// The bytes of static shared memory of a CTA.
+fn statically(program: &Program) -> u64 {
     let sizes = program.variables.iter().filter(|variable| variable.space == Space::Shared);
-    let statically = sizes.filter_map(|variable| variable.size).fold(0, u64::saturating_add);
+    sizes.filter_map(|variable| variable.size).fold(0, u64::saturating_add)
+}
+
+/// The most dynamic shared memory that a kernel can be launched with, in bytes.
+pub(crate) fn most_dynamic_shared(program: &Program) -> u32 {
+    let most = most_shared(program.bounds.architecture).saturating_sub(statically(program));
+    u32::try_from(most).unwrap_or(0)
+}
+
+fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
+    let statically = statically(program);
     if statically > STATIC_SHARED {
-        let message = format!("kernel `{}` declares {statically} bytes of shared memory", program.name);
+        let message =
+            format!("kernel `{}` declares {statically} bytes of shared memory", program.source_name());
         let help = format!("a block has at most {STATIC_SHARED}; more must be dynamic (`extern __shared__`)");
         return Err(BindError::new(message, Some(help)));
     }
@@ -154,7 +167,7 @@ fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
     if total > most {
         let message = format!(
             "kernel `{}` takes {total} bytes of shared memory, {dynamic} of them dynamic; its architecture has {most}",
-            program.name
+            program.source_name()
         );
         return Err(BindError::new(message, Some("reduce `shared`, or give a newer architecture".into())));
     }
@@ -175,7 +188,7 @@ fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError>
         ..
     } = program.bounds;
     let wrong = |key: &str, message: &str, help: &str| {
-        let message = format!("kernel `{}` {message}", program.name);
+        let message = format!("kernel `{}` {message}", program.source_name());
         Err(BindError::new(message, Some(help.into())).of_key(key))
     };
     let given = side.launch.cluster;

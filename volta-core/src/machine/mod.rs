@@ -62,6 +62,7 @@ pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use arguments::parameter_element;
 pub use bind::{BindError, Outputs, signature};
 pub use endless::{Endless, Repeats};
+pub(crate) use fits::most_dynamic_shared;
 pub use globals::{has_variable, names_variable};
 pub use grid::{Execution, Output, OutputValue, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

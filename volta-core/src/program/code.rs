@@ -2,7 +2,7 @@
 
 use super::effect::Divides;
 use super::op::{Op, PredSrc, Space, Src, VariableId};
-use super::variables::WORKSPACE;
+use super::variables::{WORKSPACE, variable_name};
 use super::visit::Named;
 use crate::base::span::Span;
 use rustc_hash::FxHashSet;
@@ -131,6 +131,11 @@ impl Program {
         let statics = all().filter(|(_, variable)| variable.size.is_some());
         let first = statics.min_by_key(|(_, variable)| variable.declared_at).or_else(|| all().next());
         first.map(|(at, _)| VariableId::from_index(at))
+    }
+
+    /// The entry's name in the source, for messages.
+    pub fn source_name(&self) -> String {
+        variable_name(&self.name)
     }
 
     /// The variables that the code names.

@@ -249,6 +249,22 @@ pub struct Coverage {
     pub total: u64,
 }
 
+/// An input, some elements of which no kernel computes with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct UnusedInput {
+    /// The tensor.
+    pub tensor: String,
+    /// Its extents, outermost first.
+    pub shape: Vec<u64>,
+    /// The number of these elements.
+    pub unused: u64,
+    /// The number of runs of neighbouring row-major element numbers that they are.
+    pub runs: u64,
+    /// The first run: its first element, and its length.
+    pub first: (u64, u64),
+}
+
 /// Statistics of executing one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -289,6 +305,8 @@ pub struct Report {
     pub scope: InputScope,
     /// The numbers of elements that were compared and that were not.
     pub coverage: Coverage,
+    /// The inputs with elements that no kernel computes with: nothing is claimed about what they would change.
+    pub unused: Vec<UnusedInput>,
     /// Statistics of the reference, if there is one.
     pub reference: Option<SideStats>,
     /// Statistics of the optimized kernel, or of the only one.
@@ -320,6 +338,7 @@ impl Report {
             assumptions: Vec::new(),
             scope: InputScope::default(),
             coverage: Coverage::default(),
+            unused: Vec::new(),
             reference: None,
             opt: SideStats::default(),
             solve_seconds: 0.0,

@@ -40,6 +40,13 @@ class InputError(ValueError):
         self.answer = answer
         self.problems: list[dict[str, Any]] = answer.data["problems"]
 
+    @classmethod
+    def _early(cls, reason: str, message: str) -> InputError:
+        """An error that is found before there is a case to verify."""
+        problem = {"reason": reason, "message": message, "help": None, "path": None, "line": None, "column": None}
+        data = {"outcome": "could-not-run", "verdict": "input-error", "reason": reason, "problems": [problem]}
+        return cls(Answer("input-error", reason, message, (), (), data))
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -135,9 +142,10 @@ def _scratch(ptx: str, name: str, about: Any, given: int) -> list[int]:
     count = entry.group(1).count(".param") if entry else given
     added = count - given
     if not 0 <= added <= 2:
-        raise TypeError(
+        raise InputError._early(
+            "does-not-fit",
             f"{name} has {count} parameters, of which up to two at the end are Triton's own, and {given} arguments are "
-            "given: those that are constexpr, or specialised to 1, are none"
+            "given: those that are constexpr, or specialised to 1, are none",
         )
     for size in ("global_scratch_size", "profile_scratch_size"):
         if getattr(about, size, 0):

@@ -34,7 +34,8 @@ fn hashes_do_not_depend_on_line_ends() {
 
 #[test]
 fn inputs_are_the_source_and_its_own_headers() {
-    let dir = std::env::temp_dir().join(format!("volta-beside-{}", std::process::id()));
+    let folder = tempfile::tempdir().expect("the folder can be made");
+    let dir = folder.path();
     for (path, text) in [
         (
             "k/k.cu",
@@ -58,7 +59,6 @@ fn inputs_are_the_source_and_its_own_headers() {
     for flags in [&["-I../include"][..], &["-I", "../include"], &["--include-path=../include"]] {
         assert_eq!(names(flags)[1..], ["../far/below.cuh", "../far/far.cuh", "../include/lib.h", "near.cuh"]);
     }
-    fs::remove_dir_all(&dir).expect("the folder can be removed");
 }
 
 #[test]

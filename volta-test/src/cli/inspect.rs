@@ -226,6 +226,7 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
         options: volta_case::Options::default(),
         recheck: 0,
         contains: Vec::new(),
+        guesses: Vec::new(),
     };
     let toolchain = if compiled.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let offer = prepare(&case, &own, &toolchain).map_err(|obstacle| obstacle.to_string())?;

@@ -63,10 +63,20 @@ pub(super) fn new(arguments: &NewArgs, out: &mut impl Write) -> io::Result<Exit>
 fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     let looks = arguments.kernels.iter().map(|kernel| only(kernel, &arguments.compiled));
     let mut looks = looks.collect::<Result<Vec<Look>, String>>()?;
-    // Both kernels share the parameters: the largest integer that one of them needs is used for both.
-    let most = looks.iter().map(|look| look.guess.integer).max().unwrap_or(1);
-    for look in looks.iter_mut().filter(|look| look.guess.integer != most) {
-        look.guess_with(most)?;
+    // Both kernels share the parameters: the largest integer that one of them needs is used for both, but that of a kernel
+    // with tensor maps fits their boxes.
+    let has_map = |look: &&Look| look.guess.kinds.iter().any(|kind| matches!(kind, ValueKind::Map { .. }));
+    let of_maps = looks.iter().find(has_map).map(|look| look.guess.integer);
+    let most = of_maps.or(looks.iter().map(|look| look.guess.integer).max()).unwrap_or(1);
+    let known = known_types(&looks);
+    for (at, look) in looks.iter_mut().enumerate() {
+        let is_new = at > 0 && !known.is_empty();
+        for (at, kind) in known.iter().filter(|_| is_new) {
+            (look.kernel.values[*at].kind, look.kernel.values[*at].is_unsure) = (*kind, false);
+        }
+        if is_new || look.guess.integer != most {
+            look.guess_with(most)?;
+        }
     }
     let last = looks.last().ok_or("no kernel was given")?;
     let absolute =
@@ -87,6 +97,21 @@ fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
     std::fs::create_dir_all(&folder).map_err(failed)?;
     files::write(&path, text.as_bytes()).map_err(failed)?;
     Ok(path)
+}
+
+/// The kinds of the second kernel's tensors whose element types its code does not show: those of the reference.
+fn known_types(looks: &[Look]) -> Vec<(usize, ValueKind)> {
+    let [reference, look] = looks else { return Vec::new() };
+    let known = |at: usize| {
+        let theirs = paired(looks, 1, at).filter(|_| look.kernel.values[at].is_unsure)?;
+        match (reference.guess.kinds[theirs], look.kernel.values[at].kind) {
+            (ValueKind::Tensor { element, .. }, ValueKind::Tensor { role, .. }) => {
+                Some((at, ValueKind::Tensor { element, role }))
+            }
+            (ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map { .. }, _) => None,
+        }
+    };
+    (0..look.kernel.values.len()).filter_map(known).collect()
 }
 
 /// The only kernel of a file, or the one that is named.
@@ -142,6 +167,8 @@ struct Map {
     name: String,
     of: String,
     rank: usize,
+    /// The two inner extents of its boxes.
+    inner: [u64; 2],
 }
 
 /// The parameters, tensor maps and arguments of a case.
@@ -166,9 +193,9 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
     if !maps.is_empty() {
         text += "\n[tensor_maps]\n";
     }
-    for Map { name, of, rank } in &maps {
+    for Map { name, of, rank, inner } in &maps {
         let (elements, swizzle) =
-            (bracketed(*rank, 1, BOX), if *rank > 1 { ", swizzle = \"128B\"" } else { "" });
+            (bracketed(*rank, *inner), if *rank > 1 { ", swizzle = \"128B\"" } else { "" });
         let _ = writeln!(
             text,
             "{name} = {{ of = {}, box = {elements}{swizzle} }} # guess: as the host encodes it",
@@ -218,78 +245,127 @@ type Arguments = Option<Vec<String>>;
 fn contents(looks: &[Look]) -> Contents {
     let mut entries: Vec<Entry> = Vec::new();
     let mut maps: Vec<Map> = Vec::new();
-    let mut called: Vec<Vec<String>> = Vec::new();
-    // Kernels with the same number of values, but other names, are assumed to take the same values in the same order.
-    let by_position = looks.iter().all(|look| look.kernel.values.len() == looks[0].kernel.values.len())
-        && !same_names(looks);
+    let mut called: Vec<Vec<Option<String>>> = Vec::new();
     for (side, look) in looks.iter().enumerate() {
         let threads: u64 = [look.guess.launch.block, look.guess.launch.grid]
             .iter()
             .flatten()
             .map(|n| u64::from(*n))
             .product();
+        let names = names(looks, side);
         let mut own = Vec::new();
         for (at, kind) in look.guess.kinds.iter().enumerate() {
-            if let ValueKind::Map { rank, role } = *kind {
-                let name = map_name(looks, &look.name(at));
-                let rank = if rank == 0 { 2 } else { rank };
-                let (of, kind) = mapped(looks, side, at, role);
-                match entries.iter_mut().find(|entry| entry.name == of) {
-                    Some(entry) => entry.rank = Some(rank),
-                    None => entries.push(Entry {
-                        name: of.clone(),
-                        kinds: vec![kind],
-                        extent: None,
-                        integer: look.guess.integer,
-                        known: look.guess.known,
-                        rank: Some(rank),
-                    }),
+            let mut rank_of = None;
+            let (name, kind) = match *kind {
+                ValueKind::Map { rank, role } => {
+                    let rank = if rank == 0 { 2 } else { rank };
+                    let (of, kind) = mapped(looks, side, at, role);
+                    let name = map_name(looks, &look.name(at));
+                    if maps.iter().all(|map| map.name != name) {
+                        let inner = look.guess.boxes[at];
+                        maps.push(Map { name: name.clone(), of: of.clone(), rank, inner });
+                    }
+                    own.push(Some(name));
+                    rank_of = Some(rank);
+                    (of, kind)
                 }
-                if maps.iter().all(|map| map.name != name) {
-                    maps.push(Map { name: name.clone(), of, rank });
+                ValueKind::Tensor { .. } | ValueKind::Scalar(_) => {
+                    own.push(names[at].clone());
+                    let Some(name) = names[at].clone() else { continue };
+                    (name, *kind)
                 }
-                own.push(name);
-                continue;
-            }
-            let name = if by_position { looks[0].name(at) } else { look.name(at) };
-            let is_tensor = matches!(kind, ValueKind::Tensor { .. });
+            };
+            let is_tensor = matches!(kind, ValueKind::Tensor { .. }) && rank_of.is_none();
             let reach = match &look.guess.extents {
                 Ok(extents) => extents[at],
                 Err(_) => is_tensor.then_some(threads),
             };
-            let known = if by_position && side == 1 {
-                entries.get_mut(at)
-            } else {
-                entries.iter_mut().find(|entry| entry.name == name)
-            };
-            match known {
+            match entries.iter_mut().find(|entry| entry.name == name) {
                 Some(entry) => {
-                    entry.kinds.push(*kind);
+                    entry.kinds.push(kind);
                     entry.extent = entry.extent.max(reach);
                     entry.integer = entry.integer.max(look.guess.integer);
+                    entry.rank = entry.rank.or(rank_of);
                     entry.known =
                         if entry.known == KnownContents::Nothing { look.guess.known } else { entry.known };
                 }
                 None => entries.push(Entry {
-                    name: name.clone(),
-                    kinds: vec![*kind],
+                    name,
+                    kinds: vec![kind],
                     extent: reach,
                     integer: look.guess.integer,
                     known: look.guess.known,
-                    rank: None,
+                    rank: rank_of,
                 }),
             }
-            own.push(name);
         }
         called.push(own);
     }
-    let all: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let all: Vec<Option<String>> = entries.iter().map(|entry| Some(entry.name.clone())).collect();
     let arguments = looks.iter().zip(&called).map(|(look, own)| {
         let has_structs = look.kernel.parameters.iter().any(|parameter| parameter.is_struct);
         (has_structs || *own != all).then(|| arguments(look, own))
     });
     let arguments = arguments.collect();
     Contents { entries, maps, arguments }
+}
+
+/// The names of a kernel's values in the case: those of the values of the reference that they are assumed to be, or
+/// their own. A value that the kernel does not use has none: it is 0.
+fn names(looks: &[Look], side: usize) -> Vec<Option<String>> {
+    let look = &looks[side];
+    let (values, kinds) = (&look.kernel.values, &look.guess.kinds);
+    let name = |at: usize| {
+        let theirs = (side > 0).then(|| paired(looks, side, at)).flatten();
+        Some(theirs.map_or_else(|| own_name(looks, side, at), |theirs| looks[0].name(theirs)))
+    };
+    let is_free = |at: usize| !values[at].is_used && matches!(kinds[at], ValueKind::Scalar(_));
+    (0..kinds.len()).map(|at| if is_free(at) { None } else { name(at) }).collect()
+}
+
+/// The name of a value in its kernel, unless the reference has another value of that name.
+fn own_name(looks: &[Look], side: usize, at: usize) -> String {
+    let name = looks[side].name(at);
+    let is_other = side > 0
+        && looks.iter().any(|look| look.declared.is_none())
+        && (0..looks[0].kernel.values.len()).any(|theirs| looks[0].name(theirs) == name);
+    if is_other { format!("opt_{name}") } else { name }
+}
+
+/// The values that a kernel uses.
+fn used(look: &Look) -> Vec<usize> {
+    (0..look.kernel.values.len()).filter(|at| look.kernel.values[*at].is_used).collect()
+}
+
+/// The value of the reference that a value of another kernel is assumed to be.
+///
+/// Names decide, if both kernels have the same. Otherwise kernels that use as many values take them in the same order.
+/// Otherwise the first tensors that are inputs are the same, and so on: Triton and other compilers make constants of
+/// numbers, and add parameters of their own.
+fn paired(looks: &[Look], side: usize, at: usize) -> Option<usize> {
+    let [theirs, own] = [used(&looks[0]), used(&looks[side])];
+    let by_name = || theirs.iter().copied().find(|theirs| looks[0].name(*theirs) == looks[side].name(at));
+    let sort = |look: &Look, at: usize| match look.guess.kinds[at] {
+        ValueKind::Tensor { role, .. } | ValueKind::Map { role, .. } if role == Role::In => (0, 0),
+        ValueKind::Tensor { .. } | ValueKind::Map { .. } => (1, 0),
+        ValueKind::Scalar(Element::Float(_)) => (2, 0),
+        ValueKind::Scalar(element @ (Element::Int { .. } | Element::Bool)) => (3, element.bytes()),
+    };
+    let is_map = |theirs: &usize| matches!(looks[0].guess.kinds[*theirs], ValueKind::Map { .. });
+    let has_maps = theirs.iter().any(is_map);
+    if same_names(looks) {
+        return by_name();
+    }
+    if theirs.len() == own.len() && !has_maps {
+        return own.iter().position(|own| *own == at).map(|number| theirs[number]);
+    }
+    if looks.iter().all(|look| look.declared.is_some()) {
+        return by_name();
+    }
+    let like = own.iter().filter(|other| sort(&looks[side], **other) == sort(&looks[side], at));
+    let number = like.copied().position(|own| own == at)?;
+    let mut like = theirs.into_iter().filter(|theirs| sort(&looks[0], *theirs) == sort(&looks[side], at));
+    like.nth(number).filter(|theirs| !is_map(theirs))
 }
 
 /// The name of a tensor map: that in its kernel, unless another parameter has that name.
@@ -318,37 +394,35 @@ fn mapped(looks: &[Look], side: usize, at: usize, role: Role) -> (String, ValueK
     let theirs = other.zip(number).and_then(|(look, number)| {
         let at = *like(&look.guess.kinds).get(number)?;
         let kind = look.guess.kinds[at];
-        matches!(kind, ValueKind::Tensor { .. }).then(|| (look.name(at), kind))
+        let other = usize::from(side == 0);
+        matches!(kind, ValueKind::Tensor { .. }).then(|| (own_name(looks, other, at), kind))
     });
     let own = ValueKind::Tensor { element: Element::Float(Format::F16), role };
-    theirs.unwrap_or_else(|| (format!("{}_tensor", looks[side].name(at)), own))
+    theirs.unwrap_or_else(|| (format!("{}_tensor", own_name(looks, side, at)), own))
 }
 
-/// The extents that are assumed for a dimension of a tensor, and of a box.
-const EXTENT: u64 = 128;
-const BOX: u64 = 64;
-
-/// `[outer, …, inner, inner]`
-fn bracketed(rank: usize, outer: u64, inner: u64) -> String {
-    let of = |at: usize| if at + 2 < rank { outer } else { inner };
-    let list: Vec<String> = (0..rank).map(|at| of(at).to_string()).collect();
+/// `[1, …, rows, columns]`
+fn bracketed(rank: usize, [rows, columns]: [u64; 2]) -> String {
+    let of = |at: usize| [columns, rows].get(at).copied().unwrap_or(1);
+    let list: Vec<String> = (0..rank).rev().map(|at| of(at).to_string()).collect();
     format!("[{}]", list.join(", "))
 }
 
 /// The arguments of a kernel, given the names of its values.
-fn arguments(look: &Look, names: &[String]) -> Vec<String> {
+fn arguments(look: &Look, names: &[Option<String>]) -> Vec<String> {
+    let written = |name: &Option<String>| name.as_deref().map_or("0".into(), quoted);
     let argument = |(at, parameter): (usize, &InspectedParameter)| {
         let own = look.kernel.values.iter().zip(names).filter(|(value, _)| value.parameter == at);
         if !parameter.is_struct {
-            return own.map(|(_, name)| quoted(name)).collect();
+            return own.map(|(_, name)| written(name)).collect();
         }
         if let Some((_, map)) = own.clone().find(|(value, _)| value.is_map_alone(parameter)) {
-            return quoted(map);
+            return written(map);
         }
         let (mut members, mut end) = (Vec::new(), 0);
         for (value, name) in own {
             members.extend((value.offset > end).then(|| format!("{{ offset = {} }}", value.offset)));
-            members.push(quoted(name));
+            members.push(written(name));
             end = value.offset + value.size;
         }
         members.extend((end < parameter.size).then(|| format!("{{ offset = {} }}", parameter.size)));
@@ -395,24 +469,26 @@ fn line(entry: &Entry) -> String {
     let element = elements.first().copied();
     match (role, element) {
         (Some(role), Some(element)) => {
-            let contents = match entry.known.contents(element, role) {
-                case::Contents::Fill(_) => ", contents = { fill = 1 }",
-                case::Contents::Iota => ", contents = \"iota\"",
+            let length = entry.extent.unwrap_or(1);
+            let (contents, of_contents) = match entry.known.contents(element, role) {
+                case::Contents::Fill(_) => (", contents = { fill = 1 }".into(), ", contents (all alike)"),
+                case::Contents::Iota if entry.rank.is_none() && length <= MOST_LISTED => {
+                    (format!(", contents = {}", turned(length)), ", contents (all differ)")
+                }
+                case::Contents::Iota => (", contents = \"iota\"".into(), ", contents (all differ)"),
                 case::Contents::Symbolic
                 | case::Contents::Undefined
                 | case::Contents::List(_)
                 | case::Contents::LowerTriangular
-                | case::Contents::Partly(..) => "",
+                | case::Contents::Partly(..) => (String::new(), ""),
             };
-            let marks =
-                if contents.is_empty() { "role, type, extent" } else { "role, type, extent, contents" };
             let role = role.name();
             let shape = match entry.rank {
-                Some(rank) => bracketed(rank, 1, EXTENT),
-                None => format!("[{}]", entry.extent.unwrap_or(1)),
+                Some(rank) => bracketed(rank, [entry.integer.into(); 2]),
+                None => format!("[{length}]"),
             };
             format!(
-                "{name} = {{ role = \"{role}\", type = {ty}, shape = {shape}{contents} }} # guess: {marks}"
+                "{name} = {{ role = \"{role}\", type = {ty}, shape = {shape}{contents} }} # guess: role, type, extent{of_contents}"
             )
         }
         (None, Some(element)) => match entry.known.value(element, entry.integer) {
@@ -420,11 +496,26 @@ fn line(entry: &Entry) -> String {
                 format!("{name} = {{ type = {ty}, symbolic = true }} # guess: any number")
             }
             ScalarValue::Number(value) => {
-                format!("{name} = {{ type = {ty}, value = {value} }} # guess: the value")
+                let sizes = if matches!(element, Element::Int { .. }) {
+                    ", the same for all sizes: give those of a launch, with a tail if kernels handle it"
+                } else {
+                    ""
+                };
+                format!("{name} = {{ type = {ty}, value = {value} }} # guess: the value{sizes}")
             }
         },
         (_, None) => String::new(),
     }
+}
+
+/// Longer contents are not listed.
+const MOST_LISTED: u64 = 64;
+
+/// `[1, 2, 3, 0]`: numbers that all differ, ascend but for the last, and are not their own indices, so that a kernel that
+/// ignores them differs from one that does not.
+fn turned(length: u64) -> String {
+    let list: Vec<String> = (0..length).map(|at| ((at + 1) % length).to_string()).collect();
+    format!("[{}]", list.join(", "))
 }
 
 fn quoted(text: &str) -> String {

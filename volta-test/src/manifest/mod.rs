@@ -4,6 +4,7 @@
 
 mod args;
 mod document;
+mod guesses;
 mod locate;
 mod reader;
 mod structs;
@@ -91,7 +92,8 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let document = document::parse(text)?;
     let problems = Problems::default();
     let top = Table::new(&document, 0..0, "a case", CASE.iter().chain(About::keys()), &problems);
-    let case = read_case(name, home, top, &problems);
+    let mut case = read_case(name, home, top, &problems);
+    case.iter_mut().for_each(|case| case.guesses = guesses::marked(text, &document));
     finished(case, problems)
 }
 
@@ -127,7 +129,8 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
         ..Home::default()
     };
     let names_are_good = problems.is_empty();
-    let case = read_case(&name, home, top, &problems);
+    let mut case = read_case(&name, home, top, &problems);
+    case.iter_mut().for_each(|case| case.guesses = guesses::marked(text, &document));
     for (side, kernel) in case.iter().flat_map(Case::sides).filter(|_| names_are_good) {
         let file = &kernel.source;
         if !sources.iter().any(|(name, _)| name == file) {
@@ -231,6 +234,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         options,
         recheck: 0,
         contains,
+        guesses: Vec::new(),
     })
 }
 

@@ -258,6 +258,12 @@ impl<'a> Table<'a> {
             }
             None => {
                 self.wrong_type(value, &format!("`{key}`"), "a table");
+                let is_side = ["reference", "opt", "kernel"].contains(&key);
+                if is_side && value.get_ref().is_array() {
+                    self.problems.advise(value.span(), LAUNCHES);
+                } else if key == "reference" && value.get_ref().is_str() {
+                    self.problems.advise(value.span(), FORMULA);
+                }
                 None
             }
         }
@@ -275,11 +281,56 @@ impl<'a> Table<'a> {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
                 let message = format!("unknown key `{name}` in {}", self.what);
-                let Wrong { message, help } = Wrong::unknown(message, name, &known);
+                let Wrong { message, help } = match unsayable(name) {
+                    Some(help) => Wrong { message, help: Some(help.into()) },
+                    None => Wrong::unknown(message, name, &known),
+                };
                 self.problems.add_of(InputProblem::UnknownKey, key.span(), message, help);
             }
         }
     }
+}
+
+/// Advice on what a case cannot say.
+const LAUNCHES: &str = "a side is one launch of one kernel: fuse the launches into a kernel, or write a case for each \
+                        (docs/limits.md)";
+const FORMULA: &str = "outputs are compared with those of a kernel, not with a formula: write it as a plain kernel, and \
+                       name that under [reference] (docs/limits.md)";
+const BITS: &str =
+    "values are compared as real numbers: neither their bits nor a distance between them (docs/limits.md)";
+
+/// Keys by which somebody wants to say it.
+const UNSAYABLE: [(&str, &[&str]); 3] = [
+    (
+        LAUNCHES,
+        &["launches", "launch", "kernels", "steps", "passes", "sequence", "stages", "then", "pipeline"],
+    ),
+    (FORMULA, &["formula", "expression", "expr", "equation", "computes", "expected", "output"]),
+    (
+        BITS,
+        &[
+            "tolerance",
+            "tol",
+            "atol",
+            "rtol",
+            "eps",
+            "epsilon",
+            "ulp",
+            "ulps",
+            "exact",
+            "bitwise",
+            "bit_exact",
+            "bits",
+            "same_bits",
+            "precision",
+        ],
+    ),
+];
+
+/// Advice on a key by which somebody wants to say what a case cannot say.
+fn unsayable(key: &str) -> Option<&'static str> {
+    let key = key.to_ascii_lowercase().replace('-', "_");
+    UNSAYABLE.iter().find(|(_, keys)| keys.contains(&key.as_str())).map(|(help, _)| *help)
 }
 
 /// A non-negative integer.

@@ -216,13 +216,12 @@ fn senseless_input_reaches_the_verifier_when_it_is_the_point() {
 
 #[test]
 fn slowness_is_known_without_reading_the_case() {
-    let dir = std::env::temp_dir().join(format!("volta-manifest-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("the folder can be made");
+    let folder = tempfile::tempdir().expect("the folder can be made");
+    let dir = folder.path();
     std::fs::write(dir.join(FILE_NAME), "unknown = 1\n[options]\nslow = true\n").expect("it can be written");
-    assert!(is_slow(&dir));
+    assert!(is_slow(dir));
     std::fs::write(dir.join(FILE_NAME), "slow = true\n").expect("it can be written");
-    assert!(!is_slow(&dir));
-    std::fs::remove_dir_all(&dir).expect("the folder can be removed");
+    assert!(!is_slow(dir));
 }
 
 #[test]
@@ -389,4 +388,49 @@ fn words_where_values_are_wanted_are_named() {
     assert!(told.iter().any(|problem| problem.ends_with(&format!("| {sizes}"))), "{told:?}");
     // What is wrong may stand behind any character.
     assert_eq!(problems("a = ß\n").len(), 1);
+}
+
+#[test]
+fn what_a_case_cannot_say_is_named() {
+    let with = |from: &str, to: &str| problems(&PAIR.replacen(from, to, 1)).join("\n");
+    for (text, meant) in [
+        (with("[options]\n", "[options]\ntolerance = 0.001\n"), "as real numbers"),
+        (with("[options]\n", "[options]\nbit-exact = true\n"), "as real numbers"),
+        (with("[opt]\n", "[opt]\nlaunches = [1, 2]\n"), "one launch of one kernel"),
+        (with("[opt]\n", "[[opt]]\n"), "one launch of one kernel"),
+        (with("[params]\n", "formula = \"z = x\"\n[params]\n"), "with a formula"),
+        (
+            problems("reference = \"y = x\"\n[params]\n[opt]\nsource = \"k.ptx\"\nblock = 1\n").join("\n"),
+            "with a formula",
+        ),
+    ] {
+        assert!(text.contains(meant) && text.contains("docs/limits.md"), "{meant}: {text}");
+    }
+}
+
+#[test]
+fn what_is_marked_as_a_guess_is_known() {
+    let text = PAIR.replace("block = 128\n", "block = 128 # guess\n");
+    let text = text.replace("source = \"k.ptx\"", "source = \"k.ptx\" #GUESS: why");
+    let text = text.replace("shared = 1024", "shared = 1024 # it is 1024 # guess");
+    let guesses = read(&text).expect("it is a case").guesses;
+    let found: Vec<&str> = guesses.iter().map(|guess| guess.text.as_str()).collect();
+    assert_eq!(found, ["block = 128", "source = \"k.ptx\"", "shared = 1024 # it is 1024"]);
+    let line = |text: &str| PAIR.lines().position(|line| line.starts_with(text)).map(|at| at as u32 + 1);
+    assert_eq!(
+        guesses.iter().map(|guess| guess.line).collect::<Vec<_>>(),
+        [
+            line("block = 128").expect("it is there"),
+            line("source = \"k.ptx\"").expect("it is there"),
+            line("shared").expect("it is there"),
+        ]
+    );
+    // Other comments, and texts and keys with the sign.
+    for other in ["# guessed", "# a guess", "#", "# guess_"] {
+        let text = PAIR.replace("block = 128\n", &format!("block = 128 {other}\n"));
+        assert_eq!(read(&text).expect("it is a case").guesses, [], "{other}");
+    }
+    let text = PAIR.replace("\"so\"", "\"so # guess\"");
+    let text = text.replace("text = \"mma\"", "text = \"\"\"\n# guess\"\"\"");
+    assert_eq!(read(&text).expect("it is a case").guesses, []);
 }

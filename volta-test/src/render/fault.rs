@@ -7,7 +7,7 @@ use volta_core::verdict::{Fault, Site};
 use super::source::{Excerpt, calls, excerpt};
 use super::wrap::wrapped;
 use super::{Paint, clean, clean_line, rules};
-use crate::attempt::Fix;
+use crate::attempt::{Fix, Point};
 use crate::case::{Case, Kernel};
 use crate::prepare::{Ptx, Texts};
 
@@ -112,16 +112,20 @@ fn numbered<'s>(
 /// The line that describes a fix: the barrier, and its place.
 pub(crate) fn fix(case: &Case, texts: &Texts, side: Which, fix: &Fix) -> String {
     let (kernel, ptx) = (case.side(side), texts.of(side));
-    let shown = excerpt(&case.home, kernel, ptx, &fix.place);
-    let place = match (&shown, &fix.place.cuda) {
-        (Some(shown), _) => format!("{}:{}", shown.path, shown.number()),
-        (None, Some(cuda)) => format!("{}:{}", cuda.file, cuda.line),
-        (None, None) => format!("line {} of the PTX", fix.place.line),
+    let at = |point: &Point| {
+        let shown = excerpt(&case.home, kernel, ptx, &point.place);
+        let place = match (&shown, &point.place.cuda) {
+            (Some(shown), _) => format!("{}:{}", shown.path, shown.number()),
+            (None, Some(cuda)) => format!("{}:{}", cuda.file, cuda.line),
+            (None, None) => format!("line {} of the PTX", point.place.line),
+        };
+        format!("{} the access in {place}", if point.behind { "behind" } else { "before" })
     };
-    let where_ = if fix.behind { "behind" } else { "before" };
+    let points: Vec<String> = fix.points.iter().map(at).collect();
     clean_line(&format!(
-        "`{}` {where_} the access in {place}: this was tried in the PTX, and the kernel is clean with it",
-        fix.barrier.cuda
+        "`{}` {}: this was tried in the PTX, and the kernel is clean with it",
+        fix.barrier.cuda,
+        points.join(", and ")
     ))
 }
 

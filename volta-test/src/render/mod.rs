@@ -32,6 +32,7 @@ use crate::snapshot::State;
 
 pub(crate) use fault::fix;
 pub use input::unreadable;
+pub(crate) use proof::unused;
 use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.

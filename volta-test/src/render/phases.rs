@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use volta_core::case::{Argument, ParamKind};
 use volta_core::verdict::{BarrierPhases, PhaseLine, Site};
 
 use super::source::{calls, excerpt};
@@ -26,7 +27,32 @@ pub(super) fn text(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, barriers: &[
             }
         }
     }
+    if barriers.iter().flat_map(|barrier| &barrier.phases).any(|phase| phase.bytes.0 != phase.bytes.1) {
+        for line in boxes(case, kernel) {
+            let _ = writeln!(text, "  {}", wrapped(&clean_line(&line), 2, 4));
+        }
+    }
     clean(&text)
+}
+
+/// The bytes of the boxes of each tensor map: a wrong box brings other bytes than a phase expects.
+fn boxes(case: &Case, kernel: &Kernel) -> Vec<String> {
+    let line = |argument: &Argument| {
+        let Argument::Map { name, map } = argument else { return None };
+        let param = case.params.iter().find(|param| param.name == map.of)?;
+        let ParamKind::Tensor { reference, opt, .. } = &param.kind else { return None };
+        let is_reference = case.reference.as_ref() == Some(kernel);
+        let element = if is_reference { reference } else { opt };
+        let count =
+            map.r#box.iter().try_fold(u64::from(element.bytes()), |all, extent| all.checked_mul(*extent))?;
+        let extents: Vec<String> = map.r#box.iter().map(u64::to_string).collect();
+        Some(format!(
+            "a box of `{name}` is {} elements of {}, {count} bytes: correct `box` if a phase expects others",
+            extents.join(" × "),
+            element.name()
+        ))
+    };
+    kernel.args.iter().flatten().filter_map(line).collect()
 }
 
 fn head(phase: &PhaseLine) -> String {

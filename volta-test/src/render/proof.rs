@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role};
-use volta_core::verdict::{InputScope, Report};
+use volta_core::term::spell_element;
+use volta_core::verdict::{InputScope, Report, UnusedInput};
 
 use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
@@ -13,7 +14,8 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     let opt = clean_line(&case.opt.shown());
     let mut text = String::new();
     if conditions.is_empty() {
-        let title = paint.good("equivalent:");
+        let title = title(case, "equivalent", paint);
+        let width = title_width(case, "equivalent");
         let of_inputs = match domain(&report.scope) {
             None => format!("for {}", inputs(&report.scope)),
             Some(domain) if report.scope.restricted => {
@@ -24,7 +26,7 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
             Some(domain) => format!("wherever the reference is defined: where {domain}"),
         };
         let claim = format!("{opt} computes what {reference} computes, {of_inputs}");
-        let _ = writeln!(text, "{title} {}", wrapped(&claim, 12, 2));
+        let _ = writeln!(text, "{title} {}", wrapped(&claim, width, 2));
     } else {
         let title = paint.doubtful("equivalent only where");
         let claim = format!("the following holds: {opt} and {reference}");
@@ -32,6 +34,7 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
+    text.push_str(&unused_lines(case, report));
     let line = "not compared: intermediate values, such as a running maximum that cancels";
     let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
     text
@@ -45,7 +48,57 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let claim = format!(
         "{kernel} has no race, no deadlock, no access out of bounds or before a write, for {inputs}{domain}"
     );
-    format!("{} {}\n", paint.good("clean:"), wrapped(&claim, 7, 2))
+    let claim = wrapped(&claim, title_width(case, "clean"), 2);
+    format!("{} {claim}\n{}", title(case, "clean", paint), unused_lines(case, report))
+}
+
+/// The elements of inputs that a proof says nothing of, since no kernel computes with them: a line for each input.
+pub(crate) fn unused(case: &Case, report: &Report) -> Vec<String> {
+    let who =
+        if case.reference.is_some() { "neither kernel computes" } else { "the kernel does not compute" };
+    let line = |own: &UnusedInput| {
+        let elements: u64 = own.shape.iter().product();
+        let at = |element| spell_element(&own.tensor, &own.shape, element);
+        let (first, length) = own.first;
+        let run = match length {
+            1 => at(first),
+            _ => format!("{} to {}", at(first), at(first + length - 1)),
+        };
+        let rest = match own.runs - 1 {
+            0 => String::new(),
+            1 => ", and another run".into(),
+            more => format!(", and {more} more runs"),
+        };
+        format!("{who} with {} of {elements} elements of {}: {run}{rest}", own.unused, own.tensor)
+    };
+    report.unused.iter().map(line).collect()
+}
+
+fn unused_lines(case: &Case, report: &Report) -> String {
+    let lines = unused(case, report);
+    lines
+        .iter()
+        .map(|line| format!("  {}\n", wrapped(&format!("unused: {}", clean_line(line)), 2, 4)))
+        .collect()
+}
+
+/// The title of a proof, which says so if the case has guesses.
+fn plain_title(case: &Case, verdict: &str) -> String {
+    match case.guesses.len() {
+        0 => format!("{verdict}:"),
+        1 => format!("{verdict}, if a guess is right:"),
+        many => format!("{verdict}, if {many} guesses are right:"),
+    }
+}
+
+fn title(case: &Case, verdict: &str, paint: Paint) -> String {
+    let title = plain_title(case, verdict);
+    if case.guesses.is_empty() { paint.good(&title) } else { paint.doubtful(&title) }
+}
+
+/// The column behind the title.
+fn title_width(case: &Case, verdict: &str) -> usize {
+    plain_title(case, verdict).len() + 1
 }
 
 /// The number of conditions that a headline lists.

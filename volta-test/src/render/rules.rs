@@ -34,7 +34,8 @@ pub fn find(name: &str) -> Option<Entry> {
     let name = name.to_ascii_lowercase();
     let verdict = choose::<VerdictName>(&name, String::new).ok().map(of_verdict);
     let rule = || RULES.iter().find(|rule| rule.name.eq_ignore_ascii_case(&name)).map(of_rule);
-    verdict.or_else(rule).or_else(|| Reason::parse(&name).map(of_reason))
+    let outcome = || (name == COULD_NOT_RUN).then(could_not_run);
+    verdict.or_else(rule).or_else(|| Reason::parse(&name).map(of_reason)).or_else(outcome)
 }
 
 /// Every verdict, then every rule.
@@ -47,6 +48,19 @@ pub fn entries() -> Vec<Entry> {
     }
     entries.extend(RULES.iter().map(of_rule));
     entries
+}
+
+/// The outcome of a case that is wrong, or whose files are.
+const COULD_NOT_RUN: &str = "could-not-run";
+
+fn could_not_run() -> Entry {
+    Entry {
+        name: COULD_NOT_RUN,
+        meaning: "the outcome of a case whose verdict is `input-error`".into(),
+        more: "The case, a file that it names or its PTX is wrong, and nothing was verified. Its `reason` says what: see \
+               docs/reasons.md."
+            .into(),
+    }
 }
 
 fn of_verdict(verdict: VerdictName) -> Entry {

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use tempfile::TempDir;
 use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
@@ -21,10 +22,10 @@ __global__ void k(float *y) {
 }
 ";
 
-/// A folder with the source, and a case about it.
-fn case(name: &str) -> Case {
-    let dir = std::env::temp_dir().join(format!("volta-render-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("the folder can be made");
+/// A case about the source, and its folder, which goes with what is returned.
+fn case(name: &str) -> (Case, TempDir) {
+    let folder = tempfile::tempdir().expect("the folder can be made");
+    let dir = folder.path().to_owned();
     std::fs::write(dir.join("k.cu"), SOURCE).expect("the source can be written");
     let kind = ParamKind::Tensor {
         reference: Element::parse("f32").expect("it is a type"),
@@ -34,7 +35,7 @@ fn case(name: &str) -> Case {
         contents: Contents::Undefined,
         sign: Sign::Any,
     };
-    Case {
+    let case = Case {
         name: format!("family::{name}"),
         home: Home { file: dir.join("volta.toml"), dir: dir.clone(), root: dir, ..Home::default() },
         description: None,
@@ -46,7 +47,9 @@ fn case(name: &str) -> Case {
         options: Options::default(),
         recheck: 0,
         contains: Vec::new(),
-    }
+        guesses: Vec::new(),
+    };
+    (case, folder)
 }
 
 /// A formula whose right side is not the other kernel's.
@@ -69,6 +72,7 @@ fn report(verdict: Verdict) -> Report {
         also: Vec::new(),
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
         scope: InputScope { restricted: true, ..InputScope::default() },
+        unused: Vec::new(),
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,
@@ -134,7 +138,7 @@ fn assert_told(name: &str, text: &str) {
 
 #[test]
 fn proofs_say_what_was_compared_and_assumed() {
-    let case = case("proof");
+    let (case, _folder) = case("proof");
     assert_told("equivalent", &told(&case, Verdict::Equivalent));
     let narrow = |restricted| InputScope {
         restricted,
@@ -154,7 +158,7 @@ fn proofs_say_what_was_compared_and_assumed() {
 
 #[test]
 fn differences_show_inputs_and_both_values() {
-    let case = case("difference");
+    let (case, _folder) = case("difference");
     let difference = |how| Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how };
     let witness = Witness {
         inputs: (0..30).map(|at| (format!("x[{at}]"), at.to_string())).collect(),
@@ -176,7 +180,7 @@ fn differences_show_inputs_and_both_values() {
 
 #[test]
 fn faults_show_both_sites_in_the_source() {
-    let case = case("fault");
+    let (case, _folder) = case("fault");
     assert_told("race", &told(&case, Verdict::Fault(race(Some(1)))));
     assert_told("race_in_ptx", &told(&case, Verdict::Fault(race(None))));
     let other =
@@ -187,7 +191,7 @@ fn faults_show_both_sites_in_the_source() {
 
 #[test]
 fn sources_outside_of_the_case_are_not_read() {
-    let case = case("outside");
+    let (case, _folder) = case("outside");
     for file in ["../../etc/hostname", "/etc/hostname", "toolkit:cuda_fp16.h"] {
         let mut fault = race(Some(1));
         for site in &mut fault.sites {
@@ -202,7 +206,7 @@ fn sources_outside_of_the_case_are_not_read() {
 
 #[test]
 fn what_is_no_claim_says_why() {
-    let case = case("unknown");
+    let (case, _folder) = case("unknown");
     let unknown = Unknown {
         kind: UnknownReason::Instructions,
         reason: "the budget of 5 steps is used up".into(),
@@ -224,7 +228,7 @@ fn what_is_no_claim_says_why() {
 
 #[test]
 fn snapshots_leave_out_what_compilers_decide() {
-    let case = case("snapshot");
+    let (case, _folder) = case("snapshot");
     let here = ptx(MadeBy::Here("nvcc 1".into()));
     assert_told("snapshot_equivalent", &snapshot::text(&case, &report(Verdict::Equivalent), &here));
     let mut fault = report(Verdict::Fault(race(Some(1))));

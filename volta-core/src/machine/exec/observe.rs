@@ -57,6 +57,11 @@ impl Cta<'_> {
             {
                 patterns.reach(param, last + u64::from(bytes));
             }
+            if traffic == Traffic::Banks
+                && self.launch.objects.get(number).size == u64::from(self.launch.dynamic_shared)
+            {
+                patterns.reach_dynamic(last + u64::from(bytes));
+            }
             let pattern = match traffic {
                 Traffic::Banks => passes(&offsets, mask, bytes),
                 Traffic::Sectors => sectors(&offsets, mask, bytes),

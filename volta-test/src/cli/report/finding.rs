@@ -47,7 +47,7 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
     }
     let (Some(case), Some(report)) = (&checked.case, &run.report) else {
         let message = run.obstacle.as_ref().map_or(String::new(), ToString::to_string);
-        return vec![one("could-not-run", &message, None)];
+        return vec![one("input-error", &message, None)];
     };
     let reason = run.failures.join("\n");
     let verdict = &report.verdict;

@@ -79,12 +79,13 @@ fn verdict(checked: &Checked) -> String {
         return "<span class=\"verdict doubt\">not run</span>".into();
     }
     let class = match run.report.as_ref().map(|report| &report.verdict) {
-        Some(Verdict::Equivalent | Verdict::Clean) => "good",
+        Some(Verdict::Equivalent | Verdict::Clean) if run.guesses.is_empty() => "good",
+        Some(Verdict::Equivalent | Verdict::Clean) => "doubt",
         Some(Verdict::Unknown(_) | Verdict::EquivalentWhere(_)) => "doubt",
         Some(Verdict::Different(_) | Verdict::Fault(_) | Verdict::InputError(_)) | None => "bad",
     };
     let note = if checked.is_good() { " as expected" } else { " not as expected" };
-    let name = escaped(&run.verdict_name());
+    let name = escaped(&run.verdict_shown());
     format!("<span class=\"verdict {class}\">{name}</span><span class=\"quiet\">{note}</span>")
 }
 
@@ -132,6 +133,7 @@ fn body(checked: &Checked) -> String {
     for (title, formula) in titles.iter().zip(&report.formulas) {
         let _ = writeln!(text, "<h3>{title}</h3>\n<div class=\"formula\">{}</div>", formula.mathml);
     }
+    list(&mut text, "inputs that are not used", render::unused(case, report).into_iter());
     list(&mut text, "assuming", report.assumptions.iter().map(|assumption| assumption.to_string()));
     let said = escaped(&message(checked, Paint::PLAIN));
     // The full message is unfolded for verdicts whose details are in no section above.

@@ -7,13 +7,14 @@ use serde::Serialize;
 use volta_case::{Hint, Reason};
 use volta_core::case::Which;
 use volta_core::verdict::{
-    BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, Verdict,
+    BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, UnusedInput, Verdict,
 };
 
 use super::finding::place_of_error;
 use super::table::Figures;
 use super::{Checked, Reporter};
 use crate::beside::slashed;
+use crate::case::Guess;
 use crate::cli::check::json_line;
 use crate::manifest::{Problem, position};
 use crate::prepare::shown;
@@ -54,6 +55,8 @@ struct Line<'r> {
     /// What is wrong with the case, its files or its PTX.
     problems: Vec<ProblemLine>,
     failures: &'r [String],
+    /// What the case still marks as guesses of `cargo volta new`; the verdict rests on them.
+    guesses: &'r [Guess],
     error: Option<String>,
     assumptions: Vec<&'r str>,
     conditions: &'r [String],
@@ -77,6 +80,8 @@ struct Line<'r> {
     elements_compared: u64,
     elements_unwritten: u64,
     elements_total: u64,
+    /// The inputs with elements that no kernel computes with: a proof says nothing of them.
+    unused: Vec<UnusedLine<'r>>,
     /// How many were brought to canonical form to decide them; absent where nothing was decided.
     elements_canonical: Option<u64>,
     /// Points at which a proof was held against evaluation, if it was asked for.
@@ -128,6 +133,20 @@ struct MapLine<'r> {
     elements_differing: u64,
     /// Those that do, as runs of row-major element numbers, ascending: the first one, and how many.
     differing: &'r [(u64, u64)],
+}
+
+/// An input, some elements of which no kernel computes with.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct UnusedLine<'r> {
+    tensor: &'r str,
+    /// Its extents, outermost first.
+    shape: &'r [u64],
+    elements_unused: u64,
+    /// How many runs of neighbouring row-major element numbers they are.
+    runs: u64,
+    /// The first run: its first element, and its length.
+    first_run: (u64, u64),
 }
 
 #[derive(Debug, Serialize)]
@@ -248,6 +267,7 @@ impl<'r> Line<'r> {
             hints: hints(checked),
             problems: problems(checked),
             failures: &run.failures,
+            guesses: &run.guesses,
             error: match (&run.obstacle, verdict) {
                 (Some(obstacle), _) => Some(obstacle.to_string()),
                 (None, Some(Verdict::InputError(error))) => Some(error.message.clone()),
@@ -282,6 +302,7 @@ impl<'r> Line<'r> {
             elements_compared: coverage.compared,
             elements_unwritten: coverage.unwritten,
             elements_total: coverage.total,
+            unused: report.iter().flat_map(|report| &report.unused).map(unused_line).collect(),
             elements_canonical: report.and_then(|report| report.canonical_elements),
             points_rechecked: report.and_then(|report| report.rechecked),
             prepare_seconds: run.prepare_seconds,
@@ -388,6 +409,16 @@ fn problems(checked: &Checked) -> Vec<ProblemLine> {
         line: at.as_ref().map(|at| at.line),
         column: at.as_ref().map(|at| at.column),
     }]
+}
+
+fn unused_line(own: &UnusedInput) -> UnusedLine<'_> {
+    UnusedLine {
+        tensor: &own.tensor,
+        shape: &own.shape,
+        elements_unused: own.unused,
+        runs: own.runs,
+        first_run: own.first,
+    }
 }
 
 fn map_line(map: &ElementMap) -> MapLine<'_> {

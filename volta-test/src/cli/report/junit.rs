@@ -35,7 +35,7 @@ impl Reporter for Junit {
             family: clean_line(family),
             name: clean_line(name),
             seconds: run.seconds,
-            verdict: run.verdict_name(),
+            verdict: run.verdict_shown(),
             outcome: match run.outcome() {
                 _ if checked.skipped => "skipped",
                 Outcome::Passed => "",

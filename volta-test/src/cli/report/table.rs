@@ -21,7 +21,7 @@ pub(in crate::cli) fn row(name: &str, run: &Run, name_width: usize, paint: Paint
         Outcome::CouldNotRun => paint.bad("ERROR"),
     };
     let name = clean_line(name);
-    let verdict = run.verdict_name();
+    let verdict = run.verdict_shown();
     let Some(report) = &run.report else {
         return format!("{outcome} {name:<name_width$}  {verdict}");
     };
