@@ -374,7 +374,8 @@ pub fn guess_launch(
     }))
 }
 
-/// The boxes of a kernel's tensor maps, found by trying: with wrong ones, phases wait for other numbers of bytes.
+/// The boxes of a kernel's tensor maps, found by trying: with wrong ones, phases wait for other numbers of
+/// bytes. If no launch runs, the first that is no deadlock.
 fn guess_boxes(
     kernel: &Inspected,
     program: &Program,
@@ -393,12 +394,22 @@ fn guess_boxes(
     };
     let alike = (0..BOXES.len()).map(|number| vec![BOXES[number]; maps.len()]);
     let mixed = (0..count).map(|number| (0..maps.len()).map(|map| chosen(number, map)).collect());
-    alike.chain(mixed).find_map(|boxes: Vec<[u64; 2]>| {
+    let mut failed = None;
+    let right = alike.chain(mixed).find_map(|boxes: Vec<[u64; 2]>| {
         let mut guess = LaunchGuess::new(launch.clone(), integer, KnownContents::Nothing, kinds.clone());
         maps.iter().zip(boxes).for_each(|(at, extents)| guess.boxes[*at] = extents);
         guess.run(program, path, text, kernel);
-        guess.extents.is_ok().then_some(guess)
-    })
+        match &guess.extents {
+            Ok(_) => return Some(guess),
+            // The phases end: what is wrong is something else.
+            Err(verdict) if verdict.reason() != Reason::Fault(FaultKind::Deadlock) => {
+                failed.get_or_insert(guess);
+            }
+            Err(_) => {}
+        }
+        None
+    });
+    right.or(failed)
 }
 
 /// The kinds of values and assumed contents to try, the likeliest first.
