@@ -375,7 +375,7 @@ pub fn guess_launch(
 }
 
 /// The boxes of a kernel's tensor maps, found by trying: with wrong ones, phases wait for other numbers of
-/// bytes. If no launch runs, the first that is no deadlock.
+/// bytes. If no launch runs, the first that fails for another reason.
 fn guess_boxes(
     kernel: &Inspected,
     program: &Program,
@@ -401,11 +401,10 @@ fn guess_boxes(
         guess.run(program, path, text, kernel);
         match &guess.extents {
             Ok(_) => return Some(guess),
-            // The phases end: what is wrong is something else.
-            Err(verdict) if verdict.reason() != Reason::Fault(FaultKind::Deadlock) => {
+            Err(verdict) if by_boxes(verdict.reason()) => {}
+            Err(_) => {
                 failed.get_or_insert(guess);
             }
-            Err(_) => {}
         }
         None
     });
@@ -446,6 +445,12 @@ fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, Kno
 fn by_contents(reason: Reason) -> bool {
     use FaultKind::{DependsOnRounding, InputDependentControl, Race, TypeMismatch};
     matches!(reason, Reason::Fault(DependsOnRounding | InputDependentControl | Race | TypeMismatch))
+}
+
+/// Whether a run that failed for this reason may succeed with other boxes.
+fn by_boxes(reason: Reason) -> bool {
+    use FaultKind::{Deadlock, InFlight, OutOfBounds, Race, Uninitialised};
+    matches!(reason, Reason::Fault(Deadlock | InFlight | OutOfBounds | Race | Uninitialised))
 }
 
 /// The values of integers to try with a launch: first one that is no multiple of the block, so that a kernel that
