@@ -208,7 +208,7 @@ const COMPILED: [(&str, &str); 20] = [
     ("tilelang/hopper_gemm_deep.ptx", "ambiguous-barrier"),
     ("cute_dsl/hopper.ptx", "clean"),
     ("cute_dsl/hopper_no_wait.ptx", "ambiguous-barrier"),
-    ("cute_dsl/blackwell.ptx", "unsupported"),
+    ("cute_dsl/blackwell.ptx", "clean"),
     ("cute_dsl/hopper_no_fence.ptx", "in-flight"),
     ("cute_dsl/blackwell_no_wait.ptx", "race"),
     ("softmax/softmax.sm_80.ptx::softmax_online", "clean"),

@@ -111,8 +111,9 @@ impl KnownContents {
     pub fn value(self, element: Element, integer: u32) -> ScalarValue {
         match (element, self) {
             (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Sign::Any),
-            (Element::Bool, _) => ScalarValue::integer(1),
-            (Element::Float(_) | Element::Int { bytes: 1, .. }, _) => ScalarValue::integer(KNOWN),
+            // A byte is a flag, as in the arguments of CuTe DSL.
+            (Element::Bool | Element::Int { bytes: 1, .. }, _) => ScalarValue::integer(1),
+            (Element::Float(_), _) => ScalarValue::integer(KNOWN),
             (Element::Int { .. }, _) => ScalarValue::integer(integer.into()),
         }
     }
