@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
 use super::domain::Domains;
-use super::evaluate::leaves;
+use super::evaluate::{leaves, walk};
 use super::point::RISING;
 use super::sweep::Sweep;
 use super::witness::{Counterexample, WitnessKind, element_name};
@@ -114,8 +114,13 @@ struct Screens<'s, 'i> {
     filters: [Option<QuickFilter<'s, 'i>>; SCREENS.len()],
 }
 
-/// Steps spent on an element before sweeping names intermediate values.
+/// Steps spent on an element before sweeping names intermediate values: so many, or if that is more, so many for each of
+/// its terms.
 const FIRST_STEPS: u64 = 1 << 20;
+const STEPS_A_TERM: u64 = 64;
+
+/// Terms of an element are counted up to here.
+const MOST_COUNTED: usize = 1 << 24;
 
 /// The largest number of steps for a normal form.
 pub(super) const FORM_STEPS: u64 = 5_000_000;
@@ -364,6 +369,14 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             if differs { refute().map(Failure::Different) } else { None }
         };
         let mut unproved = learned.climb(reference, opt, Stage::Lists);
+        if !thorough && let Attempt::Stopped(Stop::Exhausted(_)) = unproved {
+            // A long row takes more steps without being difficult.
+            let steps = STEPS_A_TERM * terms_below(element);
+            if steps > FIRST_STEPS {
+                learned.prover.set_budget(steps_left().min(steps));
+                unproved = learned.climb(reference, opt, Stage::Lists);
+            }
+        }
         if unproved.is_open() {
             let points = if thorough { 0..SCREENS.len() } else { 0..1 };
             if let Some(different) = refuted(points) {
@@ -451,6 +464,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             }),
         }
     }
+}
+
+/// The number of terms that an element is computed from.
+fn terms_below(element: &ElementPair<'_>) -> u64 {
+    let mut count = 0;
+    for (store, root) in [element.reference, element.opt] {
+        walk(store, &[root], MOST_COUNTED, |_| count += 1);
+    }
+    count
 }
 
 /// The thorough prover, created on first use.
