@@ -56,10 +56,9 @@ Section Commute.
     destruct (Nat.eq_dec c a) as [<-|N]; [rewrite !get_upd_eq|rewrite !get_upd_ne, get_nil by auto]; lia.
   Qed.
 
-  Lemma fence_happened s c : known_happened s (now (agent_of s c)) -> known_happened s (fence c (agent_of s c)).
+  Lemma fence_happened s c : known_happened s (now (agent_of s c)) -> known_happened s (fence (agent_of s c)).
   Proof.
-    intros [A B]; split; auto. intros a; specialize (A a). unfold fence; cbn. rewrite at_join.
-    destruct (Nat.eq_dec c a) as [<-|N]; [rewrite !get_upd_eq|rewrite !get_upd_ne by auto]; unfold place in *; lia.
+    intros [A B]; split; auto. intros a; specialize (A a). unfold fence; cbn. rewrite at_join. lia.
   Qed.
 
   Lemma end_of_happened s o j : bounded s -> known_happened s (end_of (object_of s o) j).
@@ -100,7 +99,7 @@ Section Commute.
           (fst (perform x (registers (agent_of s c)) (memory s))))) (objects s) (snd (perform x (registers (agent_of s c)) (memory s))))
   | Fenced c :
       next s c = Some Fence ->
-      changes check s (Act c) (State (upd new_agent (agents s) c (log_event c (agent_of s c) 0 (fence c (agent_of s c))
+      changes check s (Act c) (State (upd new_agent (agents s) c (log_event c (agent_of s c) 0 (fence (agent_of s c))
           (registers (agent_of s c)))) (objects s) (memory s))
   | Synced c o e ag' :
       next s c = Some (Sync o e) -> may check c o e (agent_of s c) (object_of s o) = Go ->

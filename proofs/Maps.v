@@ -32,6 +32,12 @@ Section Maps.
     - apply IHi; congruence.
   Qed.
 
+  Lemma get_app1 l l' i : i < length l -> get (l ++ l') i = get l i.
+  Proof. intros; apply app_nth1; auto. Qed.
+
+  Lemma get_app2 l l' i : length l <= i -> get (l ++ l') i = nth (i - length l) l' d.
+  Proof. intros; apply app_nth2; auto. Qed.
+
   Lemma upd_comm m i j x y : i <> j -> upd (upd m i x) j y = upd (upd m j y) i x.
   Proof.
     revert m j; induction i; intros [|z m] [|j] H; cbn; try congruence; f_equal; apply IHi; congruence.

@@ -308,9 +308,8 @@ Section Machine.
   Definition log_event c (ag : agent) n k regs :=
     let k := after_event c (length (log ag)) k in Agent (log ag ++ [(n, k)]) k regs.
 
-  Definition fence c (ag : agent) :=
-    let k := now ag in
-    Know (known k) (past k) (over k) (join (published k) (upd 0 (known k) c (length (log ag)))).
+  Definition fence (ag : agent) :=
+    let k := now ag in Know (known k) (past k) (over k) (join (published k) (known k)).
 
   Definition act (check : bool) s c : res state :=
     let ag := agent_of s c in
@@ -330,7 +329,7 @@ Section Machine.
         Ok (State (upd new_agent (agents s) c ag')
                   (upd new_object (objects s) o (take_part c (length (log ag)) e (now ag') ob)) (memory s))
       end
-    | Some Fence => Ok (State (upd new_agent (agents s) c (log_event c ag 0 (fence c ag) (registers ag))) (objects s) (memory s))
+    | Some Fence => Ok (State (upd new_agent (agents s) c (log_event c ag 0 (fence ag) (registers ag))) (objects s) (memory s))
     end.
 
   Definition step (check : bool) s l : res state :=
