@@ -45,6 +45,37 @@ Section Maps.
 
   Lemma upd_upd m i x y : upd (upd m i x) i y = upd m i y.
   Proof. revert m; induction i; intros [|z m]; cbn; auto; f_equal; apply IHi. Qed.
+
+  (** ** Changing all entries *)
+
+  Fixpoint map_from (k : nat) (f : nat -> A -> A) (m : list A) : list A :=
+    match m with [] => [] | x :: m => f k x :: map_from (S k) f m end.
+
+  Definition map_all := map_from 0.
+
+  Lemma get_map_from k f m i : (forall i, f i d = d) -> get (map_from k f m) i = f (k + i) (get m i).
+  Proof.
+    intros F. revert k i. induction m as [|x m IH]; intros k i; [cbn [map_from]; rewrite !get_nil, F; auto|].
+    destruct i as [|i]; cbn [map_from]; [rewrite Nat.add_0_r; reflexivity|].
+    change (get (map_from (S k) f m) i = f (k + S i) (get m i)). rewrite IH. f_equal. lia.
+  Qed.
+
+  Lemma get_map_all f m i : (forall i, f i d = d) -> get (map_all f m) i = f i (get m i).
+  Proof. intros; apply get_map_from; auto. Qed.
+
+  Lemma map_from_upd k f m i x : (forall i, f i d = d) -> map_from k f (upd m i x) = upd (map_from k f m) i (f (k + i) x).
+  Proof.
+    intros F. revert k m. induction i as [|i IH]; intros k [|y m]; cbn; rewrite ?Nat.add_0_r; auto; rewrite IH, <- plus_n_Sm; cbn; auto.
+    rewrite F; auto.
+  Qed.
+
+  Lemma map_all_upd f m i x : (forall i, f i d = d) -> map_all f (upd m i x) = upd (map_all f m) i (f i x).
+  Proof. intros; apply map_from_upd; auto. Qed.
+
+  Lemma map_all_swap f g m : (forall i x, f i (g i x) = g i (f i x)) -> map_all f (map_all g m) = map_all g (map_all f m).
+  Proof.
+    intros F. unfold map_all. generalize 0. induction m as [|x m IH]; intros k; cbn; auto. rewrite F, IH; auto.
+  Qed.
 End Maps.
 
 (** ** Clocks *)
@@ -92,6 +123,7 @@ Defined.
 Arguments get {A} d m i : simpl never.
 Arguments upd {A} d m i x : simpl never.
 Arguments join a b : simpl never.
+Arguments map_all {A} f m : simpl never.
 
 (** ** Searching lists *)
 
