@@ -103,7 +103,7 @@ Section PaperTheorems.
   (** The program of [s] has a data race, from some contents of memory and registers. *)
   Definition has_data_race (s : config) := exists s0, rest s0 = rest s /\ data_race s0.
 
-  Lemma conflicting_runs t u : conflicting t u -> runs t = true /\ runs u = true.
+  Lemma conflicting_runs (t u : list (@statement value)) : conflicting t u -> runs t = true /\ runs u = true.
   Proof. unfold conflicting. destruct t as [|[] t], u as [|[] u]; cbn; tauto. Qed.
 
   Theorem data_race_freedom (s : config) : among s -> has_data_race s -> fails (step true) s.
@@ -212,14 +212,14 @@ Section PaperTheorems.
         * (* It meets a thread that may know: all of the set may know from here on. *)
           assert (exists v, v ∈ J /\ v ∈ T) as (v & Jv & Tv).
           { destruct (N.land J T) as [|p] eqn:L; [congruence|].
-            exists (N.to_nat (N.log2 (N.pos p))). unfold has. rewrite N2Nat.id.
+            exists (N.to_nat (N.log2 (N.pos p))). unfold has. rewrite Nnat.N2Nat.id.
             assert (B : N.testbit (N.land J T) (N.log2 (N.pos p)) = true) by (rewrite L; apply N.bit_log2; discriminate).
             rewrite N.land_spec in B. apply andb_true_iff in B. auto. }
           assert (OJ := sync_occurs _ _ _ _ E).
           assert (K : exists T', (T' = T \/ (T' = J /\ j ∈ J)) /\ part_of T T' /\ part_of J T').
           { destruct TS as [->|(s0 & S1 & S2 & S3)].
             - assert (Hv : forall w, w ∈ N.setbit 0 (N.of_nat j) -> w = j).
-              { intros w Hw. unfold has in Hw. apply N.setbit_iff in Hw. destruct Hw as [Hw|Hw]; [apply Nat2N.inj; auto|].
+              { intros w Hw. unfold has in Hw. apply N.setbit_iff in Hw. destruct Hw as [Hw|Hw]; [apply Nnat.Nat2N.inj; auto|].
                 rewrite N.bits_0 in Hw; discriminate. }
               assert (v = j) by auto. subst v. exists J. split; auto. split; [|intros w; auto].
               intros w Hw. rewrite (Hv w Hw). auto.
@@ -249,8 +249,8 @@ Section PaperTheorems.
       Forall (fun a => ~ meets_both i j a) l2.
   Proof.
     intros U. induction l as [|a l IH] using rev_ind; intros s R i j g w N M.
-    - injection R as <-. exfalso. unfold not_met in M. rewrite U, !get_nil in M. cbn in M.
-      destruct w; [destruct (Nat.eq_dec 0 j)|rewrite get_nil in M]; rewrite has_none in M; discriminate.
+    - injection R as <-. exfalso. unfold not_met in M. rewrite U, !get_nil in M. cbn [no_events fst snd] in M.
+      destruct w; [destruct (Nat.eq_dec 0 j)|rewrite get_nil in M]; rewrite has_none in M; discriminate M.
     - rewrite run_app in R. destruct (run (step true) s0 l) as [| |s1] eqn:R1; try discriminate.
       cbn in R. destruct (step true s1 a) as [| |s'] eqn:E; try discriminate. injection R as ->.
       assert (old : not_met s1 i j g w -> ~ meets_both i j a -> exists l1 s1 l2, l ++ [a] = l1 ++ Schd j :: l2 /\
@@ -266,7 +266,7 @@ Section PaperTheorems.
         assert (same : u = j -> w' = w -> exists l1 s1 l2, l ++ [Schd u] = l1 ++ Schd j :: l2 /\
           run (step true) s0 l1 = Ok s1 /\ access (of_thread s1 j) = Some (g, w) /\ Forall (fun a => ~ meets_both i j a) l2).
         { intros -> ->. exists l, s1, []. auto. }
-        destruct w, w'; cbn in M; try (apply old; auto; fail).
+        destruct w, w'; cbn [fst snd] in M; try (apply old; auto; fail).
         * destruct (Nat.eq_dec u j); auto. rewrite has_none in M. discriminate.
         * destruct (Nat.eq_dec u j) as [->|Nu]; auto. rewrite get_upd_ne in M by auto. apply old; auto.
       + rewrite sync_step in E. destruct (may_sync_dec _ _ s1 J); [|discriminate]. injection E as <-.
@@ -304,11 +304,11 @@ Section PaperTheorems.
           + unfold get. rewrite nth_overflow by lia. apply has_none.
         - apply neg_Forall_Exists_neg in A; [|exact dec]. apply Exists_exists in A. destruct A as (j & _ & A). exists j.
           unfold Q in A. destruct (Nat.eq_dec i j); [destruct A; congruence|]. split; auto.
-          destruct (has (get 0%N (fst x) j) i); auto. destruct A; auto. }
+          destruct (has (get 0%N (fst x) j) i); auto; destruct A; auto. }
       exists j, g, true, false. repeat split; auto.
     - unfold no_racing_wr in W. exists (fst (snd x)), g, w, true. repeat split; auto.
       + unfold not_met. fold x. destruct (Nat.eq_dec (fst (snd x)) (fst (snd x))); [|congruence].
-        destruct (has (snd (snd x)) i) eqn:Hi; auto. destruct W; auto.
+        destruct (has (snd (snd x)) i) eqn:Hi; auto; destruct W; auto.
       + apply orb_true_r.
   Qed.
 
@@ -332,7 +332,7 @@ Section PaperTheorems.
     assert (T0 : forall v, has (N.setbit 0 (N.of_nat j)) v = (j =? v)).
     { intros v. unfold has. destruct (Nat.eqb_spec j v) as [->|D].
       - apply N.setbit_eq.
-      - rewrite N.setbit_neq; [apply N.bits_0|]. intros H. apply D, Nat2N.inj; auto. }
+      - rewrite N.setbit_neq; [apply N.bits_0|]. intros H. apply D, Nnat.Nat2N.inj; auto. }
     destruct (without_what_comes_after i j l2 N s2 s1 s (N.setbit 0 (N.of_nat j))) as (l' & t & Rt & Tj & Ti); auto.
     - eapply nested_step; eauto.
     - intros v Hv. rewrite T0 in Hv. apply Nat.eqb_neq in Hv. unfold of_thread. rewrite (step_rest _ _ _ _ _ _ _ E). cbn.
@@ -445,13 +445,13 @@ Section Counterexamples.
         unfold of_thread in S. unfold chain_states in H. cbn [In] in H.
         destruct a as [u|J].
         + destruct H as [H|[H|[H|[H|[H|[]]]]]]; rewrite <- H in *; clear - S;
-            destruct u as [|[|[|u]]]; cbn in S; try discriminate S; try (unfold get in S; cbn in S; destruct u; discriminate S); cbn; auto.
+            destruct u as [|[|[|u]]]; vm_compute in S; try discriminate S; try (destruct u; discriminate S); vm_compute; auto 6.
         + apply may_sync_spec in S. destruct S as [S1 (v & S2 & S3)]. unfold of_thread in *.
-          destruct H as [H|[H|[H|[H|[H|[]]]]]]; rewrite <- H in *; clear - S1 S2 S3;
-            destruct v as [|[|[|v]]]; cbn in S3; try contradiction S3; try (unfold get in S3; cbn in S3; destruct v; contradiction S3);
-            subst J; try (destruct (S1 0 eq_refl) as [X|X]; cbn in X; try discriminate X; try contradiction X; fail);
-            try (destruct (S1 1 eq_refl) as [X|X]; cbn in X; try discriminate X; try contradiction X; fail);
-            cbn; auto 6. }
+          assert (S0 := S1 0). specialize (S1 1).
+          destruct H as [H|[H|[H|[H|[H|[]]]]]]; rewrite <- H in *; clear - S0 S1 S2 S3;
+            destruct v as [|[|[|v]]]; vm_compute in S3; try contradiction S3; try (destruct v; contradiction S3); subst J;
+            vm_compute in S0, S1; try (destruct (S0 eq_refl); [discriminate|contradiction]);
+            try (destruct (S1 eq_refl); [discriminate|try contradiction; try discriminate]); vm_compute; auto 6. }
     unfold chain_states in I. cbn [In] in I. unfold of_thread, get in C.
     destruct I as [H|[H|[H|[H|[H|[]]]]]]; rewrite <- H in C; clear - C N;
       destruct i as [|[|[|i]]], j as [|[|[|j]]]; cbn in C; try tauto; try (destruct i; cbn in C; tauto); try (destruct j; cbn in C; tauto).
