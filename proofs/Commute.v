@@ -52,8 +52,8 @@ Section Commute.
 
   Lemma passes_happened s how c k : known_happened s k -> known_happened s (passes how c k).
   Proof.
-    intros [A B]; destruct how; split; auto; intros a; specialize (A a); cbn; rewrite ?get_nil; try lia.
-    destruct (Nat.eq_dec c a) as [<-|N]; [rewrite !get_upd_eq|rewrite !get_upd_ne, get_nil by auto]; lia.
+    intros [A B]; destruct how; split; auto; intros a; specialize (A a); cbn; rewrite ?get_nil; try lia;
+      (destruct (Nat.eq_dec c a) as [<-|N]; [rewrite !get_upd_eq|rewrite !get_upd_ne, get_nil by auto]; lia).
   Qed.
 
   Lemma fence_happened s c : known_happened s (now (agent_of s c)) -> known_happened s (fence (agent_of s c)).
@@ -68,8 +68,11 @@ Section Commute.
     rewrite Forall_forall in E; auto.
   Qed.
 
-  (** What a step of an agent does to the state, without the details of what it learns. *)
-  Definition with_agent (s : state) c ag := State (upd new_agent (agents s) c ag) (objects s) (memory s).
+  Lemma learned_happened s e c o : bounded s -> known_happened s (learned e (agent_of s c) (object_of s o)).
+  Proof.
+    intros B. pose proof (proj1 B c). pose proof (proj1 (proj2 B o)). pose proof (fun j => end_of_happened s o j B).
+    destruct e; unfold learned; cbn [waits_for]; auto; apply learn_happened; auto.
+  Qed.
 
   Lemma agent_of_upd ags c ag obs mem : agent_of (State (upd new_agent ags c ag) obs mem) c = ag :> @agent value.
   Proof. apply get_upd_eq. Qed.
@@ -170,8 +173,7 @@ Section Commute.
     - split; [|exact old_object]. intros a. destruct (Nat.eq_dec a c) as [->|D].
       + rewrite agent_of_upd. apply own; auto. apply fence_happened; auto.
       + rewrite agent_of_upd_ne by auto; apply later, BA.
-    - assert (L : known_happened s (learned e (agent_of s c) (object_of s o))).
-      { unfold learned. destruct (waits_for e); auto. apply learn_happened; auto. apply end_of_happened; auto. }
+    - assert (L := learned_happened s e c o B0).
       pose proof (own c (number e (agent_of s c) (object_of s o)) _ (registers (agent_of s c)) eq_refl L) as K.
       set (ag' := log_event _ _ _ _ _) in *.
       split.

@@ -159,10 +159,9 @@ Section History.
   Lemma passes_known how c p k a i : i < at_ (known (passes how c (after_event c p k))) a ->
     how <> Relaxed /\ i < at_ (known (after_event c p k)) a.
   Proof.
-    destruct how; cbn -[Nat.lt]; intros H; split; try discriminate; auto.
-    - destruct (Nat.eq_dec c a) as [<-|N]; [rewrite get_upd_eq in H; auto|rewrite get_upd_ne, get_nil in H by auto; lia].
-    - rewrite get_nil in H; lia.
-    - rewrite get_nil in H; lia.
+    intros H. split; [intros ->; cbn in H; rewrite get_nil in H; lia|].
+    destruct how; cbn in *; auto; try (rewrite get_nil in H; lia);
+      (destruct (Nat.eq_dec c a) as [<-|N]; [rewrite get_upd_eq in H; auto|rewrite (get_upd_ne 0 []), get_nil in H by auto; lia]).
   Qed.
 
   Lemma history_step (s : state) l s' : bounded s -> ends_counted s -> all_published_known s -> history s -> step s l = Ok s' -> history s'.
