@@ -28,6 +28,7 @@ Section Checked.
   Notation perform := (perform zero compute update).
   Notation next := (next program).
   Notation may := (may kinds).
+  Notation end_phase := (@end_phase value program kinds).
 
   (** ** Two operations on one object *)
 
@@ -268,10 +269,10 @@ Section Checked.
     let ob := object_of s o in
     match may true c o e ag ob with
     | Stop => True
-    | Wrong => may true c o e ag (end_phase o ob) = Wrong
+    | Wrong => may true c o e ag (end_phase s o ob) = Wrong
     | Go => match e with
-            | WaitFor _ | WaitOwn _ => may true c o e ag (end_phase o ob) = Go /\ learned e ag (end_phase o ob) = learned e ag ob
-            | WaitParity _ => may true c o e ag (end_phase o ob) = Wrong
+            | WaitFor _ | WaitOwn _ => may true c o e ag (end_phase s o ob) = Go /\ learned e ag (end_phase s o ob) = learned e ag ob
+            | WaitParity _ => may true c o e ag (end_phase s o ob) = Wrong
             | _ => False
             end
     end.
@@ -281,9 +282,9 @@ Section Checked.
     unfold full in F. fold ob in F. unfold Model.may, may_arrive, may_expect, may_deliver, may_pass_parity, wrong.
     assert (R : ~ returned program s c).
     { unfold returned. unfold Model.next in Nc. intros R. apply nth_error_None in R. congruence. }
-    assert (L : forall k, k < phase ob -> end_of (end_phase o ob) (S k) = end_of ob (S k)).
+    assert (L : forall k, k < phase ob -> end_of (end_phase s o ob) (S k) = end_of ob (S k)).
     { intros k Lk. cbn. unfold get. rewrite app_nth1; auto. lia. }
-    destruct e as [h|b|b h|j|p|q]; cbn [end_phase phase count arrived bytes].
+    destruct e as [h|b|b h|j|p|q]; cbn [Model.end_phase phase count arrived bytes].
     1-3: revert F; destruct (kind_of kinds o) as [n|l]; [intros [F F0]|intros [_ F]; rewrite Forall_forall in F]; cases; auto; try lia; try congruence.
     - destruct (F c); auto; lia.
     - cases; try lia; auto. split; auto. unfold learned; cbn [waits_for number]. rewrite L; auto.
@@ -292,9 +293,13 @@ Section Checked.
         cases; auto; try lia; congruence.
   Qed.
 
+  (** What the end of a phase passes on does not depend on what agents do at the same time. *)
+  Lemma released_later (s t : state) o ob : end_phase t o ob = end_phase s o ob.
+  Proof. unfold Model.end_phase, released. rewrite !returning_orders_nothing. reflexivity. Qed.
+
   Lemma end_ok (t : state) o ob :
     full program kinds t o -> object_of t o = ob -> within (waits ob) (past (passed ob)) ->
-    step t (End o) = Ok (State (agents t) (upd new_object (objects t) o (end_phase o ob)) (memory t)).
+    step t (End o) = Ok (State (agents t) (upd new_object (objects t) o (end_phase t o ob)) (memory t)).
   Proof.
     intros F <- W. cbn. destruct (full_dec program kinds t o); [|contradiction].
     destruct (within_dec _ _); [reflexivity|contradiction].
@@ -319,7 +324,7 @@ Section Checked.
     destruct (full_dec program kinds s o) as [F|F].
     2:{ cbn [Model.step]. destruct (full_dec program kinds s o); [contradiction|]. destruct (act _ _ _ _ _ _ s c); auto. }
     set (ob := object_of s o).
-    set (t := State (agents s) (upd new_object (objects s) o (end_phase o ob)) (memory s)).
+    set (t := State (agents s) (upd new_object (objects s) o (end_phase s o ob)) (memory s)).
     destruct (act_of_same_agents t s c eq_refl) as (Ea & En & Er).
     assert (F' : forall ag' obs mem, length (log ag') = S (place s c) ->
         count (get new_object obs o) = count ob -> bytes (get new_object obs o) = bytes ob -> arrived (get new_object obs o) = arrived ob ->
@@ -328,13 +333,13 @@ Section Checked.
     (* Steps that leave the object as it is. *)
     assert (local : forall ag' obs mem obs',
         length (log ag') = S (place s c) -> step s (Act c) = Ok (State (upd new_agent (agents s) c ag') obs mem) ->
-        get new_object obs o = ob -> upd new_object obs o (end_phase o ob) = obs' ->
+        get new_object obs o = ob -> upd new_object obs o (end_phase s o ob) = obs' ->
         step t (Act c) = Ok (State (upd new_agent (agents s) c ag') obs' mem) ->
         joins step s (Act c) (End o)).
     { intros ag' obs mem obs' L H Ho Hobs Ht. unfold joins. rewrite H.
       destruct (within_dec (waits ob) (past (passed ob))) as [W|W].
       - rewrite (end_ok s o ob F eq_refl W). fold t. left. eexists; split; [|exact Ht].
-        rewrite (end_ok _ o ob); auto; [cbn [agents objects memory]; rewrite Hobs; auto|]. apply F'; auto; rewrite Ho; auto.
+        rewrite (end_ok _ o ob); auto; [rewrite (released_later s); cbn [agents objects memory]; rewrite Hobs; auto|]. apply F'; auto; rewrite Ho; auto.
       - rewrite (end_bad s o ob F eq_refl W). eapply end_bad; eauto. apply F'; auto; rewrite Ho; auto. }
     assert (wrong_too : step s (Act c) = Bad -> step t (Act c) = Bad -> joins step s (Act c) (End o)).
     { intros H Ht. unfold joins. rewrite H. destruct (within_dec (waits ob) (past (passed ob))) as [W|W].
@@ -351,7 +356,7 @@ Section Checked.
         * rewrite En. destruct (no_race_dec program t c x xa) as [R'|R']; [destruct (R (proj2 (Er _ _) R'))|reflexivity].
     - destruct (Nat.eq_dec o' o) as [->|D].
       + pose proof (operation_at_full s c o e V F Nc) as T. cbn zeta in T. fold ob in T.
-        assert (Ot : object_of t o = end_phase o ob) by apply object_of_upd.
+        assert (Ot : object_of t o = end_phase s o ob) by apply object_of_upd.
         destruct (may true c o e (agent_of s c) ob) eqn:M.
         * destruct e as [h|b|b h|j|p|q]; try contradiction.
           1-2: destruct T as [T1 T2]; eapply local with (obs := upd new_object (objects s) o ob);
@@ -403,7 +408,7 @@ Section Checked.
         rewrite object_of_upd_ne by auto. destruct (within_dec (waits (object_of s o')) _); [reflexivity|contradiction].
       + destruct (full_dec _ _ _ o) as [G|G]; [|destruct (G (L _ _ _ (not_eq_sym N) F))].
         rewrite object_of_upd_ne by auto. destruct (within_dec (waits (object_of s o)) _); [|contradiction].
-        cbn [agents objects memory]. f_equal. f_equal. apply upd_comm; auto.
+        cbn [agents objects memory]. f_equal. f_equal. rewrite upd_comm by auto. reflexivity.
     - destruct (full_dec _ _ _ o') as [G|G]; [|destruct (G (L _ _ _ N F'))].
       rewrite object_of_upd_ne by auto. destruct (within_dec (waits (object_of s o')) _); [contradiction|reflexivity].
     - destruct (full_dec _ _ _ o) as [G|G]; [|destruct (G (L _ _ _ (not_eq_sym N) F))].

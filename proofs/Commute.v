@@ -12,6 +12,11 @@ Section Commute.
   Notation perform := (perform zero compute update).
   Notation next := (next program).
   Notation may := (may kinds).
+  Notation end_phase := (@end_phase value program kinds).
+  Notation ordered_by_returning := (@ordered_by_returning value program kinds).
+
+  Lemma returning_orders_nothing s o : ordered_by_returning s o = [].
+  Proof. unfold Model.ordered_by_returning. destruct (kind_of kinds o) as [n|l]; auto. induction l; auto. Qed.
 
   (** ** Bounds: nobody knows what has not happened. *)
 
@@ -34,6 +39,10 @@ Section Commute.
     - specialize (A i); specialize (C i); lia.
     - specialize (B i); specialize (D i); lia.
   Qed.
+
+  Lemma all_happened (s t : state) l k : (forall c, known_happened t (now (agent_of s c))) -> known_happened t k ->
+    known_happened t (fold_right (fun c k => learn k (now (agent_of s c))) k l).
+  Proof. intros A K. induction l; cbn; auto. apply learn_happened; auto. Qed.
 
   Lemma happened_later s s' k :
     (forall a, place s a <= place s' a) -> (forall o, phase (object_of s o) <= phase (object_of s' o)) ->
@@ -112,7 +121,7 @@ Section Commute.
           (take_part c (place s c) e (now ag') (object_of s o))) (memory s))
   | Ended o :
       full program kinds s o -> (check = true -> within (waits (object_of s o)) (past (passed (object_of s o)))) ->
-      changes check s (End o) (State (agents s) (upd new_object (objects s) o (end_phase o (object_of s o))) (memory s)).
+      changes check s (End o) (State (agents s) (upd new_object (objects s) o (end_phase s o (object_of s o))) (memory s)).
 
   Lemma step_changes check s l s' : step check s l = Ok s' -> changes check s l s'.
   Proof.
@@ -191,9 +200,9 @@ Section Commute.
       intros o'. destruct (Nat.eq_dec o o') as [<-|D].
       2: { rewrite object_of_upd_ne by auto. apply old_object. }
       rewrite object_of_upd. destruct (old_object o) as (O1 & O2 & O3). cbn. split; [apply nothing_happened|]. split; [intros; rewrite get_nil; lia|].
-      apply Forall_app; split; auto. constructor; auto.
-      destruct O1 as [K1 K2]. split; [exact K1|]. intros o'. unfold released; cbn.
-      destruct (Nat.eq_dec o o') as [<-|D].
+      apply Forall_app; split; auto. constructor; auto. unfold released.
+      pose proof (all_happened s _ (ordered_by_returning s o) _ (fun c => later _ (BA c)) O1) as K.
+      destruct K as [K1 K2]. split; [exact K1|]. intros o'. cbn [over]. destruct (Nat.eq_dec o o') as [<-|D].
       + rewrite get_upd_eq, Q. destruct (Nat.eq_dec o o); [lia|congruence].
       + rewrite get_upd_ne by auto. apply K2.
   Qed.

@@ -8,6 +8,7 @@ Section History.
   Notation state := (@state value).
   Notation step := (step zero compute update program kinds true).
   Notation next := (next program).
+  Notation end_phase := (@end_phase value program kinds).
 
   Definition logged (s : state) c p n k := nth_error (log (agent_of s c)) p = Some (n, k).
   Definition event_at c p := nth_error (events program c) p.
@@ -50,12 +51,17 @@ Section History.
       + intros o' D. apply object_of_upd_ne; auto.
   Qed.
 
+  (** An object after the end of a phase, since returning orders nothing. *)
+  Definition ended o ob :=
+    Object (S (phase ob)) 0 [] (bytes ob) [] [] nothing []
+      (ends ob ++ [Know (known (passed ob)) (past (passed ob)) (upd 0 (over (passed ob)) o (S (phase ob))) (published (passed ob))]).
+
   Lemma end_summary (s : state) o s' : step s (End o) = Ok s' ->
-    agents s' = agents s /\ object_of s' o = end_phase o (object_of s o) /\
+    agents s' = agents s /\ object_of s' o = ended o (object_of s o) /\
     (forall o', o' <> o -> object_of s' o' = object_of s o').
   Proof.
     intros H. apply step_changes in H. inversion H; subst. repeat split.
-    - rewrite object_of_upd; auto.
+    - rewrite object_of_upd. unfold Model.end_phase, released. rewrite returning_orders_nothing. reflexivity.
     - intros o' D. apply object_of_upd_ne; auto.
   Qed.
 
@@ -260,7 +266,7 @@ Section History.
         * rewrite E' in Hi. cbn in Hi. rewrite get_nil in Hi. lia.
         * rewrite E'' in * by auto. destruct (of_passed s Hs o' a i Hi) as (d & q & k & ? & ? & ?). exists d, q, k. rewrite LA. auto.
       + intros o' j a i Hi. destruct (Nat.eq_dec o' o) as [->|No].
-        * rewrite E' in Hi. cbn [end_phase ends] in Hi. destruct (lt_dec j (length (ends (object_of s o)))) as [Lj|Lj].
+        * rewrite E' in Hi. cbn [ended ends] in Hi. destruct (lt_dec j (length (ends (object_of s o)))) as [Lj|Lj].
           -- rewrite get_app1 in Hi by auto. destruct (of_ends s Hs o j a i Hi) as (d & q & k & ? & ? & ?). exists d, q, k. rewrite LA. auto.
           -- rewrite get_app2 in Hi by lia. destruct (j - length (ends (object_of s o))) as [|[|m]] eqn:Ej; cbn in Hi; try (rewrite get_nil in Hi; lia).
              assert (j = phase (object_of s o)) as -> by (specialize (EC o); lia).

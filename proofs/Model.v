@@ -81,6 +81,9 @@ Definition passes how c k :=
   | Relaxed => Know [] (past k) (over k) []
   end.
 
+(** Whether returning orders memory, as an arrival does: no (rule Y2), but for an option of this name. *)
+Definition exit_orders_memory := false.
+
 (** ** States *)
 
 Section Machine.
@@ -291,12 +294,20 @@ Section Machine.
       intros c. destruct (d1 c); [left; auto|]. destruct (le_dec (length (events c)) (place s c)); [left|right]; tauto.
   Defined.
 
-  (** What those learn that wait for the end of the present phase. *)
-  Definition released o ob :=
-    Know (known (passed ob)) (past (passed ob)) (upd 0 (over (passed ob)) o (S (phase ob))) (published (passed ob)).
+  (** Members that have returned, and whose knowledge the end of a phase passes on as if they had arrived. *)
+  Definition ordered_by_returning s o : list nat :=
+    match kind_of o with
+    | Count _ => []
+    | Members l => filter (fun c => exit_orders_memory && (length (events c) <=? place s c)) l
+    end.
 
-  Definition end_phase o ob :=
-    Object (S (phase ob)) 0 [] (bytes ob) [] [] nothing [] (ends ob ++ [released o ob]).
+  (** What those learn that wait for the end of the present phase. *)
+  Definition released s o ob :=
+    let k := fold_right (fun c k => learn k (now (agent_of s c))) (passed ob) (ordered_by_returning s o) in
+    Know (known k) (past k) (upd 0 (over k) o (S (phase ob))) (published k).
+
+  Definition end_phase s o ob :=
+    Object (S (phase ob)) 0 [] (bytes ob) [] [] nothing [] (ends ob ++ [released s o ob]).
 
   (** ** Steps *)
 
@@ -338,7 +349,7 @@ Section Machine.
     | End o =>
       let ob := object_of s o in
       if full_dec s o then
-        let after := State (agents s) (upd new_object (objects s) o (end_phase o ob)) (memory s) in
+        let after := State (agents s) (upd new_object (objects s) o (end_phase s o ob)) (memory s) in
         if check then if within_dec (waits ob) (past (passed ob)) then Ok after else Bad else Ok after
       else Blocked
     end.

@@ -108,10 +108,10 @@ Section Reports.
       + intros c p n k n' k' Hl Hl'. apply LA in Hl, Hl'. eapply last_kept; eauto.
       + intros c p j k o' Hl Aw. apply LA in Hl. pose proof (wait_kept s K c p j k o' Hl Aw) as W.
         destruct (Nat.eq_dec o' o) as [->|No]; [|rewrite E'' by auto; auto].
-        rewrite E'. cbn [end_phase ends]. pose proof (of_wait _ s Hs c p _ k o Hl Aw). rewrite get_app1; auto. rewrite (EC o). lia.
+        rewrite E'. cbn [ended ends]. pose proof (of_wait _ s Hs c p _ k o Hl Aw). rewrite get_app1; auto. rewrite (EC o). lia.
       + intros d q n k o' Hl Ar. apply LA in Hl. destruct (arrival_kept s K d q n k o' Hl Ar) as [L1 L2].
         destruct (Nat.eq_dec o' o) as [->|No]; [|rewrite E'' by auto; auto].
-        rewrite E'. cbn [end_phase phase ends]. split; [lia|].
+        rewrite E'. cbn [ended phase ends]. split; [lia|].
         destruct (Nat.eqb_spec n (S (phase (object_of s o)))); [lia|].
         destruct (Nat.eqb_spec n (phase (object_of s o))) as [->|Nn].
         * rewrite get_app2 by (rewrite (EC o); auto). rewrite (EC o), Nat.sub_diag. exact L2.
