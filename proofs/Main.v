@@ -1,5 +1,5 @@
 (** The main theorems, and the axioms on which they rest: none. *)
-From Volta Require Import Maps Diamond Paper PaperTheorems Model Commute Checked Schedules History Relaxed Reports Clocks Statements Epoch.
+From Volta Require Import Maps Diamond Paper PaperTheorems Model Commute Checked Schedules History Relaxed Reports Enabled Clocks Statements Epoch.
 
 (* The paper *)
 Print Assumptions paper_confluence.
@@ -23,6 +23,7 @@ Print Assumptions a_fault_is_found_by_every_run.
 Print Assumptions one_run_speaks_for_the_relaxed_system.
 Print Assumptions reported_races_are_races.
 Print Assumptions failed_checks_of_accesses_are_races.
+Print Assumptions reported_races_are_races_of_the_machine.
 Print Assumptions clocks_have_no_effect.
 Print Assumptions add_or_max_commutes.
 
