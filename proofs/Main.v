@@ -17,6 +17,7 @@ Print Assumptions checked_diamond.
 Print Assumptions one_run_speaks_for_all.
 Print Assumptions every_run_completes.
 Print Assumptions no_run_races.
+Print Assumptions participants_do_not_depend_on_the_schedule.
 Print Assumptions stuck_means_all_stuck.
 Print Assumptions stuck_means_none_completes.
 Print Assumptions a_fault_is_found_by_every_run.

@@ -193,6 +193,22 @@ Section Relaxed.
     destruct (step s a) eqn:E; [destruct l; discriminate..|]. eapply later_step; eauto.
   Qed.
 
+  (** Who takes part in which phase does not depend on the schedule (rules Y3, Y9): if one run passes all checks and cannot
+      be continued, every event that any run executes has the number of the phase that it has in that run, and knows the
+      same. *)
+  Theorem participants_do_not_depend_on_the_schedule mem l sf :
+    run step (start mem) l = Ok sf -> final step sf ->
+    forall l' s', run (Model.step zero compute update program kinds false) (start mem) l' = Ok s' ->
+    forall c p n k, logged s' c p n k -> logged sf c p n k.
+  Proof.
+    intros Hr Hf l' s' H' c p n k Hl.
+    pose proof (one_run_for_all step label_dec sound (sound_step _ _ _ _ _)
+      (checked_diamond _ _ _ _ _ update_commutes) (start mem) l sf (sound_start mem) Hr Hf) as A.
+    destruct (machine_run_is_checked _ _ _ _ _ l' _ _ H') as [C|(l1 & l2 & _ & C)]; [|destruct (A l1); contradiction].
+    destruct (A l') as [_ A']. destruct (A' s' C) as (rest & R & _).
+    destruct (later_run _ _ _ R) as [L _]. auto.
+  Qed.
+
   Definition good (s : state) := sound s /\ all_published_known s /\ history program s.
 
   Lemma good_start mem : good (start mem).
