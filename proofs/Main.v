@@ -1,5 +1,6 @@
 (** The main theorems, and the axioms on which they rest: none. *)
 From Volta Require Import Maps Diamond Paper PaperTheorems Model Commute Checked Schedules History Relaxed Reports Enabled Clocks Statements Epoch.
+From Volta Require Forget.
 
 (* The paper *)
 Print Assumptions paper_confluence.
@@ -28,5 +29,6 @@ Print Assumptions reported_races_are_races_of_the_machine.
 Print Assumptions clocks_have_no_effect.
 Print Assumptions add_or_max_commutes.
 
-(* The quick detector *)
+(* The detectors *)
 Print Assumptions epoch_detector_never_misses.
+Print Assumptions Forget.forgetting_misses_nothing.
