@@ -34,16 +34,29 @@ pub(crate) fn undecided(
     })
 }
 
-/// The verdict where a limit was reached.
-pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
+/// The verdict where a limit was reached, after so many of all elements were decided.
+pub(crate) fn ended(exhausted: Exhausted, reason: String, (decided, all): (usize, usize)) -> Verdict {
     let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
-    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| {
-        "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may not \
-         be enough. If the kernels are very different, verify a third kernel between the two, with one case for each \
-         half"
-            .into()
+    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| match decided {
+        // One element alone takes more than all steps, and that it ends is not known.
+        0 => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
+              not be enough. If the kernels are very different, verify a third kernel between the two, with one case \
+              for each half"
+            .into(),
+        1.. => format!(
+            "{decided} of {all} elements were decided: if the others take as many steps each, \
+             `max_algebra_steps = {}` is enough",
+            rounded_up(exhausted.allowed.saturating_mul(all as u64) / decided as u64)
+        )
+        .into(),
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
+}
+
+/// A number of two significant digits that is greater.
+fn rounded_up(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.max(10).ilog10() - 1);
+    (number / unit + 1).saturating_mul(unit)
 }
 
 /// How much of an element was proved.

@@ -221,6 +221,10 @@ impl<'c> Verification<'c> {
             self.report.also.remove(0);
         }
         self.assume(relied, &mentions);
+        if outcomes.iter().flat_map(|outcome| &outcome.stores).any(Store::has_infinities) {
+            let finite = "inputs are finite: infinities occur only as constants (V3)";
+            self.report.assumptions.insert(1, Assumption::model(finite));
+        }
         if let Some(verdict) = failed {
             self.report.verdict = verdict;
             return None;
@@ -304,7 +308,8 @@ impl<'c> Verification<'c> {
             self.report.verdict = match failure {
                 Failure::Undefined { reason, .. } => undefined(Which::Opt, &name, &reason),
                 Failure::Exhausted(exhausted) => {
-                    ended(exhausted, format!("while looking for where {name} is defined, {exhausted}"))
+                    let told = format!("while looking for where {name} is defined, {exhausted}");
+                    ended(exhausted, told, (outcome.equal, outputs.len()))
                 }
                 Failure::Unknown { reason } => Verdict::Unknown(Unknown {
                     kind: UnknownReason::Undecided,
@@ -527,7 +532,8 @@ impl<'c> Verification<'c> {
                     }
                     Failure::Undefined { side, reason } => undefined(side, &name, &reason),
                     Failure::Exhausted(exhausted) => {
-                        ended(exhausted, format!("while deciding {name}, {exhausted}"))
+                        let told = format!("while deciding {name}, {exhausted}");
+                        ended(exhausted, told, (outcome.equal, elements.len()))
                     }
                     Failure::Unknown { reason } => {
                         undecided(self.case, conditions, &elements[at], name, &reason)
@@ -764,7 +770,7 @@ pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
         }),
         RunError::Fault(fault, _) => Verdict::Fault(*fault),
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
-        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string()),
+        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), (0, 0)),
         RunError::Endless(endless) => Verdict::Unknown(Unknown {
             kind: UnknownReason::EndlessWait,
             reason: endless.to_string(),

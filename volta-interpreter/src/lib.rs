@@ -1,8 +1,9 @@
 //! A plain interpreter of PTX: one thread at a time, bytes in memory, IEEE arithmetic.
 //!
 //! It is an oracle for the verifier, and shares with it only the parser and the data of cases. It has no terms and no
-//! idioms, and detects only faults that stop it: an access that is outside of all objects or misaligned, a missing
-//! lane, threads that wait forever. A seed determines which thread runs next. Unwritten memory has arbitrary contents.
+//! idioms, and detects only faults that stop it: an access that is outside of all objects or misaligned, threads that
+//! wait forever. A seed determines which thread runs next. Unwritten memory has arbitrary contents, as has what a
+//! shuffle reads from a lane that takes no part.
 //!
 //! [`decode`] resolves names; [`cta`] runs threads and lets them meet; [`warp`] executes collectives. Arithmetic is in
 //! [`float`], [`integer`] and [`matrix`]; [`layout`] places the factors of a [`warpgroup`]. [`launch`] runs a side of a

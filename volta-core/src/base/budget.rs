@@ -110,11 +110,9 @@ impl fmt::Display for Exhausted {
                 Bytes(allowed),
                 self.held
             ),
-            Limit::Instructions
-            | Limit::BlockThreads
-            | Limit::Ctas
-            | Limit::AlgebraSteps
-            | Limit::ProgramSize => write!(
+            // Whether more would help is another question.
+            Limit::AlgebraSteps => write!(f, "the budget of {allowed} {} (`{option}`) is used up", limit.counts()),
+            Limit::Instructions | Limit::BlockThreads | Limit::Ctas | Limit::ProgramSize => write!(
                 f,
                 "the budget of {allowed} {} is used up; raise it with the option `{option}`",
                 limit.counts(),

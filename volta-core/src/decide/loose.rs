@@ -166,6 +166,9 @@ fn widened<E: Enclosure>(constant: &Constant, approximates: Option<Nearness>, pr
     }
     // Not down to 0: multiplied by an infinity, the residual keeps its sign. The slack of the high half covers the
     // difference.
+    if value.is_negative() {
+        slack = -slack;
+    }
     let near = if is_residual(format, bits) && value.abs() <= Rational::power_of_two(-20) {
         value * Rational::power_of_two(-60)
     } else {

@@ -111,8 +111,9 @@ impl KnownContents {
     pub fn value(self, element: Element, integer: u32) -> ScalarValue {
         match (element, self) {
             (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Sign::Any),
-            (Element::Bool, _) => ScalarValue::integer(1),
-            (Element::Float(_) | Element::Int { bytes: 1, .. }, _) => ScalarValue::integer(KNOWN),
+            // A byte is a flag, as in the arguments of CuTe DSL.
+            (Element::Bool | Element::Int { bytes: 1, .. }, _) => ScalarValue::integer(1),
+            (Element::Float(_), _) => ScalarValue::integer(KNOWN),
             (Element::Int { .. }, _) => ScalarValue::integer(integer.into()),
         }
     }
@@ -374,7 +375,8 @@ pub fn guess_launch(
     }))
 }
 
-/// The boxes of a kernel's tensor maps, found by trying: with wrong ones, phases wait for other numbers of bytes.
+/// The boxes of a kernel's tensor maps, found by trying: with wrong ones, phases wait for other numbers of
+/// bytes. If no launch runs, the first that fails for another reason.
 fn guess_boxes(
     kernel: &Inspected,
     program: &Program,
@@ -393,12 +395,21 @@ fn guess_boxes(
     };
     let alike = (0..BOXES.len()).map(|number| vec![BOXES[number]; maps.len()]);
     let mixed = (0..count).map(|number| (0..maps.len()).map(|map| chosen(number, map)).collect());
-    alike.chain(mixed).find_map(|boxes: Vec<[u64; 2]>| {
+    let mut failed = None;
+    let right = alike.chain(mixed).find_map(|boxes: Vec<[u64; 2]>| {
         let mut guess = LaunchGuess::new(launch.clone(), integer, KnownContents::Nothing, kinds.clone());
         maps.iter().zip(boxes).for_each(|(at, extents)| guess.boxes[*at] = extents);
         guess.run(program, path, text, kernel);
-        guess.extents.is_ok().then_some(guess)
-    })
+        match &guess.extents {
+            Ok(_) => return Some(guess),
+            Err(verdict) if by_boxes(verdict.reason()) => {}
+            Err(_) => {
+                failed.get_or_insert(guess);
+            }
+        }
+        None
+    });
+    right.or(failed)
 }
 
 /// The kinds of values and assumed contents to try, the likeliest first.
@@ -435,6 +446,12 @@ fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, Kno
 fn by_contents(reason: Reason) -> bool {
     use FaultKind::{DependsOnRounding, InputDependentControl, Race, TypeMismatch};
     matches!(reason, Reason::Fault(DependsOnRounding | InputDependentControl | Race | TypeMismatch))
+}
+
+/// Whether a run that failed for this reason may succeed with other boxes.
+fn by_boxes(reason: Reason) -> bool {
+    use FaultKind::{Deadlock, InFlight, OutOfBounds, Race, Uninitialised};
+    matches!(reason, Reason::Fault(Deadlock | InFlight | OutOfBounds | Race | Uninitialised))
 }
 
 /// The values of integers to try with a launch: first one that is no multiple of the block, so that a kernel that

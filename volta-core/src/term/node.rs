@@ -432,6 +432,11 @@ impl Store {
         !self.sites.is_empty()
     }
 
+    /// Whether some constant is an infinity (V3).
+    pub fn has_infinities(&self) -> bool {
+        self.infinite
+    }
+
     /// Whether some term may be undefined: by a partial operation (V8), or by infinities (V3).
     pub fn may_be_undefined(&self) -> bool {
         self.has_partial_operations() || self.infinite

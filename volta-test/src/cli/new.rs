@@ -509,7 +509,7 @@ fn line(entry: &Entry) -> String {
 }
 
 /// Longer contents are not listed.
-const MOST_LISTED: u64 = 64;
+const MOST_LISTED: u64 = 128;
 
 /// `[1, 2, 3, 0]`: numbers that all differ, ascend but for the last, and are not their own indices, so that a kernel that
 /// ignores them differs from one that does not.

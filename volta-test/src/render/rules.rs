@@ -241,6 +241,12 @@ pub const RULES: &[Rule] = &[
          true`.",
     ),
     entry(
+        "Y16",
+        "a warp that takes registers (`setmaxnreg.inc`) waits until others have given enough back to the pool of its CTA",
+        "Give registers back (`setmaxnreg.dec`) in warpgroups that need fewer, before others wait for them; all must add \
+         up to no more than the CTA has at launch.",
+    ),
+    entry(
         "M1",
         "an access must stay inside its object, aligned, in the right state space",
         "An out-of-bounds read is a fault even if its value is unused.",
