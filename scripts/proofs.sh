@@ -1,26 +1,30 @@
 #!/usr/bin/env bash
 # Checks the proofs about the model of concurrency (proofs/, docs/proofs.md): that they hold, have no gaps, and rest on no
 # axioms. With `wrong`, that each wrong rule of proofs/wrong breaks its example and its proof.
-# Installs the prover, Debian's package `coq`, where it is missing and apt-get may be used; where it cannot be installed, the
-# check is skipped, and in CI fails.
+# Installs the prover, Debian's package `coq`, where it is missing and apt-get may be used (and `patch`, for wrong rules);
+# where it cannot be installed, the check is skipped, and in CI fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { printf 'proofs: %s\n' "$@" >&2; }
 
-installs_prover() {
+packages=()
+command -v coqc >/dev/null || packages+=(coq)
+[ "${1:-}" != wrong ] || command -v patch >/dev/null || packages+=(patch)
+
+install_packages() {
     [ "${VOLTA_INSTALL:-}" != off ] && command -v apt-get >/dev/null || return 1
     local sudo=()
     [ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
     "${sudo[@]}" true 2>/dev/null || return 1
-    say "installing coq with apt-get"
+    say "installing ${packages[*]} with apt-get"
     local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
-    { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends coq; } >&2
+    { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${packages[@]}"; } >&2
 }
 
-if ! command -v coqc >/dev/null && ! installs_prover; then
-    say "skipped: coqc is not installed, and cannot be installed here. Run this once:" \
-        "    sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends coq'"
+if [ "${#packages[@]}" -ne 0 ] && ! install_packages; then
+    say "skipped: ${packages[*]} is missing, and cannot be installed here. Run this once:" \
+        "    sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends ${packages[*]}'"
     [ "${CI:-}" = true ] && exit 1
     exit 0
 fi
