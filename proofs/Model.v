@@ -173,12 +173,15 @@ Section Machine.
 
   (** ** Synchronisation *)
 
+  (** Whether an operation may be executed, has to wait, or fails a check. *)
   Inductive verdict := Go | Stop | Wrong.
 
-  (** The phase of an object belongs to an operation of an agent under every schedule if the agent knows that the
-      one before is over. *)
+  (** What no kernel may do: without checks, such an operation waits. *)
   Definition wrong (check : bool) := if check then Wrong else Stop.
 
+  (** An operation belongs to the present phase under every schedule if its agent knows that the phase before is over
+      (rules Y3, Y9). Nobody arrives more often than a phase waits for, or twice as a member. The last arrival must come
+      after all expectations of bytes, and no more bytes may have been delivered than were expected. *)
   Definition may_arrive (check : bool) o k c p ob :=
     match kind_of o with
     | Count n =>
@@ -198,6 +201,7 @@ Section Machine.
       else wrong check
     end.
 
+  (** Bytes are expected before some arrival of their phase, so not after the last one. *)
   Definition may_expect (check : bool) o k ob :=
     match kind_of o with
     | Count n =>
@@ -207,6 +211,7 @@ Section Machine.
     | Members _ => wrong check
     end.
 
+  (** Bytes may be delivered before they are expected, but not after the last arrival. *)
   Definition may_deliver (check : bool) o k n_bytes ob :=
     match kind_of o with
     | Count n =>
@@ -217,7 +222,8 @@ Section Machine.
     | Members _ => wrong check
     end.
 
-  (** A wait by parity denotes the last phase that its thread knows to be over, or the next one. *)
+  (** A wait by parity denotes the last phase that its agent knows to be over, or the next one, according to its parity.
+      If the phase after that can be over, it may wait for another one. *)
   Definition may_pass_parity (check : bool) o k parity ob :=
     let late := S (at_ (over k) o) in
     if check then
