@@ -159,7 +159,7 @@ fn is_name(span: &str) -> bool {
 fn items_that_are_named_exist() {
     let mut words: BTreeSet<String> = BTreeSet::new();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let code = ["rs", "py"].map(|extension| files(&root(), extension)).concat();
+    let code = ["rs", "py", "v"].map(|extension| files(&root(), extension)).concat();
     for path in code.iter().chain(&files(&root().join("scripts"), "")) {
         if !path.ends_with("documents.rs") {
             words.extend(read(path).split(|c: char| !is_word(c)).map(str::to_owned));
