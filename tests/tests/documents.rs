@@ -111,8 +111,14 @@ fn links_lead_to_files_and_headings() {
 }
 
 /// Names that stand for a reader's own files, and what builds make.
-const EXAMPLES: [&str; 6] =
-    ["x.cu", "x.sm_80.ptx", "x.sm_80.use_fast_math.ptx", "softmax.sm_80.use_fast_math.ptx", "target/nvcc", "run.py"];
+const EXAMPLES: [&str; 6] = [
+    "x.cu",
+    "x.sm_80.ptx",
+    "x.sm_80.use_fast_math.ptx",
+    "softmax.sm_80.use_fast_math.ptx",
+    "target/nvcc",
+    "run.py",
+];
 
 fn is_path(span: &str) -> bool {
     let extensions = [".rs", ".md", ".toml", ".txt", ".sh", ".py", ".cu", ".ptx", ".snap", ".svg"];

@@ -112,9 +112,9 @@ fn answer(kernel: &Value, side: &Value, data: &[u8], does: Does) -> Vec<u8> {
     let blob = |place: &Value| &data[number(&place[0]) as usize..][..number(&place[1]) as usize];
     let mut out = long(text(&kernel["entry"]).as_bytes());
     out.extend(word(does as u64));
-    let extents = |key: &str| match &kernel[key] {
-        Value::Null => vec![0; 3],
-        given => list(given).iter().map(|extent| number(extent) as u32).collect(),
+    let extents = |key: &str| match kernel[key].is_null() {
+        true => vec![0; 3],
+        false => list(&kernel[key]).iter().map(|extent| number(extent) as u32).collect(),
     };
     let mut shape = [extents("grid"), extents("block")].concat();
     shape.push(number(&kernel["shared"]) as u32);
@@ -138,10 +138,9 @@ fn answer(kernel: &Value, side: &Value, data: &[u8], does: Does) -> Vec<u8> {
     let areas = list(&side["areas"]);
     out.extend(word(areas.len() as u64));
     for area in areas {
-        let (name, offset) = match &area["variable"] {
-            Value::Null => ("", 0),
-            variable => (text(&variable[0]), number(&variable[1])),
-        };
+        let variable = &area["variable"];
+        let (name, offset) =
+            if variable.is_null() { ("", 0) } else { (text(&variable[0]), number(&variable[1])) };
         let after =
             if area["interpreter"].is_null() { &area["before"] } else { &area["interpreter"]["after"] };
         out.extend(long(name.as_bytes()));

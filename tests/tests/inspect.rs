@@ -93,8 +93,7 @@ fn members_of_structs_are_told_and_given() {
 fn tensor_maps_are_told_and_given() {
     let scratch = scratch("maps");
     let said = volta(&scratch, &["inspect", "pipeline/triton_matmul.ptx"]);
-    for line in
-        ["p0   tensor map, in, boxes of 2 dimensions", "p10  tensor map, out, boxes of 2 dimensions"]
+    for line in ["p0   tensor map, in, boxes of 2 dimensions", "p10  tensor map, out, boxes of 2 dimensions"]
     {
         assert!(said.out.contains(line), "{line}: {}", said.out);
     }

@@ -42,13 +42,12 @@ pub(crate) fn ended(exhausted: Exhausted, reason: String, (decided, all): (usize
         0 => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
               not be enough. If the kernels are very different, verify a third kernel between the two, with one case \
               for each half"
-            .into(),
+            .to_owned(),
         1.. => format!(
             "{decided} of {all} elements were decided: if the others take as many steps each, \
              `max_algebra_steps = {}` is enough",
             rounded_up(exhausted.allowed.saturating_mul(all as u64) / decided as u64)
-        )
-        .into(),
+        ),
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
 }

@@ -70,7 +70,7 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
             lost |= name == "snapshots";
             folders.push(name);
         } else {
-            lost |= nearest(&name.to_lowercase(), [FILE_NAME].into_iter()).is_some();
+            lost |= nearest(&name.to_lowercase(), [FILE_NAME]).is_some();
         }
     }
     folders.retain(|name| !name.starts_with(['.', '_']) && name != "snapshots" && name != "include");

@@ -111,7 +111,9 @@ impl fmt::Display for Exhausted {
                 self.held
             ),
             // Whether more would help is another question.
-            Limit::AlgebraSteps => write!(f, "the budget of {allowed} {} (`{option}`) is used up", limit.counts()),
+            Limit::AlgebraSteps => {
+                write!(f, "the budget of {allowed} {} is used up (`{option}`)", limit.counts())
+            }
             Limit::Instructions | Limit::BlockThreads | Limit::Ctas | Limit::ProgramSize => write!(
                 f,
                 "the budget of {allowed} {} is used up; raise it with the option `{option}`",

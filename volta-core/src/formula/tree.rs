@@ -84,6 +84,26 @@ pub enum Expression {
     Marked(Box<Expression>),
 }
 
+impl Expression {
+    /// Whether it is computed from elements of an input, definitions apart.
+    pub(super) fn reads(&self, input: &str) -> bool {
+        match self {
+            Expression::Number(_) | Expression::Whole(_) | Expression::Constant(_) | Expression::Name(..) => {
+                false
+            }
+            Expression::Element(name, _) => **name == *input,
+            Expression::Sum(parts) => parts.iter().any(|(_, part)| part.reads(input)),
+            Expression::Product(parts) => parts.iter().any(|(part, _)| part.reads(input)),
+            Expression::Apply(_, parts) => parts.iter().any(|part| part.reads(input)),
+            Expression::Exp(part)
+            | Expression::Positive(part)
+            | Expression::Zero(part)
+            | Expression::Over(_, _, part)
+            | Expression::Marked(part) => part.reads(input),
+        }
+    }
+}
+
 /// Elements of an output with one expression in their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]

@@ -157,7 +157,14 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     fn piece(&self, piece: &Family) -> String {
-        let left = self.indexed(&piece.output, &piece.index);
+        let index: Vec<String> = piece.index.iter().map(|index| self.affine(index)).collect();
+        // Its elements after the launch, on the left, are others than those before it.
+        let values = self.formula.pieces.iter().map(|piece| &piece.value);
+        let is_read = values
+            .chain(self.formula.definitions.iter().map(|definition| &definition.value))
+            .any(|value| value.reads(&piece.output));
+        let name = self.notation.name(&piece.output);
+        let left = self.notation.indexed(&if is_read { self.notation.after(name) } else { name }, &index);
         let ranges = self.ranges(&piece.ranges, true);
         self.notation.line(&left, &self.plain(&piece.value), &ranges, false)
     }

@@ -172,7 +172,11 @@ fn hardware_case(
     };
     match &report.verdict {
         Verdict::InputError(_) | Verdict::Unknown(_) => Err(format!("it is {}", report.verdict.name())),
-        verdict => bundle.case(number, &folder.name, &core, verdict, arguments.inputs),
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Different(_)
+        | Verdict::Fault(_)
+        | Verdict::Clean => bundle.case(number, &folder.name, &core, &report.verdict, arguments.inputs),
     }
 }
 

@@ -192,7 +192,7 @@ struct CheckArgs {
 /// Arguments of `cargo volta report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The page is one HTML file without scripts; it loads no other files.
+The page is one HTML file, which loads no other files; a short script in it filters cases.
 
 Examples:
   cargo volta report fixtures/softmax

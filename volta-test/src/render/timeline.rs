@@ -95,10 +95,20 @@ pub(super) fn text(timeline: &Timeline) -> String {
 
 /// The timeline as SVG, a row for each thread and a column for each barrier; the page's style sheet has the colours.
 pub(crate) fn svg(timeline: &Timeline) -> String {
-    const INTERVAL: usize = 96;
-    const LEFT: usize = 190;
+    // Letters of names are at most so wide, and those of notes.
+    const LETTER: usize = 8;
+    const SMALL: usize = 7;
     let shown = Shown::of(timeline);
-    let width = LEFT + INTERVAL * (shown.meetings.len() + 1) + 20;
+    let letters = |text: &str| text.chars().count();
+    let left = 20 + LETTER * shown.names.iter().map(|name| letters(name)).max().unwrap_or(0);
+    let places = shown.meetings.iter().map(|meeting| letters(&place(meeting))).max().unwrap_or(0);
+    let interval = (SMALL * places + 12).max(96);
+    let said = match (shown.meetings.len(), shown.earlier) {
+        (0, _) => "neither has passed a barrier".to_owned(),
+        (_, 0) => String::new(),
+        (_, earlier) => format!("… {earlier} barriers earlier"),
+    };
+    let width = (left + interval * (shown.meetings.len() + 1)).max(left + SMALL * letters(&said)) + 20;
     // Without barriers, no room for their names is needed above the rows.
     let first = if shown.meetings.is_empty() { 18 } else { 58 };
     let rows = [first, first + 40];
@@ -110,20 +120,15 @@ pub(crate) fn svg(timeline: &Timeline) -> String {
     for (thread, y) in rows.into_iter().enumerate() {
         let _ = write!(
             out,
-            "<text x=\"0\" y=\"{}\">{}</text><line class=\"thread\" x1=\"{LEFT}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\"/>",
+            "<text x=\"0\" y=\"{}\">{}</text><line class=\"thread\" x1=\"{left}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\"/>",
             y + 4,
             escaped(&shown.names[thread]),
             width - 20
         );
     }
-    let said = match (shown.meetings.len(), shown.earlier) {
-        (0, _) => "neither has passed a barrier".to_owned(),
-        (_, 0) => String::new(),
-        (_, earlier) => format!("… {earlier} barriers earlier"),
-    };
-    let _ = write!(out, "<text class=\"note\" x=\"{LEFT}\" y=\"{}\">{said}</text>", height - 8);
+    let _ = write!(out, "<text class=\"note\" x=\"{left}\" y=\"{}\">{said}</text>", height - 8);
     for (at, meeting) in shown.meetings.iter().enumerate() {
-        let x = LEFT + INTERVAL * (at + 1);
+        let x = left + interval * (at + 1);
         let [top, bottom] = match meeting.joins {
             [true, true] => [rows[0] - 12, rows[1] + 12],
             [true, false] => [rows[0] - 12, rows[0] + 12],
@@ -139,7 +144,7 @@ pub(crate) fn svg(timeline: &Timeline) -> String {
         );
     }
     for (thread, y) in rows.into_iter().enumerate() {
-        let x = LEFT + INTERVAL * shown.at[thread] + INTERVAL / 2;
+        let x = left + interval * shown.at[thread] + interval / 2;
         let _ = write!(
             out,
             "<circle class=\"access\" cx=\"{x}\" cy=\"{y}\" r=\"12\"/>\

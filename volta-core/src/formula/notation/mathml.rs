@@ -43,6 +43,20 @@ fn fenced(open: &str, inner: &str, close: &str) -> String {
     row(&format!("<mo fence=\"true\">{open}</mo>{inner}<mo fence=\"true\">{close}</mo>"))
 }
 
+/// Sums are written in lines of about so many letters.
+const LINE: usize = 72;
+
+/// The number of letters that are seen.
+fn visible(text: &str) -> usize {
+    let mut is_inside = false;
+    let is_seen = |c: char| {
+        let was_inside = is_inside;
+        is_inside = c == '<' || is_inside && c != '>';
+        !was_inside && c != '<'
+    };
+    text.chars().map(is_seen).filter(|seen| *seen).count()
+}
+
 /// The ranges under an operator.
 fn below(ranges: &[String]) -> String {
     row(&ranges.join("<mo separator=\"true\">,</mo>"))
@@ -69,6 +83,10 @@ fn factors(parts: &[Written]) -> String {
 impl Notation for MathMl {
     fn name(&self, text: &str) -> String {
         name(text)
+    }
+
+    fn after(&self, name: String) -> String {
+        format!("<msup>{name}<mo>′</mo></msup>")
     }
 
     fn constant(&self, text: &str) -> String {
@@ -132,16 +150,27 @@ impl Notation for MathMl {
     }
 
     fn sum(&self, addends: &[(bool, String)]) -> String {
-        let mut text = String::new();
-        for (negative, addend) in addends {
-            match (text.is_empty(), negative) {
-                (true, false) => {}
+        let (mut lines, mut text, mut length) = (Vec::new(), String::new(), 0);
+        for (at, (negative, addend)) in addends.iter().enumerate() {
+            let letters = visible(addend);
+            if length > 0 && length + letters > LINE {
+                lines.push(std::mem::take(&mut text));
+                length = 0;
+            }
+            match (at, negative) {
+                (0, false) => {}
                 (_, true) => text.push_str("<mo>−</mo>"),
-                (false, false) => text.push_str("<mo>+</mo>"),
+                (1.., false) => text.push_str("<mo>+</mo>"),
             }
             text.push_str(addend);
+            length += letters;
         }
-        row(&text)
+        if lines.is_empty() {
+            return row(&text);
+        }
+        lines.push(text);
+        let rows: String = lines.iter().map(|line| format!("<mtr><mtd>{line}</mtd></mtr>")).collect();
+        row(&format!("<mtable class=\"lines\">{rows}</mtable>"))
     }
 
     fn product(&self, factors: Vec<String>) -> String {

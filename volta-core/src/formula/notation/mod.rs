@@ -14,6 +14,10 @@ use super::write::Written;
 pub(super) trait Notation {
     /// The name of an input, an output or a part.
     fn name(&self, name: &str) -> String;
+    /// The name of a tensor that is read as well, for its contents after the launch.
+    fn after(&self, name: String) -> String {
+        name
+    }
     /// A named constant, or in brackets the reason why there is no expression.
     fn constant(&self, name: &str) -> String;
     /// A number, given in plain text.

@@ -172,9 +172,10 @@ fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
     }
     x.done(1)?;
     let operand = x.operand(0)?;
-    let count = match operand {
-        Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) => u32::try_from(*value).ok(),
-        _ => None,
+    let count = if let Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) = operand {
+        u32::try_from(*value).ok()
+    } else {
+        None
     };
     let Some(count) = count.filter(|count| (24..=256).contains(count) && count % 8 == 0) else {
         return Err(x.expected("a multiple of 8 from 24 to 256", operand));
