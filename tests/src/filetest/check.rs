@@ -102,7 +102,8 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
         Verdict::Fault(fault) => {
             let numbered = (1..).zip(&fault.sites);
             sites.extend(numbered.filter_map(|(at, site)| Some((at, site.place.as_ref()?.line))));
-            (fault.message.clone(), Some(fault.rule.to_string()))
+            let help = fault.help.iter().map(|help| format!("\n{help}")).collect::<String>();
+            (fault.message.clone() + &help, Some(fault.rule.to_string()))
         }
         Verdict::InputError(error) => {
             sites.extend(error.place.iter().map(|place| (1, place.line)));

@@ -61,7 +61,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "the name of the verdict, once, as in the `expect` of a case; for `parse` and `lower`, `clean` or `input-error`",
     ),
     ("rule", "the rule that the fault names, once, where no line is annotated with it: `Y5`"),
-    ("says", "a text that the message contains; as often as wanted, like all keys that are not *once*"),
+    (
+        "says",
+        "a text that the message or its help contains; as often as wanted, like all keys that are not *once*",
+    ),
     (
         "also",
         "a finding behind the fault, in the order of the report: its kind, and of a pair the kernel before it, `opt race`. All findings are given; their lines are annotated",

@@ -36,7 +36,8 @@ pub(super) enum Agent {
         /// The scope.
         scope: Scope,
     },
-    /// The thread itself, which has waited for a flag.
+    /// The thread itself, which has waited for a flag by strong loads, or by atomic operations that write back what they
+    /// find.
     Waiter {
         /// The scope of its loads.
         scope: Scope,
@@ -77,7 +78,7 @@ impl Agent {
             (Agent::Copy { update: None, .. }, _) => false,
             // Rule Y15 requires that stores to flags are ordered; loads that wait do not race with stores and atomics.
             (Agent::Setter { .. }, Agent::Setter { .. }) => false,
-            (Agent::Setter { .. } | Agent::Atomic { .. }, Agent::Waiter { .. })
+            (Agent::Setter { .. } | Agent::Atomic { .. } | Agent::Waiter { .. }, Agent::Waiter { .. })
             | (Agent::Waiter { .. }, Agent::Setter { .. } | Agent::Atomic { .. }) => true,
             _ => match (self.atomic_update(), other.atomic_update()) {
                 (Some(one), Some(other)) => one.update == other.update && one.proxy == other.proxy,

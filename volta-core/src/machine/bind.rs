@@ -192,6 +192,8 @@ pub(super) struct Launch<'a> {
     pub(super) workspace: Option<u64>,
     /// Whether some loop of the kernel waits for a flag (rule Y15).
     pub(super) has_flags: bool,
+    /// Whether arrivals or waits at mbarriers are relaxed, and may order memory together with fences (rule Y9).
+    pub(super) has_relaxed_barriers: bool,
     /// Whether the kernel or the case gives the size of clusters.
     pub(super) is_explicit: bool,
     pub(super) outputs: Outputs,
@@ -335,6 +337,7 @@ impl<'a> Launch<'a> {
             cooperative: side.launch.cooperative,
             workspace,
             has_flags: program.waits_for_flags(),
+            has_relaxed_barriers: program.has_relaxed_barriers(),
             is_explicit: side.launch.cluster.or(program.bounds.cluster).is_some(),
             outputs: Outputs::default(),
             objects,

@@ -15,19 +15,76 @@
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A state space that the async proxy accesses.
+/// Memory that the async proxy accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AsyncSpace {
+    /// Shared memory of the CTA with this rank.
+    Shared(u32),
+    Global,
+}
+
+/// Memory in which a proxy fence publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Publishes {
+    /// Shared memory of the CTA with this rank.
+    SharedOf(u32),
+    /// Shared memory of all CTAs that run together.
     Shared,
     Global,
 }
 
-impl AsyncSpace {
-    pub(super) const ALL: [AsyncSpace; 2] = [AsyncSpace::Shared, AsyncSpace::Global];
-}
-
 /// A stamp for each agent; missing entries are 0.
 type Stamps = Vec<u32>;
+
+/// For each agent, the stamp up to which its accesses are visible to the async proxy, by the memory that it accesses.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Published {
+    shared: Stamps,
+    global: Stamps,
+    /// In shared memory of one CTA alone, by its rank; empty where no fence was for one alone.
+    shared_of: Vec<Stamps>,
+}
+
+impl Published {
+    fn join(&mut self, other: &Published) {
+        join(&mut self.shared, &other.shared);
+        join(&mut self.global, &other.global);
+        if self.shared_of.len() < other.shared_of.len() {
+            self.shared_of.resize(other.shared_of.len(), Stamps::new());
+        }
+        for (own, other) in self.shared_of.iter_mut().zip(&other.shared_of) {
+            join(own, other);
+        }
+    }
+
+    fn at(&self, agent: usize, space: AsyncSpace) -> u32 {
+        match space {
+            AsyncSpace::Global => at(&self.global, agent),
+            AsyncSpace::Shared(rank) => {
+                let of_rank = self.shared_of.get(rank as usize).map_or(0, |stamps| at(stamps, agent));
+                at(&self.shared, agent).max(of_rank)
+            }
+        }
+    }
+
+    fn in_memory(&mut self, space: Publishes) -> &mut Stamps {
+        match space {
+            Publishes::Shared => &mut self.shared,
+            Publishes::Global => &mut self.global,
+            Publishes::SharedOf(rank) => {
+                let rank = rank as usize;
+                if self.shared_of.len() <= rank {
+                    self.shared_of.resize(rank + 1, Stamps::new());
+                }
+                &mut self.shared_of[rank]
+            }
+        }
+    }
+
+    fn stamps(&self) -> impl Iterator<Item = &Stamps> {
+        [&self.shared, &self.global].into_iter().chain(&self.shared_of)
+    }
+}
 
 /// A row: the knowledge of a thread, or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +92,7 @@ struct Knowledge {
     known: Stamps,
     /// No entry is less than that of `known`.
     past: Stamps,
-    published: [Stamps; 2],
+    published: Published,
     /// For each agent, the stamp up to which its initialisations of mbarriers are visible (`fence.mbarrier_init`).
     initialised: Stamps,
     /// For operations on tensor memory: what a `tcgen05.fence::before_thread_sync` precedes. Every synchronisation
@@ -50,9 +107,7 @@ impl Knowledge {
         join(&mut self.known, &other.known);
         join(&mut self.past, &other.past);
         join(&mut self.initialised, &other.initialised);
-        for (own, other) in self.published.iter_mut().zip(&other.published) {
-            join(own, other);
-        }
+        self.published.join(&other.published);
         join(&mut self.fenced, &other.fenced);
         join(&mut self.ordered, &other.ordered);
     }
@@ -98,9 +153,9 @@ pub(super) struct Joined {
 impl Joined {
     /// Bytes of the knowledge that is not shared.
     pub(super) fn bytes(&self) -> u64 {
-        let Knowledge { known, past, published: [shared, global], initialised, fenced, ordered } = &self.all;
-        let stamps = [known, past, shared, global, initialised, fenced, ordered];
-        stamps.iter().map(|stamps| size_of_val(stamps.as_slice()) as u64).sum()
+        let Knowledge { known, past, published, initialised, fenced, ordered } = &self.all;
+        let stamps = [known, past, initialised, fenced, ordered];
+        stamps.into_iter().chain(published.stamps()).map(|stamps| size_of_val(stamps.as_slice()) as u64).sum()
     }
 
     fn contains(&self, row: &Rc<Knowledge>) -> bool {
@@ -189,10 +244,31 @@ pub(super) struct Clocks {
     rows: Vec<Rc<Knowledge>>,
     /// The number of threads and other agents, which follow the threads.
     agents: usize,
-    /// The row and the stamp of a thread at its last fence.
-    at_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
-    /// The same at its last fence that counts at least for its own CTA.
-    at_near_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
+    /// The row and the stamp of a thread at its last fence that releases.
+    at_fence: ByFence<(Rc<Knowledge>, u32)>,
+    /// What a thread has waited for without acquiring it; it learns this at a fence that acquires.
+    awaited: ByFence<Joined>,
+}
+
+/// Something for each thread, by the fences that matter for it.
+#[derive(Clone, Debug)]
+struct ByFence<T> {
+    /// Fences whose scope contains threads of other CTAs that run together.
+    far: FxHashMap<usize, T>,
+    /// Fences of any scope.
+    near: FxHashMap<usize, T>,
+}
+
+impl<T> Default for ByFence<T> {
+    fn default() -> ByFence<T> {
+        ByFence { far: FxHashMap::default(), near: FxHashMap::default() }
+    }
+}
+
+impl<T> ByFence<T> {
+    fn of(&mut self, is_near: bool) -> &mut FxHashMap<usize, T> {
+        if is_near { &mut self.near } else { &mut self.far }
+    }
 }
 
 impl Clocks {
@@ -204,8 +280,8 @@ impl Clocks {
             own: vec![1; threads],
             rows,
             agents: threads,
-            at_fence: FxHashMap::default(),
-            at_near_fence: FxHashMap::default(),
+            at_fence: ByFence::default(),
+            awaited: ByFence::default(),
         }
     }
 
@@ -253,32 +329,49 @@ impl Clocks {
         if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) }
     }
 
-    /// The stamp of `agent` up to which its accesses by the generic proxy in a space are visible to asynchronous
+    /// The stamp of `agent` up to which its accesses by the generic proxy to some memory are visible to asynchronous
     /// operations that `thread` starts now.
     pub(super) fn published(&self, thread: usize, agent: usize, space: AsyncSpace) -> u32 {
-        at(&self.rows[thread].published[space as usize], agent)
+        self.rows[thread].published.at(agent, space)
     }
 
     /// `thread` executes a proxy fence: everything that it knows becomes visible to asynchronous operations. What it
     /// does from here on is not published.
-    pub(super) fn publish(&mut self, thread: usize, space: AsyncSpace) {
-        let row = Rc::make_mut(&mut self.rows[thread]);
-        let published = &mut row.published[space as usize];
-        published.clone_from(&row.known);
+    pub(super) fn publish(&mut self, thread: usize, space: Publishes) {
+        let Knowledge { known, published, .. } = Rc::make_mut(&mut self.rows[thread]);
+        let published = published.in_memory(space);
+        published.clone_from(known);
         set(published, thread, self.own[thread]);
         self.release(thread);
     }
 
-    /// `thread` executes a fence: a later relaxed arrival releases what it has done and knows up to here.
-    pub(super) fn fence(&mut self, thread: usize) {
-        self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
-        self.fence_near(thread);
+    /// `thread` executes a fence that releases: a later relaxed arrival or change of a flag releases what it has done
+    /// and knows up to here; if the fence is near, only for threads of its CTA.
+    pub(super) fn fence_release(&mut self, thread: usize, is_near: bool) {
+        for is_near in if is_near { &[true][..] } else { &[true, false] } {
+            let now = (Rc::clone(&self.rows[thread]), self.own[thread]);
+            self.at_fence.of(*is_near).insert(thread, now);
+        }
+        self.release(thread);
     }
 
-    /// The same for threads of its CTA.
-    pub(super) fn fence_near(&mut self, thread: usize) {
-        self.at_near_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
-        self.release(thread);
+    /// `thread` executes a fence that acquires: it learns what it has waited for without acquiring it; if the fence is
+    /// near, only what was kept for such fences.
+    pub(super) fn fence_acquire(&mut self, thread: usize, is_near: bool) {
+        if let Some(mut awaited) = self.awaited.of(is_near).remove(&thread) {
+            self.learn(thread, &mut awaited);
+        }
+    }
+
+    /// Keeps what `thread` has waited for without acquiring it, for a later fence.
+    pub(super) fn keep(&mut self, thread: usize, awaited: &Joined, is_near: bool) {
+        self.awaited.of(is_near).entry(thread).or_default().add_all(awaited);
+    }
+
+    /// Bytes of what is kept for later fences.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        let ByFence { far, near } = &self.awaited;
+        far.values().chain(near.values()).map(Joined::bytes).sum()
     }
 
     /// The present knowledge and stamp of `thread`.
@@ -288,7 +381,7 @@ impl Clocks {
 
     /// The knowledge and stamp of `thread` at its last fence: one that counts at least for its CTA, or for all.
     pub(super) fn fenced(&self, thread: usize, is_near: bool) -> Option<Snapshot> {
-        let fences = if is_near { &self.at_near_fence } else { &self.at_fence };
+        let fences = if is_near { &self.at_fence.near } else { &self.at_fence.far };
         let (row, stamp) = fences.get(&thread)?;
         Some(Snapshot { row: Rc::clone(row), thread, stamp: *stamp })
     }
@@ -305,13 +398,13 @@ impl Clocks {
         at(&self.rows[thread].initialised, agent)
     }
 
-    /// Adds to `joined` the knowledge of `thread` at its last fence, and everything else that it did as past.
-    pub(super) fn add_fenced_to(&self, thread: usize, joined: &mut Joined) {
+    /// Adds to `joined` the knowledge of `thread` at its last fence, for its CTA or for all; the barriers that the thread
+    /// itself has initialised and fenced; and everything else that it did as past.
+    pub(super) fn add_fenced_to(&self, thread: usize, is_near: bool, joined: &mut Joined) {
         self.add_past_to(thread, joined);
-        join(&mut joined.all.initialised, &self.rows[thread].initialised);
-        if let Some((row, stamp)) = self.at_fence.get(&thread) {
-            joined.all.join(row);
-            joined.set(thread, *stamp);
+        set(&mut joined.all.initialised, thread, at(&self.rows[thread].initialised, thread));
+        if let Some(told) = self.fenced(thread, is_near) {
+            joined.add(&told);
         }
     }
 
@@ -437,23 +530,41 @@ mod tests {
     fn a_fence_publishes_what_its_thread_knows_and_others_learn_that() {
         let mut clocks = Clocks::new(3);
         let stamp = clocks.now(0);
-        clocks.publish(1, AsyncSpace::Shared);
+        let shared = AsyncSpace::Shared(0);
+        clocks.publish(1, Publishes::Shared);
         clocks.meet(&[0, 1]);
-        assert!(clocks.published(1, 0, AsyncSpace::Shared) < stamp, "the fence was before the meeting");
-        clocks.publish(1, AsyncSpace::Shared);
-        assert!(clocks.published(1, 0, AsyncSpace::Shared) >= stamp);
+        assert!(clocks.published(1, 0, shared) < stamp, "the fence was before the meeting");
+        clocks.publish(1, Publishes::Shared);
+        assert!(clocks.published(1, 0, shared) >= stamp);
         assert!(clocks.published(1, 0, AsyncSpace::Global) < stamp);
         clocks.meet(&[1, 2]);
-        assert!(clocks.published(2, 0, AsyncSpace::Shared) >= stamp, "wherever on the way it stands");
-        assert!(clocks.published(0, 0, AsyncSpace::Shared) < stamp);
+        assert!(clocks.published(2, 0, shared) >= stamp, "wherever on the way it stands");
+        assert!(clocks.published(0, 0, shared) < stamp);
+    }
+
+    #[test]
+    fn a_fence_for_the_memory_of_one_cta_publishes_nothing_in_that_of_another() {
+        let mut clocks = Clocks::new(2);
+        let stamp = clocks.now(0);
+        clocks.publish(0, Publishes::SharedOf(1));
+        clocks.meet(&[0, 1]);
+        for thread in [0, 1] {
+            assert!(clocks.published(thread, 0, AsyncSpace::Shared(1)) >= stamp);
+            assert!(clocks.published(thread, 0, AsyncSpace::Shared(0)) < stamp);
+            assert!(clocks.published(thread, 0, AsyncSpace::Global) < stamp);
+        }
     }
 
     /// No fence covers what its thread does behind it, however soon.
     #[test]
     fn what_follows_a_fence_is_not_fenced() {
-        for space in AsyncSpace::ALL {
+        for (fence, space) in [
+            (Publishes::Shared, AsyncSpace::Shared(0)),
+            (Publishes::SharedOf(0), AsyncSpace::Shared(0)),
+            (Publishes::Global, AsyncSpace::Global),
+        ] {
             let mut clocks = Clocks::new(2);
-            clocks.publish(0, space);
+            clocks.publish(0, fence);
             let later = clocks.now(0);
             clocks.meet(&[0, 1]);
             assert!(clocks.published(1, 0, space) < later);
@@ -465,11 +576,7 @@ mod tests {
         assert!(clocks.sees_initialised(1, 0) < later);
         for is_near in [false, true] {
             let mut clocks = Clocks::new(2);
-            if is_near {
-                clocks.fence_near(0)
-            } else {
-                clocks.fence(0)
-            }
+            clocks.fence_release(0, is_near);
             let later = clocks.now(0);
             assert!(clocks.fenced(0, is_near).is_some_and(|fence| fence.knows(0) < later));
         }

@@ -196,7 +196,7 @@ impl<'l> Cta<'l> {
                 if self.options.rules.unfenced_barriers {
                     exact.clocks.fence_barriers(number);
                 }
-                exact.clocks.add_fenced_to(number, joined);
+                exact.clocks.add_fenced_to(number, false, joined);
             }
             exact.clocks.release(number);
             let phase = self.cluster.phase;
@@ -336,8 +336,8 @@ impl<'l> Cta<'l> {
     /// A fence by the lanes of `mask`.
     pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, of: Fenced) {
         let Detector::VectorClock(exact) = &mut self.order else { return };
-        // Fences matter only for the cluster's barrier and for flags.
-        if self.cluster.threads.is_empty() && !self.launch.has_flags {
+        // Fences matter only for what is relaxed: arrivals, waits, and accesses to flags.
+        if self.cluster.threads.is_empty() && !self.launch.has_flags && !self.launch.has_relaxed_barriers {
             return;
         }
         let reaches = |scope| match scope {
@@ -350,15 +350,11 @@ impl<'l> Cta<'l> {
             match of {
                 Fenced::Memory { scope, releases, acquires } => {
                     let is_near = !reaches(scope);
-                    let pending =
-                        if is_near { &mut self.flags.pending_near } else { &mut self.flags.pending };
-                    if acquires && let Some(mut waited_for) = pending.remove(&number) {
-                        exact.clocks.learn(number, &mut waited_for);
+                    if acquires {
+                        exact.clocks.fence_acquire(number, is_near);
                     }
-                    if releases && is_near {
-                        exact.clocks.fence_near(number);
-                    } else if releases {
-                        exact.clocks.fence(number);
+                    if releases {
+                        exact.clocks.fence_release(number, is_near);
                     }
                 }
                 Fenced::Barriers => exact.clocks.fence_barriers(number),

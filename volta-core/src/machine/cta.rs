@@ -412,7 +412,7 @@ impl<'l> Cta<'l> {
     fn kept(&self) -> Held {
         let races = match &self.order {
             Detector::Epoch(_) => 0,
-            Detector::VectorClock(exact) => exact.bytes(),
+            Detector::VectorClock(exact) => exact.bytes() + exact.clocks.kept_bytes(),
         };
         let state = self.own_bytes
             + self.mbarriers.bytes()

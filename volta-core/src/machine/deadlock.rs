@@ -70,7 +70,10 @@ impl Cta<'_> {
             1 => ", 1 place more".to_owned(),
             more => format!(", {more} places more"),
         };
-        let message = format!("{threads} threads wait for each other, and none can proceed{hidden}");
+        let message = match threads {
+            1 => format!("a thread waits for what nobody does{hidden}"),
+            _ => format!("{threads} threads wait for each other, and none can proceed{hidden}"),
+        };
         let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
         self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
             .with_phases(self.phases_waited_for())

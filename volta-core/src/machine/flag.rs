@@ -156,11 +156,6 @@ pub(super) struct Flag<C> {
 pub(super) struct Flags<C> {
     /// By object and cell.
     pub(super) places: BTreeMap<(u32, u64), Flag<C>>,
-    /// By thread, the knowledge released by the changes it has waited for with relaxed loads; it learns this at a fence
-    /// that acquires.
-    pub(super) pending: FxHashMap<usize, Joined>,
-    /// The same for what threads of their own CTA release.
-    pub(super) pending_near: FxHashMap<usize, Joined>,
     /// The number of threads of a CTA.
     of_cta: usize,
     /// By thread and register with the result of an atomic operation: the flag and the index of the change that it
@@ -179,8 +174,6 @@ impl<C> Flags<C> {
     pub(super) fn new(of_cta: usize) -> Flags<C> {
         Flags {
             places: BTreeMap::new(),
-            pending: FxHashMap::default(),
-            pending_near: FxHashMap::default(),
             of_cta,
             found: FxHashMap::default(),
             rounds: BTreeMap::new(),
@@ -191,9 +184,7 @@ impl<C> Flags<C> {
 
     /// Bytes of the recorded changes and waits.
     pub(super) fn bytes(&self) -> u64 {
-        let rows: u64 = self.pending.values().chain(self.pending_near.values()).map(Joined::bytes).sum();
         self.count * (size_of::<Event>() + size_of::<Waited<C>>()) as u64
-            + rows
             + (self.places.len() * size_of::<Flag<C>>() + self.found.len() * 32) as u64
             + (self.ahead.len() * size_of::<Ahead>()) as u64
     }

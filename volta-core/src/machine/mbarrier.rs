@@ -7,7 +7,7 @@
 
 use super::clock::{Clocks, Joined};
 use super::phase_history::{PhaseHistory, StepKind};
-use crate::program::{InstId, Scope, SkippedWait};
+use crate::program::{InstId, SkippedWait, Strong};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -21,6 +21,17 @@ pub(super) struct Event {
     pub(super) thread: u32,
     pub(super) stamp: u32,
     pub(super) pc: InstId,
+}
+
+/// What an arrival releases of that which its thread has done and knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Releases {
+    All,
+    /// What comes before the thread's last fence; with `is_near`, one for its own CTA suffices.
+    Fenced {
+        is_near: bool,
+    },
+    Nothing,
 }
 
 /// A lane that waits for a phase.
@@ -96,10 +107,10 @@ pub(super) struct Mbarriers {
 pub(super) struct Question {
     pub(super) thread: u32,
     pub(super) pc: InstId,
-    /// The barrier by its agent, the phase that was tested, and whether the test acquires.
+    /// The barrier by its agent, the phase that was tested, and the memory order of the test.
     pub(super) barrier: usize,
     pub(super) phase: i64,
-    pub(super) acquires: Option<Scope>,
+    pub(super) order: Strong,
 }
 
 /// Tests that do not wait.
@@ -241,7 +252,7 @@ impl Mbarrier {
         clocks: &mut Clocks,
         event: Event,
         count: u32,
-        releases: bool,
+        releases: Releases,
     ) -> Result<(), Wrong> {
         self.is_determined(clocks, event, ("arrives", false))?;
         if count > self.pending {
@@ -253,10 +264,10 @@ impl Mbarrier {
             return Err(Wrong::new(FaultKind::BarrierMisuse, message, sites));
         }
         let thread = event.thread as usize;
-        if releases {
-            clocks.add_to(thread, &mut self.current.released);
-        } else {
-            clocks.add_past_to(thread, &mut self.current.released);
+        match releases {
+            Releases::All => clocks.add_to(thread, &mut self.current.released),
+            Releases::Fenced { is_near } => clocks.add_fenced_to(thread, is_near, &mut self.current.released),
+            Releases::Nothing => clocks.add_past_to(thread, &mut self.current.released),
         }
         clocks.add_past_to(thread, &mut self.current.arrived);
         clocks.release(thread);
@@ -372,13 +383,14 @@ impl Mbarrier {
         known - i64::from(known & 1 != i64::from(parity))
     }
 
-    /// Whether the phase that a thread tests is over.
+    /// Whether the phase that a thread tests is over. If the test does not acquire, what the end of the phase releases is
+    /// added to `kept`, for a later fence.
     pub(super) fn ask(
         &mut self,
         clocks: &mut Clocks,
         event: Event,
         asked: Asked,
-        acquires: bool,
+        kept: Option<&mut Joined>,
     ) -> Result<bool, Wrong> {
         let now = i64::from(self.phase);
         let site = |action| vec![(event.thread, event.pc, action)];
@@ -419,10 +431,12 @@ impl Mbarrier {
         let back = usize::try_from(now - phase).unwrap_or(0);
         if let Some(at) = self.ends.len().checked_sub(back) {
             let end = &mut self.ends[at];
-            if acquires {
-                clocks.learn(event.thread as usize, end);
-            } else {
-                clocks.learn_past(event.thread as usize, end);
+            match kept {
+                None => clocks.learn(event.thread as usize, end),
+                Some(kept) => {
+                    kept.add_all(end);
+                    clocks.learn_past(event.thread as usize, end);
+                }
             }
         }
         self.current.waits.push(event);

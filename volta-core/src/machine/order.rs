@@ -31,8 +31,8 @@ impl Access {
         match self.agent {
             Agent::Barrier => "uses the barrier at".into(),
             Agent::Maker => "initialises or invalidates the barrier at".into(),
-            Agent::Setter { .. } => "sets the flag".into(),
-            Agent::Waiter { .. } => "waits for the flag".into(),
+            Agent::Setter { .. } => "sets".into(),
+            Agent::Waiter { .. } => "waits for".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Copy { .. } if writes => {
                 "writes".into()
             }

@@ -494,7 +494,7 @@ mod tests {
             }
             exact.clocks.meet(&[0, 1]);
             let number = exact.begin_copy();
-            let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
+            let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(0)), update: None };
             let access = exact.access((0, 0), (0, writer), 0b1111, InstId(2), true);
             assert_eq!(access.is_ok(), is_ordered, "{reader:?}");
             assert_eq!(exact.unfenced.is_some(), is_ordered, "and it is listed");
@@ -506,7 +506,7 @@ mod tests {
         let mut exact = VectorClockDetector::new(3, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, writes| {
             let number = exact.begin_copy();
-            let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
+            let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(0)), update: None };
             exact.access((0, 0), (thread, agent), 0b1111, InstId(number), writes).map(|()| number)
         };
         // Thread 2 reads what thread 0 writes, three times.

@@ -13,6 +13,8 @@ pub struct Access {
     pub strong: Option<Strong>,
     /// The load of a loop that only repeats it until a condition holds: it waits for a flag (rule Y15).
     pub waits: bool,
+    /// The load of such a loop is an atomic operation that writes back what it finds.
+    pub writes_back: bool,
     /// The load of such a loop, if this load finds out ahead of it whether it must wait (rule Y15).
     pub ahead_of: Option<InstId>,
     /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).

@@ -2,6 +2,8 @@
 //! threads and for copies (Y9), proxy fences (Y10), products of matrices by four warps (Y12), and operations on tensor
 //! memory (Y14).
 
+use super::access::Strong;
+use super::code::Program;
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
 use super::op::{Address, Int2, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
@@ -162,7 +164,7 @@ pub enum Phase {
     Parity(Src),
 }
 
-/// An operation on a barrier in memory. Relaxed arrivals and tests order no memory.
+/// An operation on a barrier in memory. Relaxed arrivals and tests order memory only together with fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum BarrierAction {
@@ -176,7 +178,7 @@ pub enum BarrierAction {
         count: Src,
         bytes: Option<Src>,
         drops: bool,
-        releases: Option<Scope>,
+        order: Strong,
         completes: bool,
     },
     /// `cp.async.mbarrier.arrive`: arrives once all copies of the thread are complete; `counted` with `.noinc`
@@ -189,7 +191,20 @@ pub enum BarrierAction {
     /// `mbarrier.complete_tx`
     Complete { bytes: Src },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
-    Test { p: PredId, phase: Phase, acquires: Option<Scope> },
+    Test { p: PredId, phase: Phase, order: Strong },
+}
+
+/// The memory in which a proxy fence publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyFence {
+    /// `fence.proxy.async`
+    All,
+    /// `fence.proxy.async.global`
+    Global,
+    /// `fence.proxy.async.shared::cta`: the CTA's own shared memory
+    SharedOfCta,
+    /// `fence.proxy.async.shared::cluster`
+    SharedOfCluster,
 }
 
 /// The effect of a fence on later operations.
@@ -199,10 +214,10 @@ pub enum Fenced {
     Memory {
         /// The scope.
         scope: Scope,
-        /// A later relaxed arrival at the cluster's barrier (rule Y13), or a later relaxed change of a flag (Y15),
-        /// releases everything that the thread has done and knows.
+        /// A later relaxed arrival at an mbarrier (rule Y9) or at the cluster's barrier (Y13), or a later relaxed change
+        /// of a flag (Y15), releases everything that the thread has done and knows.
         releases: bool,
-        /// The thread acquires from the changes of flags that its earlier relaxed loads have waited for (Y15).
+        /// The thread acquires from what its earlier relaxed tests and loads have waited for (Y9, Y15).
         acquires: bool,
     },
     /// It makes visible the barriers in memory that the thread has initialised.
@@ -253,7 +268,7 @@ pub enum Async {
     /// `reads`, still read their sources. `wait_all` (`None`) also waits for operations that are not committed
     Wait { groups: Groups, pending: Option<u32>, reads: bool },
     /// `fence.proxy.async`
-    Publish { shared: bool, global: bool },
+    Publish { of: ProxyFence },
     /// A fence of a scope beyond the CTA, or `fence.mbarrier_init`: what later relaxed arrivals release
     Fence { of: Fenced },
     /// `barrier.cluster.arrive`
@@ -414,17 +429,30 @@ pub struct BarrierTest {
     pub p: PredId,
     /// The phase.
     pub phase: Phase,
-    /// The scope in which a successful test acquires; `None` if it is relaxed.
-    pub acquires: Option<Scope>,
+    /// The memory order of a successful test.
+    pub order: Strong,
+}
+
+impl Program {
+    /// Whether an arrival or a test at a barrier in memory is relaxed.
+    pub fn has_relaxed_barriers(&self) -> bool {
+        self.insts.iter().any(|inst| {
+            let Op::Async(Async::Barrier { action, .. }) = &inst.op else { return false };
+            let (BarrierAction::Arrive { order, .. } | BarrierAction::Test { order, .. }) = action else {
+                return false;
+            };
+            !order.orders
+        })
+    }
 }
 
 impl Op {
     /// The test of a barrier, if the operation is one.
     pub fn barrier_test(&self) -> Option<BarrierTest> {
-        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) = self
+        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, order } }) = self
         else {
             return None;
         };
-        Some(BarrierTest { place: *place, p: *p, phase: *phase, acquires: *acquires })
+        Some(BarrierTest { place: *place, p: *p, phase: *phase, order: *order })
     }
 }

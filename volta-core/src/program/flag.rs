@@ -1,11 +1,11 @@
 //! Loops that wait for a flag (rule Y15): they load one location again until a condition holds, and otherwise only
 //! compute in registers.
 
-use super::access::Access;
+use super::access::{Access, Strong};
 use super::code::{Inst, Program};
 use super::effect::Effect;
 use super::flag_rounds::FlagRounds;
-use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
+use super::op::{Address, InstId, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use super::visit::{Named, Written};
 use rustc_hash::FxHashSet;
 
@@ -31,6 +31,60 @@ pub struct FlagLoop {
     pub exit: InstId,
     /// Its rounds, if all threads of the CTA meet in each of them: where threads go on is the barrier.
     pub rounds: Option<FlagRounds>,
+}
+
+/// What repeats in such a loop: a load of a word, or an atomic operation that leaves the word as it is.
+#[derive(Clone, Copy)]
+struct Poll {
+    space: Space,
+    address: Address,
+    d: RegId,
+    access: Access,
+}
+
+impl Poll {
+    fn of(op: &Op) -> Option<Poll> {
+        let updates = |scope, orders| {
+            let strong = Some(Strong { scope, orders });
+            Access { strong, writes_back: true, ..Access::default() }
+        };
+        if let Op::Load { space, address, width: Width::W32, d, access } = op
+            && let ([Some(d)], false) = (d.as_slice(), access.read_only)
+        {
+            return Some(Poll { space: *space, address: *address, d: *d, access: *access });
+        }
+        if let Op::Atomic { update, scope, space, address, acquires, d: Some(d), a, .. } = op
+            && update.accessed() == Width::W32.bytes()
+            && update.is_neutral(*a)
+        {
+            let access = updates(*scope, *acquires);
+            return Some(Poll { space: *space, address: *address, d: *d, access });
+        }
+        if let Op::Swap(swap) = op
+            && swap.width == Width::W32
+            && swap.expected == Some(swap.new)
+        {
+            let access = updates(swap.scope, swap.acquires);
+            return Some(Poll { space: swap.space, address: swap.address, d: swap.d, access });
+        }
+        None
+    }
+
+    /// The load of a loop that waits.
+    fn waiting(self) -> Op {
+        let Poll { space, address, d, access } = self;
+        let access = Access { waits: true, ..access };
+        Op::Load { space, address, width: Width::W32, d: vec![Some(d)], access }
+    }
+
+    /// Whether a loop over it can only wait. Of plain loads in memory that may be the thread's own, that is not known.
+    fn may_wait(self) -> bool {
+        match self.space {
+            Space::Global | Space::Shared | Space::Cluster => true,
+            Space::Generic => self.access.strong.is_some(),
+            Space::Local | Space::Const | Space::Param | Space::Tensor => false,
+        }
+    }
 }
 
 /// Operations that a thread executes one after the other, whatever registers hold.
@@ -78,18 +132,17 @@ pub(super) fn mark_waits(insts: &mut [Inst]) {
     for (load, looped) in &loops {
         ahead.extend(loads_ahead(insts, *load, looped).map(|at| (at, InstId::from_index(*load))));
     }
-    let mut mark = |at: usize, mark: &dyn Fn(&mut Access)| {
-        let mut op = insts[at].op.clone();
-        if let Op::Load { access, .. } = &mut op {
-            mark(access);
-        }
-        insts[at].replace(op);
-    };
     for (load, _) in loops {
-        mark(load, &|access| access.waits = true);
+        if let Some(poll) = Poll::of(&insts[load].op) {
+            insts[load].replace(poll.waiting());
+        }
     }
     for (at, load) in ahead {
-        mark(at, &|access| access.ahead_of = Some(load));
+        let mut op = insts[at].op.clone();
+        if let Op::Load { access, .. } = &mut op {
+            access.ahead_of = Some(load);
+        }
+        insts[at].replace(op);
     }
 }
 
@@ -112,18 +165,11 @@ fn loads_ahead(insts: &[Inst], load: usize, looped: &FlagLoop) -> impl Iterator<
 }
 
 fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
-    let Inst { op: Op::Load { space, address, width: Width::W32, d, access }, guard: None, .. } =
-        insts.get(load)?
-    else {
-        return None;
-    };
-    let ([Some(d)], Some(_), Space::Global | Space::Generic | Space::Shared | Space::Cluster) =
-        (d.as_slice(), access.strong, space)
-    else {
-        return None;
-    };
+    let Inst { op, guard: None, .. } = insts.get(load)? else { return None };
+    let poll = Poll::of(op).filter(|poll| poll.may_wait())?;
+    let Poll { address, d, .. } = poll;
     let Straight { computing: condition, end } = straight(insts, load + 1, load);
-    let rounds = FlagRounds::of(insts, load, end, &condition);
+    let rounds = FlagRounds::of(insts, load, end, &condition).filter(|_| poll.access.strong.is_some());
     let (back, leaves, exit) = match &rounds {
         Some(FlagRounds { asks, .. }) => {
             (Vec::new(), PredSrc { negated: !asks.negated, ..*asks }, InstId::from_index(end))
@@ -133,8 +179,8 @@ fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
     let round: Vec<InstId> = condition.iter().copied().chain(back).collect();
     let written: FxHashSet<RegId> =
         round.iter().flat_map(|at| insts[at.index()].op.written().registers).collect();
-    let is_of_loop = |source: Src| matches!(source, Src::Reg(r) if r == *d || written.contains(&r));
-    let is_one_place = !is_of_loop(address.base) && !written.contains(d);
+    let is_of_loop = |source: Src| matches!(source, Src::Reg(r) if r == d || written.contains(&r));
+    let is_one_place = !is_of_loop(address.base) && !written.contains(&d);
     let decided: FxHashSet<PredId> =
         round.iter().flat_map(|at| insts[at.index()].op.written().predicates).collect();
     let (mut registers, mut predicates) = (Vec::new(), Vec::new());
@@ -152,7 +198,52 @@ fn flag_loop(insts: &[Inst], load: usize) -> Option<FlagLoop> {
     if !decided.contains(&leaves.pred) {
         predicates.push(leaves.pred);
     }
-    is_one_place.then_some(FlagLoop { d: *d, condition, registers, predicates, round, leaves, exit, rounds })
+    // What is loaded plainly is mostly data: other threads are waited for only where nothing else can end the loop.
+    if poll.access.strong.is_none() && !decides_alone(insts, &condition, d, leaves.pred) {
+        return None;
+    }
+    is_one_place.then_some(FlagLoop { d, condition, registers, predicates, round, leaves, exit, rounds })
+}
+
+/// Whether the condition of a loop depends on what it loads, and on nothing else that an iteration changes.
+fn decides_alone(insts: &[Inst], condition: &[InstId], d: RegId, leaves: PredId) -> bool {
+    let ops = || condition.iter().map(|at| &insts[at.index()].op);
+    let mut changed = Written::default();
+    for own in ops().map(Op::written) {
+        changed.registers.extend(own.registers);
+        changed.predicates.extend(own.predicates);
+    }
+    // What depends on the load, and what has been computed in this iteration.
+    let mut loaded = Written { registers: vec![d], ..Written::default() };
+    let mut fresh = loaded.clone();
+    for op in ops() {
+        let (mut depends, mut is_carried) = (false, false);
+        op.visit(&mut |named| match named {
+            Named::Read(Src::Reg(a)) => {
+                depends |= loaded.registers.contains(&a);
+                is_carried |= changed.registers.contains(&a) && !fresh.registers.contains(&a);
+            }
+            Named::ReadPredicate(p) => {
+                depends |= loaded.predicates.contains(&p.pred);
+                is_carried |= changed.predicates.contains(&p.pred) && !fresh.predicates.contains(&p.pred);
+            }
+            Named::Read(Src::Imm(_) | Src::Symbol(..))
+            | Named::Write(_)
+            | Named::WritePredicate(_)
+            | Named::Target(_) => {}
+        });
+        if is_carried {
+            return false;
+        }
+        let own = op.written();
+        if depends {
+            loaded.registers.extend(own.registers.iter().copied());
+            loaded.predicates.extend(own.predicates.iter().copied());
+        }
+        fresh.registers.extend(own.registers);
+        fresh.predicates.extend(own.predicates);
+    }
+    loaded.predicates.contains(&leaves)
 }
 
 /// The branch back to the load: what is computed on the way, where the loop is left, and where threads go on then.

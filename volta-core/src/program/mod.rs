@@ -46,7 +46,7 @@ mod tests;
 pub use access::{Access, Strong};
 pub use asynchronous::{
     Adds, Async, BarrierAction, BarrierTest, BulkWrite, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
-    WarpgroupProduct,
+    ProxyFence, WarpgroupProduct,
 };
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};

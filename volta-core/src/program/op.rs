@@ -593,6 +593,8 @@ pub enum Op {
         alignment: u32,
         /// `.release` or `.acq_rel`: a loop that waits for the change acquires what its thread has done (rule Y15).
         releases: bool,
+        /// `.acquire` or `.acq_rel`: matters only where it polls a flag (rule Y15).
+        acquires: bool,
         d: Option<RegId>,
         a: Src,
     },

@@ -11,8 +11,10 @@
 use super::update::{Scope, Update};
 use std::fmt::{self, Display, Formatter};
 
+use super::access::{Access, Strong};
 use super::asynchronous::{
-    Adds, Async, BarrierAction, BulkWrite, Factor, Far, Groups, MemoryPlace, Phase, WarpgroupProduct,
+    Adds, Async, BarrierAction, BulkWrite, Factor, Far, Groups, MemoryPlace, Phase, ProxyFence,
+    WarpgroupProduct,
 };
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
@@ -302,17 +304,29 @@ impl Display for Op {
             Op::Store { space, address, width, a, access } => {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
-            Op::Atomic { update, scope, space, address, alignment: _, releases, d, a } => {
-                let scope = scope_name(*scope);
-                let order = if *releases { ".release" } else { "" };
+            Op::Atomic { update, scope, space, address, alignment: _, releases, acquires, d, a } => {
+                let (scope, order) = (scope_name(*scope), atomic_order(*releases, *acquires));
                 write!(out, "{} = atomic{order}{scope}.{space}.{update} {address}, {a}", sink(d))
             }
             Op::Swap(swap) => {
-                let Swap { scope, space, address, width, d, expected, new, turn, reason: _ } = &**swap;
-                let scope = scope_name(*scope);
+                let Swap {
+                    scope,
+                    releases,
+                    acquires,
+                    space,
+                    address,
+                    width,
+                    d,
+                    expected,
+                    new,
+                    turn,
+                    reason: _,
+                } = &**swap;
+                let (scope, order) = (scope_name(*scope), atomic_order(*releases, *acquires));
+                let expected = expected.map_or_else(String::new, |expected| format!("{expected}, "));
                 let first =
                     turn.operations.first().map_or_else(String::new, |first| format!(" from {first}"));
-                write!(out, "{d} = swap{scope}.{space}.{width} {address}, {expected}, {new}{first}")
+                write!(out, "{d} = swap{order}{scope}.{space}.{width} {address}, {expected}{new}{first}")
             }
             Op::Cvta { d, a, space, to, width } => {
                 let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };
@@ -528,19 +542,25 @@ impl Display for Async {
                     None => write!(out, ".all"),
                 }
             }
-            Async::Publish { shared, global } => {
-                let space = |named, space| if named { space } else { "" };
-                write!(out, "fence.async{}{}", space(*shared, ".shared"), space(*global, ".global"))
-            }
+            Async::Publish { of } => write!(
+                out,
+                "fence.async{}",
+                match of {
+                    ProxyFence::All => "",
+                    ProxyFence::Global => ".global",
+                    ProxyFence::SharedOfCta => ".shared",
+                    ProxyFence::SharedOfCluster => ".cluster",
+                }
+            ),
             Async::Barrier { place, action } => match action {
                 BarrierAction::Init { count } => write!(out, "mbarrier.init {place}, {count}"),
                 BarrierAction::Invalidate => write!(out, "mbarrier.inval {place}"),
-                BarrierAction::Arrive { state, count, bytes, drops, releases, completes } => {
+                BarrierAction::Arrive { state, count, bytes, drops, order, completes } => {
                     if let Some(state) = state {
                         write!(out, "{state} = ")?;
                     }
                     let flag = |set, name| if set { name } else { "" };
-                    let (drops, order) = (flag(*drops, ".drop"), order(*releases));
+                    let (drops, order) = (flag(*drops, ".drop"), order_name(*order));
                     let incomplete = flag(!completes, ".incomplete");
                     write!(out, "mbarrier.arrive{drops}{order}{incomplete} {place}, {count}")?;
                     bytes.map_or(Ok(()), |bytes| write!(out, ", expects {bytes}"))
@@ -554,8 +574,8 @@ impl Display for Async {
                 }
                 BarrierAction::Expect { bytes } => write!(out, "mbarrier.expect {place}, {bytes}"),
                 BarrierAction::Complete { bytes } => write!(out, "mbarrier.complete {place}, {bytes}"),
-                BarrierAction::Test { p, phase, acquires } => {
-                    let order = order(*acquires);
+                BarrierAction::Test { p, phase, order } => {
+                    let order = order_name(*order);
                     match phase {
                         Phase::State(state) => write!(out, "{p} = mbarrier.test{order} {place}, {state}"),
                         Phase::Parity(parity) => {
@@ -569,13 +589,26 @@ impl Display for Async {
     }
 }
 
-/// The memory order of an operation on an mbarrier; `.cta` is the default and not printed.
-fn order(scope: Option<Scope>) -> &'static str {
-    match scope {
-        None => ".relaxed",
-        Some(Scope::Cta) => "",
-        Some(Scope::Cluster) => ".cluster",
-        Some(Scope::Launch) => ".launch",
+/// The memory order of an atomic operation; `.relaxed` is not printed.
+fn atomic_order(releases: bool, acquires: bool) -> &'static str {
+    match (releases, acquires) {
+        (false, false) => "",
+        (false, true) => ".acquire",
+        (true, false) => ".release",
+        (true, true) => ".acq_rel",
+    }
+}
+
+/// The memory order of an operation on an mbarrier; that of release or acquire and `.cta` is the default and not
+/// printed.
+fn order_name(Strong { scope, orders }: Strong) -> &'static str {
+    match (scope, orders) {
+        (Scope::Cta, true) => "",
+        (Scope::Cluster, true) => ".cluster",
+        (Scope::Launch, true) => ".launch",
+        (Scope::Cta, false) => ".relaxed",
+        (Scope::Cluster, false) => ".relaxed.cluster",
+        (Scope::Launch, false) => ".relaxed.launch",
     }
 }
 
@@ -699,16 +732,17 @@ impl Display for Update {
     }
 }
 
-struct AccessText<'a>(&'a super::access::Access);
+struct AccessText<'a>(&'a Access);
 
 impl Display for AccessText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let super::access::Access { read_only, strong, waits, tensor_address: _, leads_nowhere: _, ahead_of } =
+        let Access { read_only, strong, waits, writes_back, tensor_address: _, leads_nowhere: _, ahead_of } =
             *self.0;
         out.write_str(if read_only { ".nc" } else { "" })?;
         out.write_str(if waits { ".until" } else { "" })?;
+        out.write_str(if writes_back { ".atomic" } else { "" })?;
         out.write_str(if ahead_of.is_some() { ".ahead" } else { "" })?;
-        let Some(super::access::Strong { scope, orders }) = strong else { return Ok(()) };
+        let Some(Strong { scope, orders }) = strong else { return Ok(()) };
         out.write_str(if orders { ".ordered" } else { ".strong" })?;
         out.write_str(match scope {
             Scope::Cta => ".cta",

@@ -7,6 +7,7 @@
 //! turn; whether it computes an update that commutes is determined [when it runs](crate::machine). A guess is no
 //! access: whatever races with it races with the exchange.
 
+use super::access::{Access, Strong};
 use super::code::Program;
 use super::effect::{Control, Effect};
 use super::op::{Compare, InstId, Op, RegId, Special, Src};
@@ -42,7 +43,8 @@ struct Found {
 }
 
 impl Program {
-    /// Reduces each loop of compare-and-swap to one turn. Any other compare-and-swap is unsupported.
+    /// Reduces each loop of compare-and-swap to one turn, and an exchange whose result nothing reads to a strong store.
+    /// Any other compare-and-swap or exchange is unsupported.
     pub(super) fn find_swap_loops(&mut self) {
         let is_swap = |at: &usize| matches!(self.insts[*at].op, Op::Swap(_));
         let swaps: Vec<usize> = (0..self.insts.len()).filter(is_swap).collect();
@@ -55,6 +57,13 @@ impl Program {
         for at in swaps {
             let Op::Swap(swap) = &self.insts[at].op else { continue };
             let mut swap = swap.clone();
+            if swap.expected.is_none() && !self.is_read(swap.d) {
+                let Swap { scope, releases, space, address, width, new, .. } = *swap;
+                let strong = Some(Strong { scope, orders: releases });
+                let access = Access { strong, ..Access::default() };
+                self.insts[at].replace(Op::Store { space, address, width, a: vec![new], access });
+                continue;
+            }
             let Some(found) = self.swap_loop(at, &swap, &targets) else {
                 self.insts[at].replace(Op::Unsupported { reason: swap.reason });
                 continue;
@@ -74,9 +83,18 @@ impl Program {
         }
     }
 
+    /// Whether any operation reads a register.
+    fn is_read(&self, register: RegId) -> bool {
+        self.insts.iter().any(|inst| {
+            let mut reads = false;
+            inst.op.visit(&mut |named| reads |= named == Named::Read(Src::Reg(register)));
+            reads
+        })
+    }
+
     /// The loop around a compare-and-swap, if it only tries again until it succeeds.
     fn swap_loop(&self, at: usize, swap: &Swap, targets: &FxHashSet<usize>) -> Option<Found> {
-        let Src::Reg(expected) = swap.expected else { return None };
+        let Some(Src::Reg(expected)) = swap.expected else { return None };
         let behind = self.insts.iter().enumerate().skip(at + 1).take(MAX_OPERATIONS);
         let (last, back) = behind.into_iter().find(|(_, inst)| inst.op.control().is_some())?;
         let (Some(Control::Branch(first)), Some(again)) = (back.op.control(), back.guard) else {

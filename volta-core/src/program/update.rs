@@ -61,6 +61,32 @@ impl Update {
         }
     }
 
+    /// Whether the update by this operand leaves every word as it is.
+    pub(super) fn is_neutral(self, by: Src) -> bool {
+        let (Update::Integer(op, ty), Src::Imm(by)) = (self, by) else { return false };
+        let (by, mask) = (by & ty.width.mask(), ty.width.mask());
+        match op {
+            Int2::Add | Int2::Or | Int2::Xor => by == 0,
+            Int2::And => by == mask,
+            Int2::Max => by == if ty.signed { mask / 2 + 1 } else { 0 },
+            Int2::Min => by == if ty.signed { mask / 2 } else { mask },
+            Int2::Sub
+            | Int2::AddSat
+            | Int2::SubSat
+            | Int2::MulLo
+            | Int2::MulHi
+            | Int2::MulWide
+            | Int2::Mul24Lo
+            | Int2::Mul24Hi
+            | Int2::Div
+            | Int2::Rem
+            | Int2::Shl
+            | Int2::Shr
+            | Int2::MaskClamp
+            | Int2::MaskWrap => false,
+        }
+    }
+
     /// The size in bytes of what it updates.
     pub fn bytes(self) -> u32 {
         match self {
@@ -91,11 +117,16 @@ pub enum Scope {
     Launch,
 }
 
-/// `atom.cas`: replaces the contents of a location if they are as expected.
+/// `atom.cas`: replaces the contents of a location if they are as expected. `atom.exch` expects nothing; lowering leaves
+/// none of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swap {
     /// The scope in which it is atomic.
     pub scope: Scope,
+    /// `.release` or `.acq_rel`
+    pub releases: bool,
+    /// `.acquire` or `.acq_rel`
+    pub acquires: bool,
     /// The state space of the location.
     pub space: Space,
     /// The address of the location.
@@ -105,7 +136,7 @@ pub struct Swap {
     /// The register for the previous contents.
     pub d: RegId,
     /// The expected contents.
-    pub expected: Src,
+    pub expected: Option<Src>,
     /// The new contents.
     pub new: Src,
     /// One turn of the loop around it.
@@ -150,10 +181,20 @@ impl Turn {
 impl Swap {
     /// Calls `visit` with everything that it names, the address first.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
-        let Swap { scope: _, space: _, address, width: _, d, expected, new, turn, reason: _ } = self;
-        [Named::Read(address.base), Named::Read(*expected), Named::Read(*new)]
-            .into_iter()
-            .for_each(&mut *visit);
+        let Swap {
+            scope: _,
+            releases: _,
+            acquires: _,
+            space: _,
+            address,
+            width: _,
+            d,
+            expected,
+            new,
+            turn,
+            reason: _,
+        } = self;
+        [Some(address.base), *expected, Some(*new)].into_iter().flatten().for_each(|a| visit(Named::Read(a)));
         let source = |pred: &_| Named::ReadPredicate(PredSrc { pred: *pred, negated: false });
         turn.reads.registers.iter().for_each(|a| visit(Named::Read(Src::Reg(*a))));
         turn.reads.predicates.iter().for_each(|p| visit(source(p)));

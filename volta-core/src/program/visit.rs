@@ -127,7 +127,17 @@ impl Op {
                 visit(Read(address.base));
                 a.iter().for_each(|a| visit(Read(*a)));
             }
-            Op::Atomic { update: _, scope: _, space: _, address, alignment: _, releases: _, d, a } => {
+            Op::Atomic {
+                update: _,
+                scope: _,
+                space: _,
+                address,
+                alignment: _,
+                releases: _,
+                acquires: _,
+                d,
+                a,
+            } => {
                 [Read(address.base), Read(*a)].into_iter().for_each(&mut *visit);
                 d.iter().for_each(|d| visit(Write(*d)));
             }

@@ -122,6 +122,12 @@ impl Cta<'_> {
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two accesses, `__syncwarp()` orders the threads \
              of a warp, `__syncthreads()` those of the block"
+        } else if [&conflict.earlier, &conflict.later].into_iter().any(|access| self.polls_plainly(access)) {
+            "a loop that waits for another thread loads by strong operations, and that thread stores by them: \
+             `ld.acquire` and `st.release` (`cuda::atomic_ref`), `volatile` with fences, or atomics"
+        } else if one != other && self.is_narrow(&conflict) {
+            "an operation whose scope is the block (`atomicAdd_block`, `.cta`) is atomic for threads of its own CTA \
+             alone: for those of others its scope must be the device (`atomicAdd`, `.gpu`), or in a cluster `.cluster`"
         } else if one != other {
             if self.launch.cooperative {
                 "a barrier of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag \
@@ -140,6 +146,17 @@ impl Cta<'_> {
             fault.timeline = self.meetings.timeline(self.launch, self.linear, accesses);
         }
         stop
+    }
+
+    /// Whether an access is a plain load of a loop that only waits.
+    fn polls_plainly(&self, access: &Access) -> bool {
+        let op = &self.launch.program.insts[access.inst.index()].op;
+        matches!(op, Op::Load { access, .. } if access.waits && access.strong.is_none())
+    }
+
+    /// Whether two accesses would not race if their scopes contained both threads.
+    fn is_narrow(&self, conflict: &Conflict) -> bool {
+        conflict.later.agent.goes_with(conflict.earlier.agent)
     }
 
     /// The verb for an access, as used in messages.

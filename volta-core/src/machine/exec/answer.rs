@@ -22,8 +22,7 @@ impl Cta<'_> {
         for lane in mask {
             let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
             let asked = number_of(self.mbarriers.asked.questions.len());
-            let question =
-                Question { thread: warp.thread(lane), pc, barrier, phase, acquires: test.acquires };
+            let question = Question { thread: warp.thread(lane), pc, barrier, phase, order: test.order };
             self.mbarriers.asked.questions.push(question);
             let answer = self.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
             warp.predicate_mut(test.p).set(lane, Truth::Answer(answer));
@@ -37,9 +36,9 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: Lane,
         pc: InstId,
-        BarrierTest { place, p, phase, acquires }: BarrierTest,
+        BarrierTest { place, p, phase, order }: BarrierTest,
     ) -> Result<(usize, i64), Stop> {
-        let action = BarrierAction::Test { p, phase, acquires };
+        let action = BarrierAction::Test { p, phase, order };
         let key = self.barrier_at(warp, lane, pc, place, &action)?;
         let Some(barrier) = self.mbarriers.alive.get(&key) else {
             let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
@@ -145,7 +144,7 @@ impl Cta<'_> {
         let (barrier, phase) = meant?;
         if question.thread == warp.thread(lane)
             && (question.barrier, question.phase) == (barrier, phase)
-            && (question.acquires == test.acquires || test.acquires.is_none())
+            && (question.order == test.order || question.order.orders && !test.order.orders)
         {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! complete races, so no execution without a fault can tell the difference.
 
 use super::super::agent::Agent;
-use super::super::clock::AsyncSpace;
+use super::super::clock::{AsyncSpace, Publishes};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::{Backing, locate};
@@ -17,7 +17,9 @@ use super::tile::Tile;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::number::format::Format;
-use crate::program::{BulkWrite, Far, InstId, Int, Int2, MemoryPlace, Scope, Space, Src, Update, Width};
+use crate::program::{
+    BulkWrite, Far, InstId, Int, Int2, MemoryPlace, ProxyFence, Scope, Space, Src, Update, Width,
+};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
@@ -105,15 +107,15 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let copy = self.begin_bulk()?;
         let agent = |space| Agent::Copy { number: copy, proxy: Some(space), update: None };
-        let (shared_reader, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
         let update = update.map(|update| (update, Scope::Launch));
-        let writer = Agent::Copy { number: copy, proxy: Some(AsyncSpace::Shared), update };
         let own = warp.rank;
+        let rank = self.rank_of_address(near).unwrap_or(own);
+        let writer = Agent::Copy { number: copy, proxy: Some(AsyncSpace::Shared(rank)), update };
         let bytes = match from {
             Far::Bytes { at, count } => {
                 let far = self.address_of(warp, lane, pc, *at)?;
                 let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
-                let reader = if is_shared { shared_reader } else { reader };
+                let reader = agent(if is_shared { AsyncSpace::Shared(own) } else { AsyncSpace::Global });
                 if is_shared {
                     // The copy also reads the memory of this CTA, which must exist until the copy is complete.
                     self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank: own });
@@ -122,10 +124,9 @@ impl Cta<'_> {
             }
             Far::Tile { map, at } => {
                 let tile = self.tile(warp, lane, pc, *map, at)?;
-                self.copy_tile(warp, lane, pc, near, &tile, ((writer, reader), true))?
+                self.copy_tile(warp, lane, pc, near, &tile, ((writer, agent(AsyncSpace::Global)), true))?
             }
         };
-        let rank = self.rank_of_address(near).unwrap_or(own);
         self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
         self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
@@ -229,7 +230,8 @@ impl Cta<'_> {
             };
             let writer = |update| Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global), update };
             let launch_wide = |update: Update| (update, Scope::Launch);
-            let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared), update: None };
+            let proxy = Some(AsyncSpace::Shared(warp.rank));
+            let reader = Agent::Copy { number: reads, proxy, update: None };
             let near = stores.0;
             match to {
                 Far::Bytes { at, count } => {
@@ -499,23 +501,19 @@ impl Cta<'_> {
     }
 
     /// `fence.proxy.async`: makes everything that happens before it visible to the async proxy (Y10).
-    pub(super) fn publish(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        shared: bool,
-        global: bool,
-    ) -> Result<(), Stop> {
+    pub(super) fn publish(&mut self, warp: &Warp, mask: LaneMask, of: ProxyFence) -> Result<(), Stop> {
+        // Without clusters, the CTA reaches no shared memory but its own.
+        let is_alone = self.launch.cluster_ranks() == 1;
         // The epoch detector never runs with asynchronous operations of that proxy.
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
-        for space in AsyncSpace::ALL {
-            let named = match space {
-                AsyncSpace::Shared => shared,
-                AsyncSpace::Global => global,
-            };
-            for lane in if named { mask } else { LaneMask::NONE } {
-                exact.clocks.publish(warp.thread(lane) as usize, space);
-            }
+        let spaces: &[Publishes] = match of {
+            ProxyFence::All => &[Publishes::Shared, Publishes::Global],
+            ProxyFence::Global => &[Publishes::Global],
+            ProxyFence::SharedOfCta if !is_alone => &[Publishes::SharedOf(warp.rank)],
+            ProxyFence::SharedOfCta | ProxyFence::SharedOfCluster => &[Publishes::Shared],
+        };
+        for (lane, space) in mask.iter().flat_map(|lane| spaces.iter().map(move |space| (lane, *space))) {
+            exact.clocks.publish(warp.thread(lane) as usize, space);
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl Cta<'_> {
                 self.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
                 Ok(())
             }
-            Async::Publish { shared, global } => self.publish(warp, mask, *shared, *global),
+            Async::Publish { of } => self.publish(warp, mask, *of),
             Async::Tensor(operation) => self.tensor(warp, mask, pc, operation),
             Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
         }

@@ -55,20 +55,26 @@ impl Cta<'_> {
         let Op::Load { space, address, access, .. } = &self.launch.program.insts[pc.index()].op else {
             return Err(Stop::Defect("lanes wait for a flag at an operation that is not a load"));
         };
-        let Strong { scope, orders } =
-            access.strong.ok_or(Stop::Defect("lanes wait for a flag by a load that is not strong"))?;
+        let access = *access;
         let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let mut offsets = [0; 32];
-        let agent = Agent::Waiter { scope };
-        let place = (*space, address);
-        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: false };
+        let agent = access.strong.map_or(Agent::Thread, |Strong { scope, .. }| Agent::Waiter { scope });
+        let (place, writes) = ((*space, address), access.writes_back);
+        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes };
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        if writes {
+            self.writable(warp, &at, BYTES)?;
+        }
         if let Backing::Local(_) = at.object.backing {
             let message = "a loop waits for a flag in its own thread's local memory".to_string();
             return Err(self.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
         let held = self.peek(warp, lane, &at, key.1);
+        if access.strong.is_none() {
+            // It races with whatever it waits for.
+            self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        }
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         self.flags.at(key, &mut exact.clocks, || word(held, pc));
         let before = exact.clocks.snapshot(thread as usize);
@@ -109,15 +115,18 @@ impl Cta<'_> {
         let agent = flag.agent;
         // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        if writes {
+            self.rewrite_cell(warp, lane, &at, key.1)?;
+        }
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         clocks.release(number);
         clocks.learn_past(number, &learned);
-        if orders {
+        if access.strong.is_some_and(|strong| strong.orders) {
             clocks.learn(number, &mut learned);
         } else {
-            self.flags.pending.entry(number).or_default().add_all(&learned);
-            self.flags.pending_near.entry(number).or_default().add_all(&near);
+            clocks.keep(number, &learned, false);
+            clocks.keep(number, &near, true);
         }
         if outcome.changes != 0 {
             let mut seen = super::super::clock::Joined::default();
@@ -138,6 +147,15 @@ impl Cta<'_> {
             self.flags.ahead.remove(&number);
         }
         Ok(true)
+    }
+
+    /// A lane's atomic operation writes back what a flag holds.
+    fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        match exact.access((at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true) {
+            Ok(()) => Ok(()),
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
+        }
     }
 
     /// A lane loads a flag ahead of a loop that waits for it in rounds. The run continues as if it had not found what the

@@ -1,9 +1,9 @@
 //! Operations on barriers in shared memory (rule Y9), for the lanes of a warp.
 
 use super::super::agent::Agent;
-use super::super::clock::Clocks;
+use super::super::clock::{Clocks, Joined};
 use super::super::cta::{Cta, Detector, Stop};
-use super::super::mbarrier::{Asked, Event, Mbarrier, Started, Wrong};
+use super::super::mbarrier::{Asked, Event, Mbarrier, Releases, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::phase_history::{Step, StepKind};
@@ -15,7 +15,7 @@ use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
-    Written,
+    Strong, Written,
 };
 use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 
@@ -92,19 +92,26 @@ impl Cta<'_> {
                 }
                 Ok(())
             }
-            BarrierAction::Arrive { state, count, bytes, drops, releases, completes } => {
+            BarrierAction::Arrive { state, count, bytes, drops, order, completes } => {
                 let count = number(self, warp, *count, "a count of arrivals")?;
                 let bytes = match bytes {
                     Some(bytes) => i64::from(number(self, warp, *bytes, "a number of bytes")?),
                     None => 0,
                 };
                 let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
+                let is_near = self.launch.objects.get(key.0).rank == warp.rank;
+                let releases = match order {
+                    Strong { orders: true, .. } => Releases::All,
+                    // Threads of another CTA are outside of its scope.
+                    Strong { scope: Scope::Cta, orders: false } if !is_near => Releases::Nothing,
+                    Strong { orders: false, .. } => Releases::Fenced { is_near },
+                };
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.expect_more(event, bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
-                    barrier.arrive(clocks, event, count, releases.is_some())
+                    barrier.arrive(clocks, event, count, releases)
                 })?;
                 if let Some(state) = state {
                     let token = number_of(self.mbarriers.states.len());
@@ -123,7 +130,7 @@ impl Cta<'_> {
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.current.copies.extend(copies);
                     if *counted {
-                        return barrier.arrive(clocks, event, 1, false);
+                        return barrier.arrive(clocks, event, 1, Releases::Nothing);
                     }
                     // The phase waits for one more arrival, and this is that arrival.
                     barrier.is_determined(clocks, event, ("arrives", false))?;
@@ -178,7 +185,7 @@ impl Cta<'_> {
         for key in keys {
             self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                 barrier.current.commits.push(commit);
-                barrier.arrive(clocks, event, 1, false)
+                barrier.arrive(clocks, event, 1, Releases::Nothing)
             })?;
             self.end_phase(warp, lane, pc, key)?;
         }
@@ -315,7 +322,7 @@ impl Cta<'_> {
         if let Some(message) = wrong.filter(|_| is_remote) {
             return Err(self.misuse(message.to_string(), warp, lane, pc));
         }
-        if let BarrierAction::Arrive { releases: Some(Scope::Cta), .. } = action
+        if let BarrierAction::Arrive { order: Strong { scope: Scope::Cta, orders: true }, .. } = action
             && is_remote
         {
             self.relied.on_narrow_scope(pc);
@@ -371,16 +378,16 @@ impl Cta<'_> {
         if let Op::Load { .. } = self.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
         }
-        let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
+        let BarrierTest { place, p, phase, order } = self.test_at(pc)?;
         let Some(polling) = self.launch.program.polling(pc) else {
             self.ask_once(warp, mask, pc)?;
             return Ok((mask, pc.next()));
         };
         let mut over = LaneMask::NONE;
         for lane in mask {
-            let action = BarrierAction::Test { p, phase, acquires };
+            let action = BarrierAction::Test { p, phase, order };
             let key = self.barrier_at(warp, lane, pc, place, &action)?;
-            if self.is_phase_over(warp, lane, pc, key, phase, acquires)? {
+            if self.is_phase_over(warp, lane, pc, key, phase, order)? {
                 over |= LaneMask::of(lane);
             }
         }
@@ -481,17 +488,12 @@ impl Cta<'_> {
         test.ok_or(Stop::Defect("lanes wait for a phase at an operation that tests no phase"))
     }
 
-    /// The mbarrier, the phase and the scope of acquisition that each lane tests.
-    fn asked_at(
-        &self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-    ) -> Result<Vec<(u64, Value, Option<Scope>)>, Stop> {
-        let BarrierTest { place, phase, acquires, .. } = self.test_at(pc)?;
+    /// The mbarrier, the phase and the memory order of the test of each lane.
+    fn asked_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<Vec<(u64, Value, Strong)>, Stop> {
+        let BarrierTest { place, phase, order, .. } = self.test_at(pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
         let addresses = self.addresses(warp, mask, place.address, pc)?;
-        let asked = mask.iter().map(|lane| (addresses[lane], self.value(warp, source, lane), acquires));
+        let asked = mask.iter().map(|lane| (addresses[lane], self.value(warp, source, lane), order));
         Ok(asked.collect())
     }
 
@@ -503,17 +505,32 @@ impl Cta<'_> {
         pc: InstId,
         key: (u32, u64),
         phase: Phase,
-        acquires: Option<Scope>,
+        order: Strong,
     ) -> Result<bool, Stop> {
         let asked = self.phase_named(warp, lane, pc, key, phase)?;
         let (mut over, mut is_reached) = (false, false);
+        let mut kept = (!order.orders).then(Joined::default);
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            over = barrier.ask(clocks, event, asked, acquires.is_some())?;
+            over = barrier.ask(clocks, event, asked, kept.as_mut())?;
             is_reached |= barrier.is_reached;
             Ok(())
         })?;
-        if is_reached && acquires == Some(Scope::Cta) {
-            self.relied.on_narrow_scope(pc);
+        let is_narrow = is_reached && order.scope == Scope::Cta;
+        match kept {
+            None if is_narrow => self.relied.on_narrow_scope(pc),
+            None => {}
+            Some(kept) if !is_narrow => {
+                let Detector::VectorClock(exact) = &mut self.order else {
+                    return Err(Stop::NeedVectorClocks);
+                };
+                let thread = warp.thread(lane) as usize;
+                exact.clocks.keep(thread, &kept, false);
+                if !is_reached {
+                    exact.clocks.keep(thread, &kept, true);
+                }
+            }
+            // Threads of other CTAs, which may have arrived, are outside of its scope.
+            Some(_) => {}
         }
         Ok(over)
     }

@@ -173,7 +173,7 @@ impl Cta<'_> {
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
-            Op::Atomic { update, scope, space, address, alignment, releases, d, a } => {
+            Op::Atomic { update, scope, space, address, alignment, releases, acquires: _, d, a } => {
                 let place = (*space, *address, *alignment);
                 self.atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
             }

@@ -1,6 +1,7 @@
 //! Matrices in shared memory that descriptors define (rules Y12, Y14): the location and the values of their elements.
 
 use super::super::agent::Agent;
+use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, pretty_name};
 use super::super::tensor_map::{PIECE, swizzled};
@@ -76,13 +77,13 @@ impl Layout {
     }
 }
 
-/// A read of a factor, and the agent that makes it.
+/// A read of a factor, and the number of the operation that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FactorRead {
     pub(super) element: MatrixElement,
     /// Its extent in m or n, and in k.
     pub(super) extent: (usize, usize),
-    pub(super) agent: Agent,
+    pub(super) number: u32,
 }
 
 /// A matrix in the shared memory of the CTA `rank` of the cluster, in the variable `of` if that is known.
@@ -97,7 +98,7 @@ pub(super) struct SharedMatrix<'m> {
 pub(super) type Take<'t> = dyn FnMut(&mut Cta<'_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
 
 impl Cta<'_> {
-    /// Reads a matrix in shared memory, and passes its elements to `take` as terms. The agent knows what all lanes of
+    /// Reads a matrix in shared memory, and passes its elements to `take` as terms. The operation knows what all lanes of
     /// `readers` know.
     pub(super) fn read_factor(
         &mut self,
@@ -108,9 +109,9 @@ impl Cta<'_> {
         read: FactorRead,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let FactorRead { element, extent, agent } = read;
+        let FactorRead { element, extent, number } = read;
         let lane = readers.first().copied().unwrap_or_default();
-        let read = (element.bytes(), extent, agent);
+        let read = (element.bytes(), extent, number);
         self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |cta, warp, place, value| {
             take(place, cta.raw_element(warp, pc, element, value, lane)?);
             Ok(())
@@ -124,7 +125,7 @@ impl Cta<'_> {
         readers: &[Lane],
         pc: InstId,
         SharedMatrix { layout, of, rank }: SharedMatrix<'_>,
-        (bytes, (rows, k), agent): (u32, (usize, usize), Agent),
+        (bytes, (rows, k), number): (u32, (usize, usize), u32),
         take: &mut Take<'_>,
     ) -> Result<(), Stop> {
         let lane = readers.first().copied().unwrap_or_default();
@@ -142,6 +143,7 @@ impl Cta<'_> {
         };
         let window = self.launch.objects.address(of, rank) & !ADDRESS;
         let space = if rank == warp.rank { Space::Shared } else { Space::Cluster };
+        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(rank)), update: None };
         let inside = (PIECE / u64::from(bytes)) as usize;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
         for row in 0..outer {
@@ -154,10 +156,10 @@ impl Cta<'_> {
                 let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 self.lies_by_pattern(warp, &at, layout.swizzle)?;
-                for number in 0..inside {
-                    let offset = at.offsets[lane] + number as u64 * u64::from(bytes);
+                for within in 0..inside {
+                    let offset = at.offsets[lane] + within as u64 * u64::from(bytes);
                     let value = self.matrix_element(warp, &at, offset, bytes, readers)?;
-                    let along = step * inside + number;
+                    let along = step * inside + within;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {
                         take(self, warp, place, value)?;

@@ -1,7 +1,6 @@
 //! Copies from shared to tensor memory (`tcgen05.cp`, rule Y14), which one thread starts.
 
 use super::super::agent::Agent;
-use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Stop};
 use super::super::order::Pipeline;
 use super::super::packed::Cell;
@@ -28,7 +27,6 @@ impl Cta<'_> {
             return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
-        let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let (layout, of) = self.described(warp, lane, pc, from, true)?;
         let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };
@@ -39,7 +37,7 @@ impl Cta<'_> {
             &[lane],
             pc,
             matrix,
-            (4, extent, reader),
+            (4, extent, number),
             &mut |cta, _, (row, across), word| {
                 let pieces = cta.packed.split(word, 4);
                 words.push((row as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.packed)));

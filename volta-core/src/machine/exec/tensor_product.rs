@@ -1,7 +1,6 @@
 //! Products into tensor memory (`tcgen05.mma`, rule Y14), started by one thread.
 
 use super::super::agent::Agent;
-use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::mbarrier::Started;
 use super::super::packed::{Cell, PackedPart};
@@ -38,11 +37,6 @@ pub(super) struct Multiplied<'p> {
 }
 
 impl Multiplied<'_> {
-    /// The agent of its reads of shared memory.
-    fn reader(&self) -> Agent {
-        Agent::Copy { number: self.number, proxy: Some(AsyncSpace::Shared), update: None }
-    }
-
     /// The agent of its accesses to tensor memory.
     pub(super) fn by(&self) -> (InstId, Agent) {
         (self.pc, Agent::Copy { number: self.number, proxy: None, update: None })
@@ -174,13 +168,13 @@ impl Cta<'_> {
         started: &Multiplied<'_>,
         [a, b]: [MatrixElement; 2],
     ) -> Result<(), Stop> {
-        let Multiplied { product, shape, ref ctas, adds, lane, pc, .. } = *started;
-        let (d, by, reader) = (shape.result, started.by(), started.reader());
+        let Multiplied { product, shape, ref ctas, adds, lane, pc, number, .. } = *started;
+        let (d, by) = (shape.result, started.by());
         let mut left = Terms::new(shape.rows, shape.k);
         match &product.a {
             LeftFactor::Shared(factor) => {
                 let extent = (shape.rows / ctas.len(), shape.k);
-                let read = FactorRead { element: a, extent, agent: reader };
+                let read = FactorRead { element: a, extent, number };
                 let (layout, of) = self.described(warp, lane, pc, factor, !shape.transposed[0])?;
                 for (half, rank) in ctas.iter().enumerate() {
                     let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
@@ -208,7 +202,7 @@ impl Cta<'_> {
         let (layout, of) = self.described(warp, lane, pc, &product.b, !shape.transposed[1])?;
         for (half, rank) in ctas.iter().enumerate() {
             let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
-            let read = FactorRead { element: b, extent, agent: reader };
+            let read = FactorRead { element: b, extent, number };
             self.read_factor(warp, &[lane], pc, matrix, read, &mut |(column, at), raw| {
                 right.set((at, half * extent.0 + column), raw);
             })?;
@@ -259,9 +253,9 @@ impl Cta<'_> {
 
     /// Performs the accesses of a product whose elements are not evaluated, and marks its results as unknown (rule S2).
     fn touch_product(&mut self, warp: &mut Warp, started: &Multiplied<'_>) -> Result<(), Stop> {
-        let Multiplied { product, shape, ref ctas, adds, lane, pc, .. } = *started;
+        let Multiplied { product, shape, ref ctas, adds, lane, pc, number, .. } = *started;
         self.relied.on_unevaluated(pc);
-        let (by, reader) = (started.by(), started.reader());
+        let by = started.by();
         let columns = (ROW_BYTES / 4) as usize;
         let of_cta = |count: usize| (count / ctas.len(), ROW_BYTES as usize);
         let shared = match &product.a {
@@ -286,7 +280,7 @@ impl Cta<'_> {
                     &[lane],
                     pc,
                     matrix,
-                    (1, extent, reader),
+                    (1, extent, number),
                     &mut |_, _, _, _| Ok(()),
                 )?;
             }

@@ -4,8 +4,7 @@
 //! As with copies, results are written immediately: accessing the registers of a product, or writing its operands,
 //! before the product is over is a fault.
 
-use super::super::agent::Agent;
-use super::super::clock::{AsyncSpace, Joined};
+use super::super::clock::Joined;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
@@ -203,7 +202,6 @@ impl Cta<'_> {
         self.take_registers(warp, pc, product)?;
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let number = exact.begin_copy();
-        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared), update: None };
         let kind = product.product;
         let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;
@@ -227,7 +225,7 @@ impl Cta<'_> {
                     &readers,
                     pc,
                     SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
-                    FactorRead { element: kind.a, extent, agent },
+                    FactorRead { element: kind.a, extent, number },
                     &mut |(row, at), raw| {
                         if own.contains(&row) {
                             left.set((row - first, at), raw);
@@ -250,7 +248,7 @@ impl Cta<'_> {
             &readers,
             pc,
             SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
-            FactorRead { element: kind.b, extent: (n, k), agent },
+            FactorRead { element: kind.b, extent: (n, k), number },
             &mut |(column, at), raw| {
                 right.set((at, column), raw);
             },

@@ -34,7 +34,7 @@ impl Analysis<'_> {
         if !self.sums.is_address(place) {
             return Some(ADDRESSED);
         }
-        let numbers = [swap.expected, swap.new].map(|source| self.form(state, source).is_number());
-        (numbers != [true; 2]).then_some(COMPUTED)
+        let mut words = swap.expected.into_iter().chain([swap.new]);
+        (!words.all(|source| self.form(state, source).is_number())).then_some(COMPUTED)
     }
 }

@@ -117,15 +117,24 @@ pub(super) fn bulk_update(x: &Operation<'_, '_>, op: Int2, ty: Type, is_far: boo
 }
 
 fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
-    let orders = [("relaxed", false), ("acquire", false), ("release", true), ("acq_rel", true)];
-    let releases = x.choose(&orders).unwrap_or(false);
+    let none = (false, false);
+    let orders = [
+        ("relaxed", none),
+        ("acquire", (false, true)),
+        ("release", (true, false)),
+        ("acq_rel", (true, true)),
+    ];
+    let (releases, acquires) = x.choose(&orders).unwrap_or(none);
     let scope = x.choose(&SCOPES).unwrap_or(Scope::Launch);
     let space = space(x);
     if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
         return Err(x.unsupported("atomics access shared or global memory"));
     }
     if has_result && x.flag("cas") {
-        return swap(x, scope, space);
+        return swap(x, (scope, releases, acquires), space, true);
+    }
+    if has_result && x.flag("exch") {
+        return swap(x, (scope, releases, acquires), space, false);
     }
     let op = operation(x)?;
     if x.choose(&[("v2", ()), ("v4", ()), ("v8", ())]).is_some() {
@@ -146,7 +155,8 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
         (false, _) | (true, Operand::Sink(_)) => None,
         (true, _) => Some(x.destination(0, width)?),
     };
-    let one = Op::Atomic { update, scope, space, address, alignment: width.bytes(), releases, d, a };
+    let one =
+        Op::Atomic { update, scope, space, address, alignment: width.bytes(), releases, acquires, d, a };
     if let Type::FloatPair(format) = ty {
         pair(x, format, one)
     } else {
@@ -155,23 +165,43 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     }
 }
 
-/// `atom{.order}{.scope}{.space}.cas{.cache_hint}.type d, [a], b, c`. Whether it belongs to a loop that is an update is
-/// determined from the surrounding code later.
-fn swap(x: &mut Operation<'_, '_>, scope: Scope, space: Space) -> Lowered {
+/// `atom{.order}{.scope}{.space}.cas{.cache_hint}.type d, [a], b, c`, and `.exch`, which expects nothing. Whether it
+/// belongs to a loop that is an update, polls a flag or is a mere store is determined from the surrounding code later.
+fn swap(
+    x: &mut Operation<'_, '_>,
+    (scope, releases, acquires): (Scope, bool, bool),
+    space: Space,
+    expects: bool,
+) -> Lowered {
     let Fail::Unsupported(reason) = x.unsupported(EXCHANGE) else { return Err(x.wrong_type()) };
     let hint = x.flag("L2::cache_hint");
     let ty = x.ty()?;
     let Type::Bits(width) = ty else { return Err(Fail::Unsupported(reason)) };
-    x.done(4 + usize::from(hint))?;
-    policy(x, 4, hint)?;
-    if matches!(x.operand(0)?, Operand::Sink(_)) {
-        return Err(Fail::Unsupported(reason));
-    }
-    let d = x.destination(0, width)?;
+    let count = if expects { 4 } else { 3 };
+    x.done(count + usize::from(hint))?;
+    policy(x, count, hint)?;
+    let d = match x.operand(0)? {
+        Operand::Sink(_) if expects => return Err(Fail::Unsupported(reason)),
+        Operand::Sink(_) => x.temporary(),
+        _ => x.destination(0, width)?,
+    };
     let (address, space) = x.address(1, space)?;
-    let (expected, new) = (x.source(2, ty)?, x.source(3, ty)?);
+    let expected = if expects { Some(x.source(2, ty)?) } else { None };
+    let new = x.source(count - 1, ty)?;
     let turn = Turn::without_operations(d);
-    x.push(Op::Swap(Box::new(Swap { scope, space, address, width, d, expected, new, turn, reason })));
+    x.push(Op::Swap(Box::new(Swap {
+        scope,
+        releases,
+        acquires,
+        space,
+        address,
+        width,
+        d,
+        expected,
+        new,
+        turn,
+        reason,
+    })));
     Ok(())
 }
 
@@ -197,7 +227,7 @@ fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
 
 /// Each half of a pair is updated atomically by itself.
 fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
-    let Op::Atomic { update, scope, space, address, alignment, releases, d, a } = whole else {
+    let Op::Atomic { update, scope, space, address, alignment, releases, acquires, d, a } = whole else {
         return Ok(());
     };
     let Some(part) = float_width(format) else { return Err(x.wrong_type()) };
@@ -210,7 +240,17 @@ fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
         let address = Address { offset, ..address };
         let alignment = if at == 0 { alignment } else { part.bytes() };
         let d = old.map(|old| old[at]);
-        x.push(Op::Atomic { update, scope, space, address, alignment, releases, d, a: Src::Reg(half) });
+        x.push(Op::Atomic {
+            update,
+            scope,
+            space,
+            address,
+            alignment,
+            releases,
+            acquires,
+            d,
+            a: Src::Reg(half),
+        });
     }
     if let (Some(d), Some(old)) = (d, old) {
         x.push(Op::Pack { d, parts: old.map(Src::Reg).to_vec(), part });

@@ -3,6 +3,7 @@
 use super::copy::place;
 use super::memory::space;
 use super::{Row, Types, row};
+use crate::program::access::Strong;
 use crate::program::asynchronous::{Async, BarrierAction, MemoryPlace, Phase};
 use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
@@ -58,7 +59,7 @@ fn mbarrier(x: &mut Operation<'_, '_>) -> Lowered {
             act(x, place, BarrierAction::Invalidate)
         }
         Kind::Expect | Kind::Complete => {
-            scope(x, "relaxed")?;
+            order(x, "relaxed")?;
             let space = barrier_space(x, true)?;
             x.done(2)?;
             let place = place(x, 0, space)?;
@@ -98,20 +99,20 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<
     }
 }
 
-/// Takes `.sem.scope`, by default `strong` and `.cta`; returns the scope unless the semantics is relaxed.
-fn scope(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<Option<Scope>> {
-    let Some(is_strong) = x.choose(&[(strong, true), ("relaxed", false)]) else {
-        return Ok(Some(Scope::Cta));
+/// Takes `.sem.scope`, by default `strong` and `.cta`.
+fn order(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<Strong> {
+    let Some(orders) = x.choose(&[(strong, true), ("relaxed", false)]) else {
+        return Ok(Strong { scope: Scope::Cta, orders: true });
     };
     let scope = x.require(&[("cta", Scope::Cta), ("cluster", Scope::Cluster)])?;
-    Ok(Some(scope).filter(|_| is_strong))
+    Ok(Strong { scope, orders })
 }
 
 /// `mbarrier.arrive{_drop}{.expect_tx}{.noComplete}{.sem.scope}{.space}.b64 state, [addr]{, count}`
 fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
     let expects = x.flag("expect_tx");
     let completes = !x.flag("noComplete");
-    let releases = scope(x, "release")?;
+    let order = order(x, "release")?;
     let space = barrier_space(x, true)?;
     let operands = x.done_within(if expects || !completes { 3 } else { 2 }, 3)?;
     let place = place(x, 1, space)?;
@@ -119,13 +120,13 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
     let state = if let Operand::Sink(_) = operand { None } else { Some(x.destination(0, Width::W64)?) };
     let given = if operands == 3 { Some(x.source(2, U32)?) } else { None };
     let (count, bytes) = if expects { (Src::Imm(1), given) } else { (given.unwrap_or(Src::Imm(1)), None) };
-    act(x, place, BarrierAction::Arrive { state, count, bytes, drops, releases, completes })
+    act(x, place, BarrierAction::Arrive { state, count, bytes, drops, order, completes })
 }
 
 /// `mbarrier.{test,try}_wait{.parity}{.sem.scope}{.space}.b64 p, [addr], phase{, suspendTimeHint}`
 fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
     let parity = x.flag("parity");
-    let acquires = scope(x, "acquire")?;
+    let order = order(x, "acquire")?;
     let space = barrier_space(x, false)?;
     let operands = x.done_within(3, if suspends { 4 } else { 3 })?;
     let place = place(x, 1, space)?;
@@ -137,5 +138,5 @@ fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
         return Err(x.expected("a predicate register", operand));
     };
     let phase = if parity { Phase::Parity(x.source(2, U32)?) } else { Phase::State(x.source(2, B64)?) };
-    act(x, place, BarrierAction::Test { p, phase, acquires })
+    act(x, place, BarrierAction::Test { p, phase, order })
 }

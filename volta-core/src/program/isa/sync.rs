@@ -2,7 +2,7 @@
 
 use super::memory::SCOPES;
 use super::{Row, Types, row};
-use crate::program::asynchronous::{Async, Fenced};
+use crate::program::asynchronous::{Async, Fenced, ProxyFence};
 use crate::program::op::{Barrier, Bool2, Int, Op, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -152,12 +152,14 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
 /// A proxy fence (rule Y10). The one for aliases concerns virtual addresses, which the model does not have; one-way
 /// forms publish nothing here.
 fn proxy(x: &mut Operation<'_, '_>) -> Lowered {
-    let is_async =
-        x.require(&[("alias", false), ("async", true), ("async.global", true), ("async::generic", false)])?;
-    let spaces =
-        [("global", (false, true)), ("shared::cta", (true, false)), ("shared::cluster", (true, false))];
-    let (shared, global) = x.choose(&spaces).unwrap_or((true, true));
+    let is_async = x.require(&[("alias", false), ("async", true), ("async::generic", false)])?;
+    let spaces = [
+        ("global", ProxyFence::Global),
+        ("shared::cta", ProxyFence::SharedOfCta),
+        ("shared::cluster", ProxyFence::SharedOfCluster),
+    ];
+    let of = x.choose(&spaces).unwrap_or(ProxyFence::All);
     x.done(0)?;
-    x.push(if is_async { Op::Async(Async::Publish { shared, global }) } else { Op::Nop });
+    x.push(if is_async { Op::Async(Async::Publish { of }) } else { Op::Nop });
     Ok(())
 }
