@@ -208,6 +208,8 @@ section! {
         strict_stores: bool = false, Tightens;
         /// a write by the async proxy after a read by a thread needs a proxy fence as well (Y10)
         strict_proxies: bool = false, Tightens;
+        /// which lane `elect.sync` chooses is not known (Y4)
+        strict_election: bool = false, Tightens;
         /// a number below zero, such as `-1e4`: known floats up to it are read as `-inf` (V3)
         mask_below: Option<i128> = None, Relaxes("known floats up to a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)

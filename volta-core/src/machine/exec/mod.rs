@@ -267,7 +267,7 @@ impl Cta<'_> {
             Op::MatchAny { d, a, width, mask: _ } => self.match_any(warp, mask, pc, *d, *a, *width),
             Op::MatchAll { d, p, a, width, mask: _ } => self.match_all(warp, mask, pc, (*d, *p), *a, *width),
             Op::Redux { op, d, a, mask: _ } => self.redux(warp, mask, pc, *op, *d, *a),
-            Op::Elect { d, p, mask: _ } => self.elect(warp, mask, *d, *p),
+            Op::Elect { d, p, mask: _ } => self.elect(warp, mask, pc, (*d, *p)),
             Op::Mma { product, d, a, b, c } => self.mma(warp, pc, *product, d, [a, b, c]),
             Op::LoadMatrix { space, address, transposed, d } => {
                 self.load_matrix(warp, pc, (*space, *address), *transposed, d)
