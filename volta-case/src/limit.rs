@@ -51,7 +51,7 @@ limits! {
     BlockThreads = "max_block_threads", "threads in one CTA", 1024;
     /// CTAs on one side; {default}
     Ctas = "max_ctas", "CTAs", 65_536;
-    /// steps of algebra for all output elements together; {default}
+    /// steps of algebra for one output element; {default}. All elements together may take 64 times as many
     AlgebraSteps = "max_algebra_steps", "steps of algebra", 50_000_000;
     /// operations of a kernel, with its calls inlined; {default}
     ProgramSize = "max_program_size", "operations in one kernel", 1 << 20;

@@ -35,18 +35,24 @@ pub(crate) fn undecided(
 }
 
 /// The verdict where a limit was reached, after so many of all elements were decided.
-pub(crate) fn ended(exhausted: Exhausted, reason: String, (decided, all): (usize, usize)) -> Verdict {
+pub(crate) fn ended(
+    exhausted: Exhausted,
+    reason: String,
+    (decided, all): (usize, usize),
+    each: u64,
+) -> Verdict {
     let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
-    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| match decided {
-        // One element alone takes more than all steps, and that it ends is not known.
-        0 => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
+    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| match exhausted.allowed <= each {
+        // One element alone takes more than its steps, and that it ends is not known.
+        true => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
               not be enough. If the kernels are very different, verify a third kernel between the two, with one case \
               for each half"
             .to_owned(),
-        1.. => format!(
+        false => format!(
             "{decided} of {all} elements were decided: if the others take as many steps each, \
-             `max_algebra_steps = {}` is enough",
-            rounded_up(exhausted.allowed.saturating_mul(all as u64) / decided as u64)
+             `max_algebra_steps = {}` is enough, the steps of one element, {} times as many for all",
+            rounded_up(each.saturating_mul(all as u64) / decided.max(1) as u64),
+            exhausted.allowed / each.max(1)
         ),
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })

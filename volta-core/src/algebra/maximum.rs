@@ -18,6 +18,7 @@ use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::TermOp;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// Up to this many arms, signs of all pairwise differences are examined.
 const MAX_PAIRS: usize = 6;
@@ -25,6 +26,9 @@ const MAX_PAIRS: usize = 6;
 const MAX_SHIFTS: usize = 8;
 /// Sums of several maxima are distributed up to this many arms.
 const MAX_PRODUCT_ARMS: usize = 64;
+
+/// Extrema of more terms than this are looked up by their terms.
+const FEW_LEAVES: usize = 16;
 
 impl Prover<'_> {
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
@@ -35,19 +39,46 @@ impl Prover<'_> {
         {
             return Ok(value);
         }
-        let mut arms = Vec::new();
+        let leaves = self.leaves_of_extremum(root, op)?;
+        if leaves.len() <= FEW_LEAVES {
+            return self.extremum_of(&leaves, op);
+        }
+        let mut sorted = leaves.clone();
+        sorted.sort_unstable();
+        let key = (op, Rc::from(sorted));
+        if let Some(known) = self.forms.extrema.get(&key) {
+            return Ok(self.table.polynomials.shared_terms(*known).to_vec());
+        }
+        let value = self.extremum_of(&leaves, op)?;
+        let id = self.table.polynomial(&value);
+        self.forms.listed_bytes += size_of_val(&*key.1) as u64;
+        self.forms.extrema.insert(key, id);
+        Ok(value)
+    }
+
+    /// The operands of a tree of nodes of one operation, each once.
+    fn leaves_of_extremum(&mut self, root: TermRef, op: TermOp) -> Result<Vec<TermRef>, Stop> {
+        let mut leaves = Vec::new();
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
-        let before = self.work.mark();
         while let Some(at) = stack.pop() {
             self.charge(1)?;
             if !seen.insert(at) {
                 continue;
             }
-            if let Some((_, [a, b])) = self.terms.extremum(at).filter(|(inner, _)| *inner == op) {
-                stack.extend([b, a]);
-                continue;
+            match self.terms.extremum(at).filter(|(inner, _)| *inner == op) {
+                Some((_, [a, b])) => stack.extend([b, a]),
+                None => leaves.push(at),
             }
+        }
+        Ok(leaves)
+    }
+
+    /// The maximum (or minimum) of some terms.
+    fn extremum_of(&mut self, leaves: &[TermRef], op: TermOp) -> Result<Vec<Term>, Stop> {
+        let mut arms = Vec::new();
+        let before = self.work.mark();
+        for at in leaves.iter().copied() {
             // The other infinity would have made the result infinite.
             if self.is_infinite(at)? {
                 continue;

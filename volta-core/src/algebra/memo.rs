@@ -6,7 +6,7 @@ use super::linear_sum::LinearSum;
 use super::monomial::MonomialId;
 use super::polynomial::{PolynomialId, Term};
 use crate::number::Rational;
-use crate::term::{InputId, TermId};
+use crate::term::{InputId, TermId, TermOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -34,13 +34,20 @@ pub(super) struct Forms {
     pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
+    /// Maxima and minima of many terms, by these terms in order: lanes that exchange theirs combine the same terms in
+    /// as many orders as there are lanes.
+    pub(super) extrema: FxHashMap<(TermOp, Rc<[TermRef]>), PolynomialId>,
     /// Bytes of the linear sums.
     pub(super) flat_bytes: u64,
+    /// Bytes of the lists of terms of maxima.
+    pub(super) listed_bytes: u64,
 }
 
 impl Forms {
     pub(super) fn bytes(&self) -> u64 {
         self.flat_bytes
+            + self.listed_bytes
+            + bytes_of(&self.extrema)
             + bytes_of(&self.flats)
             + bytes_of(&self.powers)
             + bytes_of(&self.factored)

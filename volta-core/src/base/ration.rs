@@ -83,9 +83,13 @@ impl Pool {
 #[derive(Debug)]
 pub struct Ration {
     budgets: Budgets,
+    /// Steps for all elements together; the budget is for one.
+    all: u64,
     /// Steps taken before this batch, and by it.
     before: u64,
     spent: Cell<u64>,
+    /// Steps that the batch had taken when its present element began.
+    since: Cell<u64>,
     /// Memory beside the batch's own tables, and of these tables.
     beside: Held,
     own: Cell<u64>,
@@ -106,14 +110,28 @@ impl Ration {
     /// A ration of a case's steps and memory, part of which is already used.
     pub fn new(budgets: Budgets, before: u64, beside: Held) -> Ration {
         Ration {
+            all: budgets[Limit::AlgebraSteps],
             budgets,
             before,
             spent: Cell::new(0),
+            since: Cell::new(0),
             beside,
             own: Cell::new(0),
             told: Cell::default(),
             pool: None,
         }
+    }
+
+    /// Lets all elements together take so many steps; each may take the budget.
+    #[must_use]
+    pub fn of_elements(mut self, all: u64) -> Ration {
+        self.all = all;
+        self
+    }
+
+    /// Another element begins.
+    pub fn begin_element(&self) {
+        self.since.set(self.spent.get());
     }
 
     /// Attaches the ration to a pool, as that of one of its batches.
@@ -134,9 +152,11 @@ impl Ration {
         self.spent.get()
     }
 
-    /// Steps left.
+    /// Steps left for the present element.
     pub fn left(&self) -> u64 {
-        self.budgets[Limit::AlgebraSteps].saturating_sub(self.before.saturating_add(self.spent.get()))
+        let spent = self.spent.get();
+        let of_all = self.all.saturating_sub(self.before.saturating_add(spent));
+        of_all.min(self.budgets[Limit::AlgebraSteps].saturating_sub(spent - self.since.get()))
     }
 
     /// Adds steps that were counted elsewhere; the limit is checked at the next look.
@@ -150,14 +170,18 @@ impl Ration {
     /// The limit that is exceeded.
     pub fn look(&self) -> Result<(), Exhausted> {
         self.budgets.deadline.check()?;
-        self.budgets.check(Limit::AlgebraSteps, self.before.saturating_add(self.spent.get()))?;
+        let spent = self.spent.get();
+        if self.before.saturating_add(spent) > self.all {
+            return Err(Exhausted::of(Limit::AlgebraSteps, self.all));
+        }
+        self.budgets.check(Limit::AlgebraSteps, spent - self.since.get())?;
         self.budgets.check_held(&Held { algebra: self.own.get(), ..self.beside })?;
         // The pool is not asked again after small changes.
         let news = self.own.get() != self.told.get().1 || self.spent.get() >= self.told.get().0 + LOOK;
         if let Some((pool, run)) = self.pool.as_ref().filter(|_| news) {
             self.told.set((self.spent.get(), self.own.get()));
             if pool.is_spent(*run, self.spent.get()) {
-                return Err(Exhausted::of(Limit::AlgebraSteps, self.budgets[Limit::AlgebraSteps]));
+                return Err(Exhausted::of(Limit::AlgebraSteps, self.all));
             }
             pool.hold(*run, self.own.get(), &self.budgets.deadline)?;
         }

@@ -31,7 +31,7 @@ impl All<'_, '_> {
 
     /// The ration of a run, where `taken` steps were taken before it.
     pub(super) fn ration(&self, taken: u64) -> Ration {
-        Ration::new(self.options.budgets.clone(), taken, self.held())
+        Ration::new(self.options.budgets.clone(), taken, self.held()).of_elements(self.options.all_steps())
     }
 }
 
@@ -66,6 +66,7 @@ impl<'s, 'a> Batch<'s, 'a> {
 
     /// Decides the element at an index.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
+        self.ration.begin_element();
         let result = self.try_to_decide(at);
         match (self.ration.look(), result) {
             // A proof attempt that ran out of time or steps on the way may be incomplete.

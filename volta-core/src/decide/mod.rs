@@ -56,7 +56,7 @@ pub struct ElementPair<'s> {
 /// Limits of the decision.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionOptions {
-    /// Budgets for all elements together.
+    /// Budgets, that of steps for each element.
     pub budgets: Budgets,
     /// Memory that the case already holds.
     pub held: Held,
@@ -64,6 +64,16 @@ pub struct DecisionOptions {
     pub effort: counterexample::SearchBudget,
     /// Proves every element by itself, even if it is another one translated. For tests: verdicts must not differ.
     pub every_element: bool,
+}
+
+/// All elements together may take as many steps as so many of them.
+const ELEMENTS: u64 = 64;
+
+impl DecisionOptions {
+    /// Steps for all elements together.
+    pub(super) fn all_steps(&self) -> u64 {
+        self.budgets[Limit::AlgebraSteps].saturating_mul(ELEMENTS)
+    }
 }
 
 /// The outcome for all elements. Elements after the first failure are not considered.
@@ -178,10 +188,10 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
 /// Truncates parts to the outcome of deciding them one after the other, after `taken` steps: the budget ends at the
 /// first element up to which the steps exceed it. Returns the steps taken up to the first failure.
 fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 {
-    let budgets = &all.options.budgets;
+    let most = all.options.all_steps();
     for at in 0..parts.len() {
         let part = &mut parts[at];
-        let over = |(_, steps): &(usize, u64)| budgets.check(Limit::AlgebraSteps, taken + steps).is_err();
+        let over = |(_, steps): &(usize, u64)| taken.saturating_add(*steps) > most;
         if let Some(last) = part.taken.iter().position(over) {
             let (end, steps) = part.taken[last];
             taken += steps;
@@ -192,7 +202,7 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
             let element = &all.elements[end];
             let witness =
                 counterexample::refute(element.reference, element.opt, all.inputs, &all.options.effort);
-            let exhausted = Exhausted::of(Limit::AlgebraSteps, budgets[Limit::AlgebraSteps]);
+            let exhausted = Exhausted::of(Limit::AlgebraSteps, most);
             part.failure = Some((end, witness.map_or(Failure::Exhausted(exhausted), Failure::Different)));
         } else {
             taken += part.steps();
@@ -231,7 +241,7 @@ fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64
     let budgets = &all.options.budgets;
     let left = budgets[Limit::MemoryBytes].saturating_sub(all.held().total());
     let pool =
-        Pool::new(budgets[Limit::AlgebraSteps].saturating_sub(taken), left, positions.len().div_ceil(length));
+        Pool::new(all.options.all_steps().saturating_sub(taken), left, positions.len().div_ceil(length));
     let runs = positions.par_chunks(length).enumerate().map(|(run, positions)| {
         let stop = || positions[0] > earliest.load(Ordering::Relaxed);
         let ration = all.ration(taken).of_pool(&pool, run);

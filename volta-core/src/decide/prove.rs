@@ -87,6 +87,8 @@ pub struct ElementProver<'s, 'i> {
     thorough: Option<Learned<'s>>,
     /// Whether the last element needed the thorough prover.
     prefers_thorough: bool,
+    /// Whether the thorough prover's lists have proved nothing where the quick one did not.
+    needs_more_than_lists: bool,
     /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
     /// For elements whose equality needs a case analysis by the order of compared quantities.
@@ -118,6 +120,11 @@ struct Screens<'s, 'i> {
 /// its terms.
 const FIRST_STEPS: u64 = 1 << 20;
 const STEPS_A_TERM: u64 = 64;
+
+/// Where lists alone prove nothing, the thorough prover's lists get this many times the steps that those of the quick
+/// prover took, or these.
+const THOROUGH_FACTOR: u64 = 16;
+const FEW_STEPS: u64 = 1 << 16;
 
 /// Terms of an element are counted up to here.
 const MOST_COUNTED: usize = 1 << 24;
@@ -180,6 +187,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             quick: Learned::new(inputs, &ration, false),
             thorough: None,
             prefers_thorough: false,
+            needs_more_than_lists: false,
             swept: BTreeSet::new(),
             cases: None,
             screens: None,
@@ -353,11 +361,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         thorough: bool,
     ) -> Result<Proof, Failure> {
         let (inputs, options, ration) = (self.inputs, self.options, &self.ration);
-        let learned = if thorough {
+        let (learned, other) = if thorough {
             self.quick.prover.settle_account();
-            self::thorough(&mut self.thorough, inputs, ration)
+            (self::thorough(&mut self.thorough, inputs, ration), None)
         } else {
-            &mut self.quick
+            (&mut self.quick, Some(&mut self.thorough))
         };
         let kept = if thorough { 0 } else { ration.left() / THOROUGH_SHARE };
         let steps_left = || ration.left() - kept.min(ration.left());
@@ -368,15 +376,17 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let differs = differs(screens, element, points, inputs, options);
             if differs { refute().map(Failure::Different) } else { None }
         };
-        let mut unproved = learned.climb(reference, opt, Stage::Lists);
+        let (mut unproved, mut taken) = (learned.climb(reference, opt, Stage::Lists), 0);
         if !thorough && let Attempt::Stopped(Stop::Exhausted(_)) = unproved {
             // A long row takes more steps without being difficult.
             let steps = STEPS_A_TERM * terms_below(element);
             if steps > FIRST_STEPS {
+                taken = learned.prover.steps();
                 learned.prover.set_budget(steps_left().min(steps));
                 unproved = learned.climb(reference, opt, Stage::Lists);
             }
         }
+        taken += learned.prover.steps();
         if unproved.is_open() {
             let points = if thorough { 0..SCREENS.len() } else { 0..1 };
             if let Some(different) = refuted(points) {
@@ -391,6 +401,20 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return Err(different);
             }
             learned.prover.settle_account();
+            if let Some(other) = other.filter(|_| !learned.is_thorough() && !self.needs_more_than_lists) {
+                // What the thorough prover has brought to normal form for one element of a row, it finds again for the
+                // others.
+                let left = steps_left();
+                let thorough = self::thorough(other, inputs, ration);
+                thorough.prover.set_budget(left.min(THOROUGH_FACTOR * taken.max(FEW_STEPS)));
+                let [reference, opt] = thorough.terms(element, analysis);
+                if let Attempt::Equal = thorough.climb(reference, opt, Stage::Lists) {
+                    self.prefers_thorough = true;
+                    return thorough.proof([reference, opt], inputs, left);
+                }
+                thorough.prover.settle_account();
+                self.needs_more_than_lists = true;
+            }
             if let Some(read) = Sweep::proves(element, analysis, inputs, options, ration) {
                 self.swept.extend(read);
                 return self.where_defined(element, analysis);

@@ -12,9 +12,19 @@ pub(super) struct History {
     /// The thread that last wrote by the async proxy, and a number n: this thread knows that the first n reads are
     /// over, and keeps this knowledge.
     pub(super) over: (u32, usize),
+    /// The number of reads that were left when it was last looked for ones that can be forgotten.
+    pub(super) kept: usize,
 }
 
+/// So many reads more than twice those that were left are recorded before it is looked again for ones to forget.
+const MORE_READS: usize = 8;
+
 impl History {
+    /// Whether reads have become so many that looking for ones to forget is worth its cost.
+    pub(super) fn is_full(&self) -> bool {
+        self.reads.len() >= 2 * self.kept + MORE_READS
+    }
+
     /// The reads without those that a thread is known to be ordered after.
     pub(super) fn reads_for(&self, thread: u32) -> &[Access] {
         let (writer, over) = self.over;

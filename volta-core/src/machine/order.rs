@@ -111,6 +111,7 @@ impl Operations {
     }
 
     /// The threads for which an access must be checked that a thread makes now, or one of an operation's candidates.
+    #[inline]
     pub(super) fn performers(&self, thread: u32, agent: Agent) -> SmallVec<[u32; 2]> {
         match agent.operation() {
             None => SmallVec::from_slice(&[thread]),
@@ -140,6 +141,7 @@ pub(super) struct Order<'d> {
 
 impl Order<'_> {
     /// The first thread, with its stamp, for which the test holds, of those that may have made an access.
+    #[inline]
     pub(super) fn find(self, access: &Access, test: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
         match access.agent.operation() {
             None => test(access.thread, access.stamp).then_some((access.thread, access.stamp)),
@@ -153,6 +155,7 @@ impl Order<'_> {
     }
 
     /// Whether the test holds for all threads that may have made an access.
+    #[inline]
     pub(super) fn all(self, access: &Access, test: impl Fn(u32, u32) -> bool) -> bool {
         self.find(access, |thread, stamp| !test(thread, stamp)).is_none()
     }
@@ -172,6 +175,7 @@ impl Order<'_> {
     }
 
     /// Whether an earlier access is ordered before one that the thread of `later` makes or starts now.
+    #[inline]
     pub(super) fn is_before(self, earlier: &Access, later: &Access) -> bool {
         match earlier.agent {
             Agent::Thread

@@ -362,9 +362,17 @@ impl VectorClockDetector {
         }
         // The end of an operation of the async proxy releases that operation alone, and not the earlier reads.
         let is_async = !agent.is_generic();
-        if !is_async {
+        let is_same_read = |earlier: &Access| {
+            Access { sequence: access.sequence, ..*earlier } == access
+                && history.writes.iter().all(|write| write.sequence < earlier.sequence)
+        };
+        if !writes && !is_async && history.reads.last().is_some_and(is_same_read) {
+            return;
+        }
+        if !is_async && (writes || history.is_full()) {
             history.reads.retain(|earlier| !covered(earlier));
             history.over = (0, 0);
+            history.kept = history.reads.len();
         }
         // One operation may be checked for several threads, and may access a cell more than once.
         let is_recorded = |earlier: &Access| earlier.bytes == bytes && earlier.agent.is_same_operation(agent);

@@ -251,9 +251,10 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
         if self.options.rules.strict_election && members.count() > 1 {
-            let message = "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
+            let message =
+                "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
                            assumes none"
-                .to_string();
+                    .to_string();
             return Err(self.fault(FaultKind::Unsupported, "Y4", message, warp, members.first(), pc));
         }
         self.relied.others.insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
