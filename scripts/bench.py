@@ -107,6 +107,10 @@ def main():
         "--check", action="store_true",
         help="write nothing; compare the instructions that verifying takes with those in the committed page",
     )
+    parser.add_argument(
+        "--kernels", metavar="CHECKOUT",
+        help="also measure the kernels that the paper was evaluated on, from a checkout (scripts/published.sh)",
+    )
     parser.add_argument("--output", default="docs/performance.md", help="(default: docs/performance.md)")
     arguments = parser.parse_args()
 
@@ -162,6 +166,16 @@ What verifying each takes of the host, on one thread; `scripts/bench.py --check`
 
 """
     text += "\n".join(table_of_rows(counts_of_rows(volta))) if shutil.which("valgrind") else NOT_COUNTED
+    if arguments.kernels:
+        text += """
+
+## The paper's own PTX
+
+The kernels that the paper was evaluated on, as published: `scripts/published.sh CHECKOUT` checks that each is judged as the paper judges it. The published figures stand above, beside kernels of ours for the same names.
+
+"""
+        said("python3", "scripts/published.py", arguments.kernels, TARGET / "published")
+        text += tables(volta, arguments.runs, TARGET / "published")
     text += """
 
 ## Host instructions for each executed thread instruction

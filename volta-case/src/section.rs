@@ -197,6 +197,8 @@ section! {
         /// output elements may remain unwritten (S3)
         partial: bool = false, Relaxes("nothing is claimed about output elements that are never written (`partial`, \
                                         S3)");
+        /// static shared memory and grids may be larger than any GPU allows; what exceeds a limit is listed (M1)
+        unlimited_launches: bool = false;
         /// returning orders memory like arriving at a barrier (Y2)
         exit_orders_memory: bool = false, Relaxes("a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)");
         /// a thread that has returned does not count as arrived at a barrier that waits for it (Y3, Y4)
@@ -214,6 +216,10 @@ section! {
         mask_below: Option<i128> = None, Relaxes("known floats up to a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
+        /// `activemask` is all lanes that reach it on their way, as if lanes that have diverged ran together again where
+        /// their paths meet (S4)
+        reconverged_masks: bool = false, Relaxes("lanes that have diverged run together again where their paths meet, \
+                                                  and `activemask` is all that reach it (`reconverged_masks`, S4)");
         /// a thread that waits for a phase of a barrier in shared memory tests it before the next phase is complete (Y9)
         prompt_waits: bool = false, Relaxes("a thread that waits for a phase of a barrier in shared memory tests it \
                                              before the next phase is complete (`prompt_waits`, Y9)");

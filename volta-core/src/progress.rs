@@ -35,25 +35,23 @@ pub(crate) fn undecided(
 }
 
 /// The verdict where a limit was reached, after so many of all elements were decided.
-pub(crate) fn ended(
-    exhausted: Exhausted,
-    reason: String,
-    (decided, all): (usize, usize),
-    each: u64,
-) -> Verdict {
+pub(crate) fn ended(exhausted: Exhausted, reason: String, decided: Option<(usize, usize, &Case)>) -> Verdict {
     let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
-    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| match exhausted.allowed <= each {
+    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| match decided {
+        Some((decided, all, case)) if exhausted.allowed > case.options.budgets[Limit::AlgebraSteps] => {
+            let each = case.options.budgets[Limit::AlgebraSteps];
+            format!(
+                "{decided} of {all} elements were decided: if the others take as many steps each, \
+                 `max_algebra_steps = {}` is enough, the steps of one element, {} times as many for all",
+                rounded_up(each.saturating_mul(all as u64) / decided.max(1) as u64),
+                exhausted.allowed / each.max(1)
+            )
+        }
         // One element alone takes more than its steps, and that it ends is not known.
-        true => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
+        Some(_) | None => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
               not be enough. If the kernels are very different, verify a third kernel between the two, with one case \
               for each half"
             .to_owned(),
-        false => format!(
-            "{decided} of {all} elements were decided: if the others take as many steps each, \
-             `max_algebra_steps = {}` is enough, the steps of one element, {} times as many for all",
-            rounded_up(each.saturating_mul(all as u64) / decided.max(1) as u64),
-            exhausted.allowed / each.max(1)
-        ),
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
 }

@@ -309,12 +309,7 @@ impl<'c> Verification<'c> {
                 Failure::Undefined { reason, .. } => undefined(Which::Opt, &name, &reason),
                 Failure::Exhausted(exhausted) => {
                     let told = format!("while looking for where {name} is defined, {exhausted}");
-                    ended(
-                        exhausted,
-                        told,
-                        (outcome.equal, outputs.len()),
-                        self.case.options.budgets[Limit::AlgebraSteps],
-                    )
+                    ended(exhausted, told, Some((outcome.equal, outputs.len(), self.case)))
                 }
                 Failure::Unknown { reason } => Verdict::Unknown(Unknown {
                     kind: UnknownReason::Undecided,
@@ -538,12 +533,7 @@ impl<'c> Verification<'c> {
                     Failure::Undefined { side, reason } => undefined(side, &name, &reason),
                     Failure::Exhausted(exhausted) => {
                         let told = format!("while deciding {name}, {exhausted}");
-                        ended(
-                            exhausted,
-                            told,
-                            (outcome.equal, elements.len()),
-                            self.case.options.budgets[Limit::AlgebraSteps],
-                        )
+                        ended(exhausted, told, Some((outcome.equal, elements.len(), self.case)))
                     }
                     Failure::Unknown { reason } => {
                         undecided(self.case, conditions, &elements[at], name, &reason)
@@ -780,7 +770,7 @@ pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
         }),
         RunError::Fault(fault, _) => Verdict::Fault(*fault),
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
-        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), (0, 0), exhausted.allowed),
+        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), None),
         RunError::Endless(endless) => Verdict::Unknown(Unknown {
             kind: UnknownReason::EndlessWait,
             reason: endless.to_string(),

@@ -107,7 +107,8 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
         }
         Verdict::InputError(error) => {
             sites.extend(error.place.iter().map(|place| (1, place.line)));
-            (error.message.clone(), None)
+            let help = error.help.iter().map(|help| format!("\n{help}")).collect::<String>();
+            (error.message.clone() + &help, None)
         }
         Verdict::Unknown(unknown) => (unknown.reason.clone(), None),
         Verdict::Different(difference) => (format!("{difference:?}"), None),

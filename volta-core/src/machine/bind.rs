@@ -188,6 +188,8 @@ pub(super) struct Launch<'a> {
     /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid.
     pub(super) together: [u32; 3],
     pub(super) cooperative: bool,
+    /// What exceeds a limit of the hardware, in words.
+    pub(super) exceeded: Vec<String>,
     /// The address of the memory that the driver provides for the barrier of a cooperative grid.
     pub(super) workspace: Option<u64>,
     /// Whether some loop of the kernel waits for a flag (rule Y15).
@@ -276,7 +278,7 @@ impl<'a> Launch<'a> {
         options: &Options,
         recognition: Recognition,
     ) -> Result<Launch<'a>, BindError> {
-        let fits::Fit { clusters, cluster, together } = fits::check(program, side, &options.budgets)?;
+        let fits::Fit { clusters, cluster, together, exceeded } = fits::check(program, side, options)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -335,6 +337,7 @@ impl<'a> Launch<'a> {
             cluster,
             together,
             cooperative: side.launch.cooperative,
+            exceeded,
             workspace,
             has_flags: program.waits_for_flags(),
             has_relaxed_barriers: program.has_relaxed_barriers(),

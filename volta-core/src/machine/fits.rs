@@ -2,7 +2,7 @@
 
 use super::bind::{BindError, Clusters};
 use crate::base::budget::{Budgets, Limit};
-use crate::case::Side;
+use crate::case::{Options, Side};
 use crate::program::{LaunchBounds, Program, Space};
 use std::collections::BTreeMap;
 
@@ -14,24 +14,48 @@ pub(super) struct Fit {
     pub(super) cluster: [u32; 3],
     /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid.
     pub(super) together: [u32; 3],
+    /// What exceeds a limit of the hardware, if the case allows that.
+    pub(super) exceeded: Vec<String>,
+}
+
+/// The limits of the hardware that a case may exceed.
+struct Limits {
+    may_be_exceeded: bool,
+    exceeded: Vec<String>,
+}
+
+impl Limits {
+    /// A limit is exceeded.
+    fn exceed(&mut self, message: String, help: String) -> Result<(), BindError> {
+        if self.may_be_exceeded {
+            self.exceeded.push(format!("{message}, and {help}"));
+            return Ok(());
+        }
+        let help = format!("{help}; to verify it all the same: `unlimited_launches = true`");
+        Err(BindError::new(message, Some(help)))
+    }
 }
 
 /// Checks a launch; returns which CTAs it runs.
-pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Fit, BindError> {
+pub(super) fn check(program: &Program, side: &Side, options: &Options) -> Result<Fit, BindError> {
+    let budgets = &options.budgets;
+    let mut limits = Limits { may_be_exceeded: options.rules.unlimited_launches, exceeded: Vec::new() };
     let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
-    check_shared(program, side).map_err(|error| error.of_key("shared"))?;
+    check_shared(program, side, &mut limits).map_err(|error| error.of_key("shared"))?;
+    check_grid(side, &mut limits).map_err(|error| error.of_key("grid"))?;
+    let exceeded = limits.exceeded;
     let key = if side.launch.ctas.is_some() { "ctas" } else { "grid" };
     let grid = side.launch.grid;
     if side.launch.cooperative {
         let cluster = check_clusters(program, side)?;
         check_cooperative(side, cluster).map_err(|error| error.of_key("cooperative"))?;
         check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
-        return Ok(Fit { clusters: Clusters::All(1), cluster, together: grid });
+        return Ok(Fit { clusters: Clusters::All(1), cluster, together: grid, exceeded });
     }
     let ctas = check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
     let cluster = check_clusters(program, side)?;
-    Ok(Fit { clusters: clusters_of(ctas, grid, cluster)?, cluster, together: cluster })
+    Ok(Fit { clusters: clusters_of(ctas, grid, cluster)?, cluster, together: cluster, exceeded })
 }
 
 /// Multiprocessors of the largest GPU, and the most CTAs and threads that one of them runs at a time.
@@ -154,22 +178,23 @@ pub(crate) fn most_dynamic_shared(program: &Program) -> u32 {
     u32::try_from(most).unwrap_or(0)
 }
 
-fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
+fn check_shared(program: &Program, side: &Side, limits: &mut Limits) -> Result<(), BindError> {
     let statically = statically(program);
     if statically > STATIC_SHARED {
         let message =
             format!("kernel `{}` declares {statically} bytes of shared memory", program.source_name());
         let help = format!("a block has at most {STATIC_SHARED}; more must be dynamic (`extern __shared__`)");
-        return Err(BindError::new(message, Some(help)));
+        limits.exceed(message, help)?;
     }
     let dynamic = u64::from(side.launch.shared);
     let (total, most) = (statically + dynamic, most_shared(program.bounds.architecture));
     if total > most {
         let message = format!(
-            "kernel `{}` takes {total} bytes of shared memory, {dynamic} of them dynamic; its architecture has {most}",
+            "kernel `{}` takes {total} bytes of shared memory, {dynamic} of them dynamic",
             program.source_name()
         );
-        return Err(BindError::new(message, Some("reduce `shared`, or give a newer architecture".into())));
+        limits
+            .exceed(message, format!("its architecture has {most}: reduce `shared`, or give a newer one"))?;
     }
     Ok(())
 }
@@ -274,21 +299,28 @@ fn clusters_of(ctas: Clusters, grid: [u32; 3], cluster: [u32; 3]) -> Result<Clus
 
 /// The hardware's limits on a grid.
 const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
+/// Numbers of CTAs are computed in 64 bits.
+const MOST_CTAS: u64 = 1 << 63;
 
-fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
+fn check_grid(side: &Side, limits: &mut Limits) -> Result<(), BindError> {
     let [x, y, z] = side.launch.grid;
     if [x, y, z].contains(&0) {
         let message = format!("a grid of {:?} CTAs is not possible", side.launch.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
     }
     if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
-        let help = format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z");
-        return Err(BindError::new(
-            format!("a grid of {:?} CTAs is too large", side.launch.grid),
-            Some(help),
-        ));
+        let message = format!("a grid of {:?} CTAs is too large", side.launch.grid);
+        limits.exceed(message, format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z"))?;
     }
-    // At most 2⁶³: this cannot overflow.
+    let count = side.launch.grid.iter().try_fold(1u64, |count, n| count.checked_mul((*n).into()));
+    if count.is_none_or(|count| count > MOST_CTAS) {
+        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.launch.grid), None));
+    }
+    Ok(())
+}
+
+fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
+    // `check_grid` has seen that this does not overflow.
     let total: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
     let Some(chosen) = &side.launch.ctas else {
         // Footprints store the number of a CTA in 32 bits.

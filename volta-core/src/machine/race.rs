@@ -369,7 +369,7 @@ impl VectorClockDetector {
         if !writes && !is_async && history.reads.last().is_some_and(is_same_read) {
             return;
         }
-        if !is_async && (writes || history.is_full()) {
+        if !is_async && (writes || agent.operation().is_some() || history.is_full()) {
             history.reads.retain(|earlier| !covered(earlier));
             history.over = (0, 0);
             history.kept = history.reads.len();

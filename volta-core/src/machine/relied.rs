@@ -108,6 +108,11 @@ impl Relied {
     pub(super) fn assumptions(self, launch: &Launch<'_>) -> BTreeSet<Assumption> {
         let mut all = self.others;
         all.extend(self.returned.assumptions(launch));
+        all.extend(launch.exceeded.iter().map(|limit| {
+            Assumption::relied(format!(
+                "beyond a limit of hardware, which the case ignores (`unlimited_launches`): {limit}"
+            ))
+        }));
         all.extend(self.masks.assumptions());
         all.extend(self.alignments.iter().zip(launch.objects.iter()).filter_map(|(needed, (_, object))| {
             let (needed, name) = (needed.get(), pretty_name(&object.name));

@@ -94,6 +94,10 @@ impl Cta<'_> {
         {
             return Ok(LaneMask::NONE);
         }
+        // All lanes have come before any of them accesses memory here.
+        if self.options.rules.warp_collectives_order_memory {
+            self.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
+        }
         self.execute(warp, LaneMask::ALL, inst, pc)?;
         warp.meet(LaneMask::ALL);
         if self.options.rules.warp_collectives_order_memory {

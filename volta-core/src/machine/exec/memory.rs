@@ -30,6 +30,9 @@ pub(super) struct WarpAccess<'o> {
     pub(super) agent: Agent,
 }
 
+/// Objects in shared memory are assumed to lie at multiples of so many bytes where `wmma` accesses them (rule M1).
+const FRAGMENT_ALIGN: u64 = 32;
+
 /// An access of one lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaneAccess {
@@ -222,7 +225,13 @@ impl<'l> Cta<'l> {
         };
         offsets[lane] = offset;
         self.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
-        if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
+        // No other instruction accesses shared memory in pieces of more than 16 bytes.
+        let of_fragments = match object.space {
+            Space::Shared if !self.options.rules.strict_alignment => FRAGMENT_ALIGN,
+            _ => 0,
+        };
+        let is_aligned = object.align.max(of_fragments) >= u64::from(alignment);
+        if !offset.is_multiple_of(u64::from(alignment)) || !is_aligned {
             return Err(self.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
         }
         if object.declared < u64::from(alignment) {

@@ -218,7 +218,8 @@ impl Cta<'_> {
             Op::CtaRankOf { d, a, space } => self.cta_rank_of(warp, mask, pc, *d, (*a, *space)),
             Op::IsSpace { p, a, space } => self.is_space(warp, mask, pc, *p, *a, *space),
             Op::ActiveMask { d } => {
-                if warp.diverged || mask != warp.live() || warp.live() != warp.exists {
+                let is_known = !warp.diverged && mask == warp.live() && warp.live() == warp.exists;
+                if !is_known && !self.options.rules.reconverged_masks {
                     let message =
                         "`activemask` after the lanes of the warp have diverged depends on the schedule"
                             .into();
