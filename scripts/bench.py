@@ -154,12 +154,10 @@ Written by `make bench`; do not edit.
 
 ## Long rows
 
-`cargo volta bench fixtures/rows`, and once the full sizes, which are asked for by name.
+`cargo volta bench fixtures/rows`
 
 """
     text += tables(volta, arguments.runs, "fixtures/rows")
-    text += "\n\n"
-    text += tables(volta, 1, *(f"fixtures/rows/{row}_full" for row in ROWS))
     text += """
 
 What verifying each takes of the host, on one thread; `scripts/bench.py --check` compares these counts with those of the present code, and fails where one has grown by more than a twentieth.
