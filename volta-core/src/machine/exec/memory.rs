@@ -226,10 +226,8 @@ impl<'l> Cta<'l> {
         offsets[lane] = offset;
         self.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
         // No other instruction accesses shared memory in pieces of more than 16 bytes.
-        let of_fragments = match object.space {
-            Space::Shared if !self.options.rules.strict_alignment => FRAGMENT_ALIGN,
-            _ => 0,
-        };
+        let is_better = object.space == Space::Shared && !self.options.rules.strict_alignment;
+        let of_fragments = if is_better { FRAGMENT_ALIGN } else { 0 };
         let is_aligned = object.align.max(of_fragments) >= u64::from(alignment);
         if !offset.is_multiple_of(u64::from(alignment)) || !is_aligned {
             return Err(self.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));

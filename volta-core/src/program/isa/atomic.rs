@@ -180,11 +180,11 @@ fn swap(
     let count = if expects { 4 } else { 3 };
     x.done(count + usize::from(hint))?;
     policy(x, count, hint)?;
-    let d = match x.operand(0)? {
-        Operand::Sink(_) if expects => return Err(Fail::Unsupported(reason)),
-        Operand::Sink(_) => x.temporary(),
-        _ => x.destination(0, width)?,
-    };
+    let is_dropped = matches!(x.operand(0)?, Operand::Sink(_));
+    if is_dropped && expects {
+        return Err(Fail::Unsupported(reason));
+    }
+    let d = if is_dropped { x.temporary() } else { x.destination(0, width)? };
     let (address, space) = x.address(1, space)?;
     let expected = if expects { Some(x.source(2, ty)?) } else { None };
     let new = x.source(count - 1, ty)?;
