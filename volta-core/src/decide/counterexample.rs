@@ -215,6 +215,17 @@ pub fn refute_near(
     })
 }
 
+/// Whether all inputs are a few narrow integers, and both sides have the same finite value at each of their values,
+/// whether the case allows it or not.
+pub(super) fn equal_at_all(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    effort: &SearchBudget,
+) -> bool {
+    Search::new(reference, opt, inputs, effort).are_equal_at_all()
+}
+
 /// Searches for a witness where the sequence of points has none: some inputs equal to constants of the kernels, or
 /// between two of them; each input in turn larger or smaller than all others; all magnitudes.
 pub fn refute_further(
@@ -364,8 +375,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Tries all values of the inputs, where these are a few narrow integers.
-    fn among_all(&mut self) -> Option<Counterexample> {
+    /// All possible values of the inputs, where these are a few narrow integers.
+    fn all_points(&self) -> Option<impl Iterator<Item = Assignment> + use<>> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let types: Vec<Integers> = elements
             .iter()
@@ -375,8 +386,7 @@ impl<'a> Search<'a> {
         if elements.is_empty() || bits > ALL_POINTS.trailing_zeros() {
             return None;
         }
-        for number in 0..1u64 << bits {
-            let mut rest = number;
+        Some((0..1u64 << bits).map(move |mut rest| {
             let mut values = FxHashMap::default();
             for (element, of) in elements.iter().zip(&types) {
                 let value = i128::from(rest & ((1 << of.bits) - 1));
@@ -384,10 +394,16 @@ impl<'a> Search<'a> {
                 let wrapped = if value > of.greatest() { value - (1 << of.bits) } else { value };
                 values.insert(*element, Rational::from_i128(wrapped));
             }
-            if !values.iter().all(|((input, _), value)| self.admitted(value, *input).is_some()) {
+            Assignment(values)
+        }))
+    }
+
+    /// Tries all values of the inputs, where these are a few narrow integers.
+    fn among_all(&mut self) -> Option<Counterexample> {
+        for point in self.all_points()? {
+            if !point.0.iter().all(|((input, _), value)| self.admitted(value, *input).is_some()) {
                 continue;
             }
-            let point = Assignment(values);
             if let Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) = self.first(&point)?.0
                 && let Some(witness) = self.witness(&point, None)
             {
@@ -395,6 +411,24 @@ impl<'a> Search<'a> {
             }
         }
         None
+    }
+
+    /// Whether both sides have the same finite value at each possible input, computed exactly.
+    fn are_equal_at_all(&mut self) -> bool {
+        let Some(points) = self.all_points() else { return false };
+        for point in points {
+            let Some((reference, opt)) = self.values::<Fraction>(&point, 0, FRACTION_COST) else {
+                return false;
+            };
+            let same = match (reference.finite(), opt.finite()) {
+                (Some(one), Some(other)) => one.is_point() && other.is_point() && !one.is_disjoint(other),
+                (None, _) | (_, None) => false,
+            };
+            if !same {
+                return false;
+            }
+        }
+        true
     }
 
     /// Both values at `point`; `None` when the budget is exhausted.

@@ -1,9 +1,9 @@
 //! Decides whether two terms are equal, and if not, at which input they differ.
 //!
 //! Refutation shares nothing with proof: [`evaluate`] reads terms as they were executed and encloses their values at a
-//! point, [`counterexample`] chooses points, and a [`witness`] is the result. Evaluation never says *equal*; only
-//! [`prove`] does. [`decide`] runs both over all elements of the outputs. [`smt`] writes the same question for a
-//! solver.
+//! point, [`counterexample`] chooses points, and a [`witness`] is the result. [`decide`] runs [`prove`] and refutation
+//! over all elements of the outputs. Evaluation says *equal* only where inputs are narrow integers, and values are exact
+//! and equal at each of them. [`smt`] writes the same question for a solver.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
+use super::counterexample::{QuickFilter, equal_at_all, refute, refute_further, refute_near};
 use super::domain::Domains;
 use super::evaluate::{leaves, walk};
 use super::point::RISING;
@@ -451,6 +451,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     undefined => undefined,
                 };
                 learned.prover.settle_account();
+                if equal_at_all(element.reference, element.opt, inputs, &options.effort) {
+                    return Ok(Proof::default());
+                }
                 if is_one_product(element, analysis, inputs, ration) {
                     return learned.proof([reference, opt], inputs, steps_left());
                 }
