@@ -154,10 +154,10 @@ Written by `make bench`; do not edit.
 
 ## Long rows
 
-`cargo volta bench fixtures/rows tests/rows`, those at full size being in `tests`.
+`cargo volta bench --root . fixtures/rows tests/rows`, those at full size being in `tests`.
 
 """
-    text += tables(volta, arguments.runs, "fixtures/rows", "tests/rows")
+    text += tables(volta, arguments.runs, "--root", ".", "fixtures/rows", "tests/rows")
     text += """
 
 What verifying each takes of the host, on one thread; `scripts/bench.py --check` compares these counts with those of the present code, and fails where one has grown by more than a twentieth.
