@@ -1,16 +1,16 @@
 //! Parts of the cases in which the explorers' programs are verified: tensors of words with given contents, and a side
 //! of PTX that a program was written as.
 
-use volta_core::case::{Argument, Binding, Contents, Element, Launch, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{Argument, Assumed, Binding, Contents, Element, Launch, Param, ParamKind, Role, Side};
 use volta_core::number::{Extended, Rational};
 
 /// A tensor of unsigned integers of so many bytes, in one dimension.
 pub fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Contents) -> Param {
     let element = Element::Int { bytes, signed: false };
-    let (reference, opt, shape, sign) = (element, element, vec![elements], Sign::Any);
+    let (reference, opt, shape, assumed) = (element, element, vec![elements], Assumed::default());
     Param {
         name: name.into(),
-        kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign },
+        kind: ParamKind::Tensor { reference, opt, shape, role, contents, assumed },
         binding: Binding::Argument,
     }
 }

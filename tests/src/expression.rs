@@ -179,7 +179,7 @@ fn assumed(text: &str) -> Result<Input, String> {
         let Some(bits) = bits.filter(|_| signed || ty.starts_with('u')) else {
             return Err(format!("`{ty}` is none of u8, i8, … i64"));
         };
-        let integers = Some(Integers { bits, signed });
+        let integers = Some(Integers::of_bits(bits, signed));
         return Ok(Input { name: name.to_string(), sign: Sign::Any, integers });
     }
     let [name, relation, "0"] = words[..] else { return Err(format!("`{text}` is not like `x > 0`")) };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use volta_core::base::budget::{Budgets, Limit};
 use volta_core::case::{
-    Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules, Side, Sign,
+    Assumed, Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules, Side,
 };
 use volta_core::program;
 use volta_core::ptx;
@@ -116,7 +116,7 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
             shape: vec![64],
             role,
             contents,
-            sign: Sign::Any,
+            assumed: Assumed::default(),
         };
         Param { name: name.into(), kind, binding: Binding::Argument }
     };

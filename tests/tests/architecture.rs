@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use volta_core::base::ration::Ration;
 use volta_core::case::{
-    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
+    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
 };
 use volta_core::decide::InputInfo;
 use volta_core::decide::forms::Forms;
@@ -15,7 +15,14 @@ use volta_core::{program, ptx};
 fn tensor(name: &str, role: Role, contents: Contents) -> Param {
     let element = Element::parse("f32").expect("a type");
     let shape = vec![32];
-    let kind = ParamKind::Tensor { reference: element, opt: element, shape, role, contents, sign: Sign::Any };
+    let kind = ParamKind::Tensor {
+        reference: element,
+        opt: element,
+        shape,
+        role,
+        contents,
+        assumed: Assumed::default(),
+    };
     Param { name: name.into(), kind, binding: Binding::Argument }
 }
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use volta_core::base::budget::{Budgets, Limit};
-use volta_core::case::{Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{Assumed, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side};
 use volta_suite::{Said, Scratch, limited};
 
 const MANY: usize = 100_000;
@@ -453,7 +453,7 @@ fn small_case(ptx: &str) -> Case {
             shape: vec![32],
             role,
             contents,
-            sign: Sign::Any,
+            assumed: Assumed::default(),
         };
         Param { name: name.into(), kind, binding: Binding::Argument }
     };

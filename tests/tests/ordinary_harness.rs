@@ -1,6 +1,6 @@
 //! Attributes under the ordinary test harness, and the cases that they make.
 
-use volta_core::case::{Argument, Binding, Contents, ParamKind, Role, ScalarValue, Sign};
+use volta_core::case::{Argument, Assumed, Binding, Contents, ParamKind, Role, ScalarValue, Sign};
 use volta_core::number::{Extended, Rational};
 use volta_test::case::Case;
 use volta_test::prelude::*;
@@ -113,7 +113,7 @@ fn an_attribute_fills_in_the_whole_case() {
         ScalarValue::integer(128),
         ScalarValue::Number(number(1, 8)),
         ScalarValue::integer(32),
-        ScalarValue::Symbolic(Sign::Any),
+        ScalarValue::Symbolic(Assumed::default()),
         ScalarValue::integer(3),
     ];
     assert_eq!(scalars, expected);
@@ -133,8 +133,8 @@ fn parameters_become_tensors() {
     let tensor = |name: &str| {
         let param = case.params.iter().find(|param| param.name == name).expect("it is declared");
         match &param.kind {
-            ParamKind::Tensor { reference, opt, shape, role, contents, sign } => {
-                (reference.name(), opt.name(), shape.clone(), *role, contents.clone(), *sign)
+            ParamKind::Tensor { reference, opt, shape, role, contents, assumed } => {
+                (reference.name(), opt.name(), shape.clone(), *role, contents.clone(), assumed.sign)
             }
             ParamKind::Scalar { .. } => panic!("{name} is a tensor"),
         }

@@ -60,6 +60,10 @@ pub const PARAM: &[Key] = &[
     Key::own("value", "of a scalar: its value at the launch"),
     Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
     Key::own("assume", "sign of every symbolic element: {signs}"),
+    Key::own(
+        "range",
+        "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+    ),
 ];
 
 /// A type by side.
@@ -73,6 +77,10 @@ pub const FIELD: &[Key] = &[
     ),
     Key::own("contents", "the contents of its elements before the launch, as for a tensor"),
     Key::own("assume", "sign of every symbolic element: {signs}"),
+    Key::own(
+        "range",
+        "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+    ),
 ];
 
 /// Contents that are the same in every element.

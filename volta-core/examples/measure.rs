@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use volta_core::case::{
-    Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
+    Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, ScalarValue, Side, Which,
 };
 use volta_core::{machine, program, ptx};
 
@@ -87,8 +87,8 @@ fn find(kernel: &str) -> Option<Alone> {
                 tensor("a", Role::In, &[4096, 4096]),
                 tensor("b", Role::In, &[4096, 4096]),
                 tensor("c", Role::InOut, &[4096, 4096]),
-                scalar("alpha", "f32", ScalarValue::Symbolic(Sign::Any)),
-                scalar("beta", "f32", ScalarValue::Symbolic(Sign::Any)),
+                scalar("alpha", "f32", ScalarValue::Symbolic(Assumed::default())),
+                scalar("beta", "f32", ScalarValue::Symbolic(Assumed::default())),
                 scalar("n", "i32", ScalarValue::integer(4096)),
             ],
             ptx: "matmul/matmul.sm_80.ptx",
@@ -103,7 +103,14 @@ fn find(kernel: &str) -> Option<Alone> {
 fn tensor(name: &str, role: Role, shape: &[u64]) -> Param {
     let contents = if role == Role::Out { Contents::Undefined } else { Contents::Symbolic };
     let (reference, opt) = (element("f32"), element("f32"));
-    let kind = ParamKind::Tensor { reference, opt, shape: shape.to_vec(), role, contents, sign: Sign::Any };
+    let kind = ParamKind::Tensor {
+        reference,
+        opt,
+        shape: shape.to_vec(),
+        role,
+        contents,
+        assumed: Assumed::default(),
+    };
     Param { name: name.into(), kind, binding: Binding::Argument }
 }
 

@@ -147,6 +147,15 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
         }
         ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
     }
+    let others = match &param.kind {
+        ParamKind::Tensor { contents: Contents::Partly(..), .. } => {
+            format!("the other elements of `{name}` are")
+        }
+        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => format!("`{name}` is"),
+    };
+    if let Some([least, greatest]) = param.assumed().and_then(|assumed| assumed.range) {
+        texts.push(format!("{others} between {least} and {greatest}"));
+    }
     let sign = match param.sign() {
         Sign::Any => return texts,
         Sign::Positive => "positive",
@@ -155,12 +164,7 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
         Sign::NonPositive => "not positive",
         Sign::Nonzero => "not zero",
     };
-    texts.push(match &param.kind {
-        ParamKind::Tensor { contents: Contents::Partly(..), .. } => {
-            format!("the other elements of `{name}` are {sign}")
-        }
-        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => format!("`{name}` is {sign}"),
-    });
+    texts.push(format!("{others} {sign}"));
     texts
 }
 

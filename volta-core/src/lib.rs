@@ -3,7 +3,7 @@
 //! No files, no processes, no terminal: strings and data in, data out.
 //!
 //! ```
-//! use volta_core::case::{Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign};
+//! use volta_core::case::{Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side};
 //! use volta_core::verdict::Verdict;
 //!
 //! /// A kernel in which each thread loads a float, computes, and stores the result.
@@ -34,7 +34,7 @@
 //!     let float = Element::parse("f32").expect("it is a type");
 //!     let contents = Contents::of_role(role);
 //!     let kind =
-//!         ParamKind::Tensor { reference: float, opt: float, shape: vec![64], role, contents, sign: Sign::Any };
+//!         ParamKind::Tensor { reference: float, opt: float, shape: vec![64], role, contents, assumed: Assumed::default() };
 //!     Param { name: name.into(), kind, binding: Binding::Argument }
 //! }
 //!

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::{Held, Limit};
 use crate::base::span::{LineTable, Span};
-use crate::case::{Binding, Case, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
+use crate::case::{Binding, Case, Contents, Element, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -16,11 +16,11 @@ use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::library;
-use crate::machine::{self, Execution, Output, OutputValue, Outputs, RunError};
+use crate::machine::{self, Execution, Output, OutputValue, Outputs, Possible, RunError, integer_constant};
 use crate::program::{self, Program};
 use crate::progress::{ended, undecided};
 use crate::ptx;
-use crate::term::{Store, TermId, element_index, spell_element};
+use crate::term::{Store, TermId, TermOp, element_index, spell_element};
 use crate::unused::unused_inputs;
 use crate::verdict::{
     CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem,
@@ -213,6 +213,9 @@ impl<'c> Verification<'c> {
                     failed = failed.or_else(|| Some(Verdict::Fault((*first).clone())));
                     faults.push(std::iter::once(*first).chain(also).collect());
                 }
+                Err(RunError::Possible(possible)) => {
+                    failed = failed.or_else(|| Some(self.possible(*possible)));
+                }
                 Err(error) => failed = failed.or(Some(run_verdict(which, error))),
             }
         }
@@ -231,6 +234,27 @@ impl<'c> Verification<'c> {
         }
         self.report.unused = unused_inputs(&case.params, &outcomes);
         Some(outcomes)
+    }
+
+    /// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition.
+    fn possible(&self, possible: Possible) -> Verdict {
+        let Possible { mut fault, when, mut store, told } = possible;
+        let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
+        let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));
+        store.close();
+        let pair = decide::ElementPair { reference: (&store, no), opt: (&store, happens) };
+        let held = Held { terms: store.bytes(), ..Held::default() };
+        let decision = decide::decide(&[pair], &self.inputs, &self.decide_options(held));
+        let Some((_, Failure::Different(witness))) = decision.first_failure else {
+            return perhaps(&fault, &told);
+        };
+        let mut inputs: Vec<String> =
+            witness.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
+        if witness.zeros > 0 {
+            inputs.push(format!("{} more of 0", witness.zeros));
+        }
+        fault.message.push_str(&format!(", for inputs such as {}", inputs.join(", ")));
+        Verdict::Fault(fault)
     }
 
     /// Notes the assumptions of the verdict, as far as running shows them.
@@ -454,7 +478,7 @@ impl<'c> Verification<'c> {
             for (which, one, other) in [(0, &mut reference, both[1]), (1, &mut opt, both[0])] {
                 let is_alike = matches!(other.value, OutputValue::Bits(_)) && types[0] == types[1];
                 if let (OutputValue::Bits(bits), false) = (one.value, is_alike) {
-                    let value = machine::integer_constant(types[which], bits, old);
+                    let value = integer_constant(types[which], bits, old);
                     *one = Valued { store: None, value: OutputValue::Integer(value) };
                 }
             }
@@ -640,7 +664,11 @@ fn check_params(params: &[Param]) -> Result<(), InputError> {
             let [one, other] = param.elements().map(|element| element.name());
             let both = if one == other { one.to_string() } else { format!("{one} and {other}") };
             let name = &param.name;
-            let message = format!("`{name}` is assumed to be {}, and no {both} is", param.sign().name());
+            let range = param.assumed().and_then(|assumed| assumed.range);
+            let range = range.map(|[least, greatest]| format!("between {least} and {greatest}"));
+            let sign = Some(param.sign().name().to_string()).filter(|sign| !sign.is_empty());
+            let assumed: Vec<String> = sign.into_iter().chain(range).collect();
+            let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(" and "));
             return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
         }
     }
@@ -758,6 +786,19 @@ fn place_of(text: &str, span: Span) -> Place {
     }
 }
 
+/// The type of a number that is 0 or 1.
+const BIT: Element = Element::Int { bytes: 1, signed: false };
+
+/// The verdict on a fault of which it is not known whether any input shows it.
+fn perhaps(fault: &Fault, told: &str) -> Verdict {
+    Verdict::Unknown(Unknown {
+        kind: UnknownReason::Undecided,
+        reason: format!("{}, if {told}; whether that can be is not decided", fault.message),
+        progress: None,
+        help: fault.help.clone(),
+    })
+}
+
 pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     match error {
         RunError::Bind(error) => Verdict::InputError(InputError {
@@ -769,6 +810,7 @@ pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
             help: error.help,
         }),
         RunError::Fault(fault, _) => Verdict::Fault(*fault),
+        RunError::Possible(possible) => perhaps(&possible.fault, &possible.told),
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
         RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), None),
         RunError::Endless(endless) => Verdict::Unknown(Unknown {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rug::{Float as Big, Rational};
-use volta_core::case::{Contents, Element, Param, ParamKind, Region, ScalarValue, Sign};
+use volta_core::case::{Assumed, Contents, Element, Param, ParamKind, Region, ScalarValue, Sign};
 use volta_core::number::Extended;
 
 use crate::float::{self, Format, Round};
@@ -262,16 +262,16 @@ fn known(is_float: bool, value: f64) -> Number {
 
 /// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
-    let sign = match &param.kind {
-        ParamKind::Tensor { sign, .. } | ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => {
-            *sign
-        }
-        ParamKind::Scalar { .. } => Sign::Any,
+    let Assumed { sign, range: assumed } = match &param.kind {
+        ParamKind::Tensor { assumed, .. }
+        | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
+        ParamKind::Scalar { .. } => Assumed::default(),
     };
     let [first, second] = elements(param);
     let (Some(one), Some(other)) = (format(first), format(second)) else {
         // Small and arbitrary numbers that both types have, with that sign.
-        let ranges = [first, second].into_iter().filter_map(range);
+        let assumed = assumed.map(|[least, greatest]| (least.into(), greatest.into()));
+        let ranges = [first, second].into_iter().filter_map(range).chain(assumed);
         let (least, greatest) =
             ranges.reduce(|(a, b), (c, d)| (a.max(c), b.min(d))).unwrap_or((0, i128::from(u64::MAX)));
         let (least, greatest) = match sign {

@@ -8,7 +8,7 @@ use syn::LitStr;
 use volta_case::split_source;
 
 use crate::attribute::{Arg, CaseAttribute, Member, Set, Side};
-use crate::signature::{Contents, Function, Kind, Number, Param, Value};
+use crate::signature::{Assumed, Contents, Function, Kind, Number, Param, Value};
 
 /// The items that replace the function.
 pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStream {
@@ -77,13 +77,26 @@ fn param(param: &Param) -> TokenStream {
     quote!(#given #by_name)
 }
 
+/// What is assumed of symbolic elements.
+fn assumed(Assumed { sign, range }: &Assumed) -> TokenStream {
+    let sign = variant("Sign", sign);
+    let range = match range {
+        Some([least, greatest]) => quote!(::core::option::Option::Some([
+            { const LEAST: i64 = #least; LEAST },
+            { const GREATEST: i64 = #greatest; GREATEST },
+        ])),
+        None => quote!(::core::option::Option::None),
+    };
+    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range })
+}
+
 fn kind(name: &str, kind_of: &Kind) -> TokenStream {
     match kind_of {
-        Kind::Tensor { types, shape, role, contents, sign } => {
+        Kind::Tensor { types, shape, role, contents, assumed } => {
             let [reference, opt] = types.map(|element| element.name());
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
             let role = variant("Role", role);
-            let sign = variant("Sign", sign);
+            let assumed = self::assumed(assumed);
             let contents = match contents {
                 Some(contents) => {
                     let contents = contents_value(contents);
@@ -91,7 +104,7 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
                 }
                 None => quote!(::core::option::Option::None),
             };
-            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #sign);)
+            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #assumed);)
         }
         Kind::Map(sets) => {
             let values = values(sets);
@@ -104,9 +117,9 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
                     let value = number(value);
                     quote!(::volta_test::__private::ScalarValue::Number(#value))
                 }
-                Value::Symbolic(sign) => {
-                    let sign = variant("Sign", sign);
-                    quote!(::volta_test::__private::ScalarValue::Symbolic(#sign))
+                Value::Symbolic(assumed) => {
+                    let assumed = self::assumed(assumed);
+                    quote!(::volta_test::__private::ScalarValue::Symbolic(#assumed))
                 }
             };
             quote!(case.scalar(#name, #element, #value);)

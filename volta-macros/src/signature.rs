@@ -1,12 +1,13 @@
 //! Parsing the function, whose parameters are the tensors and scalars of the case.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type,
-    TypeReference, UnOp,
+    Attribute, Error, Expr, ExprRange, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, RangeLimits, Result, Token,
+    TraitItemFn, Type, TypeReference, UnOp,
 };
 
 use crate::attribute::{Set, tensor_map};
@@ -39,7 +40,7 @@ pub(crate) enum Kind {
         shape: Vec<Expr>,
         role: Role,
         contents: Option<Contents>,
-        sign: Sign,
+        assumed: Assumed,
     },
     Scalar {
         element: Element,
@@ -67,7 +68,15 @@ pub(crate) enum Contents {
 /// The value of a scalar.
 pub(crate) enum Value {
     Number(Number),
-    Symbolic(Sign),
+    Symbolic(Assumed),
+}
+
+/// What is assumed of every symbolic element.
+#[derive(Default)]
+pub(crate) struct Assumed {
+    pub sign: Sign,
+    /// For integers, the least and the greatest.
+    pub range: Option<[TokenStream; 2]>,
 }
 
 /// A number: a literal, which is read exactly, or a constant expression.
@@ -234,13 +243,14 @@ struct Marks {
     value: Option<(TokenStream, Span)>,
     symbolic: Option<(Sign, Span)>,
     assume: Option<(Sign, Span)>,
+    range: Option<([TokenStream; 2], Span)>,
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
     tensor_map: Option<(TokenStream, Span)>,
     fields: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 11] = [
+const MARKS: [&str; 12] = [
     "inout",
     "scratch",
     "ignored",
@@ -248,6 +258,7 @@ const MARKS: [&str; 11] = [
     "value",
     "symbolic",
     "assume",
+    "range",
     "opt_type",
     "global",
     "tensor_map",
@@ -297,6 +308,11 @@ impl Marks {
                         return twice();
                     }
                 }
+                "range" => {
+                    if marks.range.replace((range(arguments(attribute)?)?, span)).is_some() {
+                        return twice();
+                    }
+                }
                 "opt_type" => {
                     let ty: Type = syn::parse2(arguments(attribute)?)?;
                     if marks.opt_type.replace((element_type(&ty)?, span)).is_some() {
@@ -339,6 +355,7 @@ impl Marks {
             self.value.as_ref().map(|(_, span)| ("value", *span)),
             self.symbolic.map(|(_, span)| ("symbolic", span)),
             self.assume.map(|(_, span)| ("assume", span)),
+            self.range.as_ref().map(|(_, span)| ("range", *span)),
             self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
             self.fields.as_ref().map(|(_, span)| ("fields", *span)),
         ];
@@ -363,7 +380,7 @@ impl Marks {
         let field = |(attributes, name, ty): (Vec<Attribute>, Ident, Type)| {
             let mut marks = Marks::read(&attributes)?;
             let (element, inner) = tensor_type(&ty)?;
-            let said = Marks { init: None, assume: None, ..Marks::read(&attributes)? };
+            let said = Marks { init: None, assume: None, range: None, ..Marks::read(&attributes)? };
             if let Some((mark, span)) = said.other() {
                 return Err(Error::new(span, format!("a field has no `{mark}`")));
             }
@@ -399,7 +416,8 @@ impl Marks {
         let contents = self.init.map(|(tokens, _)| contents(tokens, is_float)).transpose()?;
         let opt = self.opt_type.map_or(element, |(other, _)| other);
         let sign = self.assume.map_or(Sign::Any, |(sign, _)| sign);
-        Ok(Kind::Tensor { types: [element, opt], shape, role, contents, sign })
+        let assumed = Assumed { sign, range: self.range.map(|(range, _)| range) };
+        Ok(Kind::Tensor { types: [element, opt], shape, role, contents, assumed })
     }
 
     fn scalar(self, name: &Ident, element: Element) -> Result<Kind> {
@@ -420,7 +438,9 @@ impl Marks {
                     .map_err(|error| Error::new(error.span(), format!("`value` is a number: {error}")))?;
                 Value::Number(number(&expression, is_float)?)
             }
-            (None, Some((sign, _))) => Value::Symbolic(sign),
+            (None, Some((sign, _))) => {
+                Value::Symbolic(Assumed { sign, range: self.range.map(|(range, _)| range) })
+            }
             (Some(_), Some((_, span))) => {
                 return Err(Error::new(span, "a scalar either has a value or is symbolic"));
             }
@@ -443,6 +463,20 @@ fn arguments(attribute: &Attribute) -> Result<TokenStream> {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
         Err(Error::new_spanned(attribute, format!("`{name}` needs an argument: `#[{name}(…)]`")))
     }
+}
+
+/// A range of integers: `0..10`, `0..=9`.
+fn range(tokens: TokenStream) -> Result<[TokenStream; 2]> {
+    let range: ExprRange = syn::parse2(tokens.clone())
+        .map_err(|error| Error::new(error.span(), "`range` is a range of integers: `#[range(0..=9)]`"))?;
+    let (Some(least), Some(end)) = (&range.start, &range.end) else {
+        return Err(Error::new_spanned(tokens, "`range` has two ends: `#[range(0..=9)]`"));
+    };
+    let greatest = match range.limits {
+        RangeLimits::HalfOpen(_) => quote!((#end) - 1),
+        RangeLimits::Closed(_) => quote!(#end),
+    };
+    Ok([quote!(#least), greatest])
 }
 
 /// The fields of a struct: `scale: f16, #[init(0)] codes: [u8; 16]`.

@@ -2,7 +2,7 @@
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue, Sign,
+    Argument, Assumed, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue,
     TensorMap, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
@@ -68,7 +68,7 @@ impl Builder {
         shape: &[usize],
         role: Role,
         contents: Option<Contents>,
-        sign: Sign,
+        assumed: Assumed,
     ) {
         let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
         let [reference, opt] = types.map(|name| self.element(name));
@@ -79,7 +79,7 @@ impl Builder {
                 self.errors.push(format!("`{name}` has {} numbers for the shape {shape:?}", list.len()));
             }
         }
-        let kind = ParamKind::Tensor { reference, opt, shape, role, contents, sign };
+        let kind = ParamKind::Tensor { reference, opt, shape, role, contents, assumed };
         self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
     }
 
@@ -95,14 +95,14 @@ impl Builder {
         let fields = self.params.split_off(self.params.len().saturating_sub(fields));
         let (mut types, mut outer) = (Vec::new(), None);
         for Param { name, kind, .. } in fields {
-            let ParamKind::Tensor { reference: element, shape, role, contents, sign, .. } = kind else {
+            let ParamKind::Tensor { reference: element, shape, role, contents, assumed, .. } = kind else {
                 self.errors.push(format!("the field `{name}` is not a tensor"));
                 continue;
             };
             let (structs, inner) = shape.split_at(rank.min(shape.len()));
             outer = outer.or(Some((structs.to_vec(), role)));
             let shape = inner.to_vec();
-            types.push(FieldType { name, element, shape, contents: Some(contents), sign });
+            types.push(FieldType { name, element, shape, contents: Some(contents), assumed });
         }
         let (shape, role) = outer.unwrap_or((Vec::new(), Role::In));
         match tensor_of_structs(name, &shape, role, types) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use volta_core::case::{Case, ParamKind, ScalarValue, Sign};
+use volta_core::case::{Assumed, Case, ParamKind, ScalarValue, Sign};
 use volta_core::verdict::FaultKind;
 use volta_core::verdict::{How, Report, Verdict, Witness};
 
@@ -92,9 +92,9 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
         let param = case.params.iter().find(|param| param.name == tensor);
         let param = param.ok_or_else(|| format!("the witness names `{name}`, which is no input"))?;
         let exact: rug::Rational = text.parse().map_err(|_| format!("{name} = {text} is no number"))?;
-        let sign = match &param.kind {
-            ParamKind::Tensor { sign, .. } => *sign,
-            ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
+        let Assumed { sign, range: assumed } = match &param.kind {
+            ParamKind::Tensor { assumed, .. } => *assumed,
+            ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
             ParamKind::Scalar { value: ScalarValue::Number(_), .. } => {
                 return Err(format!("the witness chooses `{name}`, which the case gives"));
             }
@@ -110,6 +110,11 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
         };
         if !admitted {
             return Err(format!("{name} = {text} is not of the sign that the case assumes"));
+        }
+        if let Some([least, greatest]) = assumed
+            && (exact < least || exact > greatest)
+        {
+            return Err(format!("{name} = {text} is not in the range that the case assumes"));
         }
         for element in elements(param) {
             if let Some((least, greatest)) = range(element)

@@ -17,7 +17,7 @@ pub mod tiles;
 use std::collections::BTreeMap;
 
 use volta_core::case::{
-    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign,
+    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::Report;
@@ -74,7 +74,7 @@ pub(crate) fn tensor(name: &str, element: &str, length: u64, role: Role, content
         shape: vec![length],
         role,
         contents,
-        sign: Sign::Any,
+        assumed: Assumed::default(),
     };
     Param { name: name.into(), kind, binding: Binding::Argument }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind, Region, Role,
-    ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
+    Argument, Assumed, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind,
+    Region, Role, ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
 
@@ -107,6 +107,13 @@ fn numbers(words: &[&str]) -> Result<Vec<Extended>, String> {
     words.iter().map(|word| number(word)).collect()
 }
 
+/// Reads `range 0 9` without its first word.
+fn range(ends: &[&str]) -> Result<Assumed, String> {
+    let [least, greatest] = ends else { return Err("a range is `range 0 9`".into()) };
+    let end = |word: &str| word.parse().map_err(|_| format!("`{word}` is no integer"));
+    Ok(Assumed { range: Some([end(least)?, end(greatest)?]), ..Assumed::default() })
+}
+
 fn element(name: &str) -> Result<Element, String> {
     Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
 }
@@ -128,7 +135,13 @@ fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
     let field = |field: &str| {
         let (name, ty) = field.split_once(':').ok_or("a field is `name:type`")?;
         let (element, shape) = FieldType::parse_type(ty)?;
-        Ok(FieldType { name: name.trim().into(), element, shape, contents: None, sign: Sign::Any })
+        Ok(FieldType {
+            name: name.trim().into(),
+            element,
+            shape,
+            contents: None,
+            assumed: Assumed::default(),
+        })
     };
     tensor_of_structs(name, &shape, role, fields.split(',').map(field).collect::<Result<_, String>>()?)
 }
@@ -139,12 +152,13 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     let kind = match words.as_slice() {
         ["symbolic", ty, rest @ ..] => {
-            let sign = match rest {
-                [] => Sign::Any,
-                [word] => Sign::parse(word).ok_or_else(|| format!("`{word}` is no sign"))?,
-                _ => return Err("a symbolic scalar has a type and perhaps a sign".into()),
+            let assumed = match rest {
+                [] => Assumed::default(),
+                [word] => Sign::parse(word).ok_or_else(|| format!("`{word}` is no sign"))?.into(),
+                ["range", ends @ ..] => range(ends)?,
+                _ => return Err("a symbolic scalar has a type and perhaps a sign or a range".into()),
             };
-            ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Symbolic(sign) }
+            ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Symbolic(assumed) }
         }
         [word, ty, rest @ ..] if Role::parse(word).is_some() => {
             let role = Role::parse(word).unwrap_or(Role::In);
@@ -156,24 +170,26 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
                     (ty, shape.map_err(|_| "a shape is `[4]` or `[4x8]`")?)
                 }
             };
-            let (contents, sign) = match rest {
-                [] => (Contents::of_role(role), Sign::Any),
-                ["fill", value] => (Contents::Fill(number(value)?), Sign::Any),
+            let any = Assumed::default();
+            let (contents, assumed) = match rest {
+                [] => (Contents::of_role(role), any),
+                ["fill", value] => (Contents::Fill(number(value)?), any),
                 ["fill", value, "symbolic", region] => {
                     let region = Region::parse(region).ok_or_else(|| format!("`{region}` is no part"))?;
-                    (Contents::Partly(region, number(value)?), Sign::Any)
+                    (Contents::Partly(region, number(value)?), any)
                 }
-                ["list", values @ ..] => (Contents::List(numbers(values)?), Sign::Any),
+                ["list", values @ ..] => (Contents::List(numbers(values)?), any),
+                ["range", ends @ ..] => (Contents::Symbolic, range(ends)?),
                 [word] => match (NamedContents::parse(word), Sign::parse(word)) {
-                    (Some(named), _) => (named.into(), Sign::Any),
-                    (None, Some(sign)) => (Contents::Symbolic, sign),
+                    (Some(named), _) => (named.into(), any),
+                    (None, Some(sign)) => (Contents::Symbolic, sign.into()),
                     (None, None) => return Err(format!("`{word}` is no contents")),
                 },
                 _ => return Err("contents are one of `iota`, `fill 0`, `list 1 2`, `undefined`, …".into()),
             };
             let (reference, opt) = ty.split_once('/').unwrap_or((ty, ty));
             let (reference, opt) = (element(reference)?, element(opt)?);
-            ParamKind::Tensor { reference, opt, shape, role, contents, sign }
+            ParamKind::Tensor { reference, opt, shape, role, contents, assumed }
         }
         [ty, value] => {
             ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Number(number(value)?) }

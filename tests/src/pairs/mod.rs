@@ -144,7 +144,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "codes",
-        integers: Some(Integers { bits: 8, signed: false }),
+        integers: Some(Integers::of_bits(8, false)),
         reference: words::codes,
         sizes: WORDS,
         equal: &[("by_words", words::codes_by_words)],
@@ -152,7 +152,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "words",
-        integers: Some(Integers { bits: 32, signed: false }),
+        integers: Some(Integers::of_bits(32, false)),
         reference: words::weighted,
         sizes: WORDS,
         equal: &[("swapped_twice", words::swapped_twice), ("by_complements", words::by_complements)],

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use volta_core::case::{
-    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign,
+    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
 };
 use volta_core::number::format::Format;
 use volta_core::verdict::{Report, Verdict};
@@ -203,7 +203,7 @@ fn compared(ptx: &str, format: Format, [reference, opt]: [&str; 2]) -> Report {
             shape: vec![1],
             role,
             contents: Contents::of_role(role),
-            sign: Sign::Any,
+            assumed: Assumed::default(),
         },
         binding: Binding::Argument,
     };

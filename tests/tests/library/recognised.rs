@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use volta_core::case::{
-    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign,
+    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
 };
 use volta_core::library::{FUNCTIONS, LibraryFunction};
 use volta_core::verdict::Verdict;
@@ -41,7 +41,7 @@ fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
             shape: vec![1],
             role,
             contents: Contents::of_role(role),
-            sign: Sign::Any,
+            assumed: Assumed::default(),
         },
         binding: Binding::Argument,
     };

@@ -2,7 +2,7 @@
 
 use super::unknown;
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
+    Argument, Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
 };
 use volta_core::machine::{self, Execution, OutputValue, Outputs, Recognition};
 use volta_core::number::format::Format;
@@ -144,7 +144,7 @@ fn tensor(name: String, element: Element, shape: u64, role: Role, contents: Cont
         shape: vec![shape],
         role,
         contents,
-        sign: Sign::Any,
+        assumed: Assumed::default(),
     };
     Param { name, kind, binding: Binding::Argument }
 }

@@ -115,7 +115,7 @@ impl Table {
     /// Whether the elements of an input are 0 or 1.
     pub(super) fn holds_bits(&self, input: InputId) -> bool {
         let of = self.integers.get(input.index()).copied().flatten();
-        of.is_some_and(|of| (of.least(), of.greatest()) == (0, 1))
+        of.is_some_and(|of| (of.least, of.greatest) == (0, 1))
     }
 
     /// Takes from a store which inputs hold integers: before the first atom is interned; all stores agree on them.
@@ -134,7 +134,7 @@ impl Table {
         };
         match atom {
             Atom::Input(input, _) => match self.integers.get(input.index()).copied().flatten() {
-                Some(of) => (true, Some((of.least(), of.greatest()))),
+                Some(of) => (true, Some((of.least, of.greatest))),
                 None => (false, None),
             },
             Atom::Products(keys) => {

@@ -11,7 +11,7 @@ use crate::base::budget::Budgets;
 use crate::number::Extended;
 pub use numbers::bits_of;
 pub(crate) use numbers::{has_iota, number_bits, spell};
-pub use param::{Binding, Contents, Param, ParamKind, ScalarValue};
+pub use param::{Assumed, Binding, Contents, Param, ParamKind, ScalarValue};
 pub use structs::{FieldPlace, FieldType, tensor_of_structs};
 
 /// One or two kernels over shared parameters.

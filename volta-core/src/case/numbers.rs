@@ -32,7 +32,7 @@ pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
         let of = Integers::of(element)?;
         let integer = value.finite().filter(|value| value.is_integer())?;
         let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
-        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & mask(element))
+        (of.least..=of.greatest).contains(&number).then_some(number as u64 & mask(element))
     };
     fits().ok_or_else(|| format!("{} is not a value of type {}", spell(value), element.name()))
 }

@@ -85,8 +85,8 @@ pub enum ParamKind {
         role: Role,
         /// Its contents before the launch.
         contents: Contents,
-        /// Assumption on every element, when symbolic.
-        sign: Sign,
+        /// What is assumed of every element, when symbolic.
+        assumed: Assumed,
     },
     /// A scalar launched with this value.
     Scalar {
@@ -97,13 +97,28 @@ pub enum ParamKind {
     },
 }
 
+/// What is assumed of every symbolic element of a parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// Its sign.
+    pub sign: Sign,
+    /// For integers, the least and the greatest value.
+    pub range: Option<[i64; 2]>,
+}
+
+impl From<Sign> for Assumed {
+    fn from(sign: Sign) -> Assumed {
+        Assumed { sign, ..Assumed::default() }
+    }
+}
+
 /// The value of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarValue {
     /// A number; floats are rounded to nearest in their type, integers must fit.
     Number(Extended),
-    /// Unknown, with an assumption on its sign.
-    Symbolic(Sign),
+    /// Unknown, with what is assumed of it.
+    Symbolic(Assumed),
 }
 
 impl ScalarValue {
@@ -145,13 +160,24 @@ impl Param {
         }
     }
 
-    /// The range of its elements if they are integers, which the types of both sides hold; `None` for reals.
+    /// What is assumed of its symbolic elements; `None` if it has none.
+    pub fn assumed(&self) -> Option<Assumed> {
+        match &self.kind {
+            ParamKind::Tensor { assumed, contents: Contents::Symbolic | Contents::Partly(..), .. }
+            | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => Some(*assumed),
+            ParamKind::Tensor { .. } | ParamKind::Scalar { value: ScalarValue::Number(_), .. } => None,
+        }
+    }
+
+    /// The integers that its elements may be, which the types of both sides hold; `None` for reals.
     pub fn integers(&self) -> Option<Integers> {
         let [reference, opt] = self.elements().map(Integers::of);
-        match (reference, opt) {
-            (Some(one), Some(other)) => Some(one.common(other)),
-            (one, other) => one.or(other),
-        }
+        let of_types = match (reference, opt) {
+            (Some(one), Some(other)) => one.common(other),
+            (one, other) => one.or(other)?,
+        };
+        let range = self.assumed().and_then(|assumed| assumed.range);
+        Some(range.map_or(of_types, |[least, greatest]| of_types.within(least.into(), greatest.into())))
     }
 
     /// The float formats of its elements on the two sides.
@@ -163,31 +189,39 @@ impl Param {
         self.elements().into_iter().filter_map(float).collect()
     }
 
-    /// Whether values of its types satisfy the assumption on its sign.
+    /// Whether values of its types satisfy what is assumed of them.
     pub fn has_values(&self) -> bool {
-        let zero = match self.sign() {
+        if let Some(of) = self.integers() {
+            let (least, greatest) = (of.least, of.greatest);
+            let has_sign = match self.sign() {
+                Sign::Any => true,
+                Sign::Positive => greatest > 0,
+                Sign::NonNegative => greatest >= 0,
+                Sign::Negative => least < 0,
+                Sign::NonPositive => least <= 0,
+                Sign::Nonzero => (least, greatest) != (0, 0),
+            };
+            if least > greatest || !has_sign {
+                return false;
+            }
+        }
+        match self.sign() {
             // All types have 1.
-            Sign::Any | Sign::Positive | Sign::NonNegative | Sign::Nonzero => return true,
-            Sign::Negative => false,
-            Sign::NonPositive => true,
-        };
-        let is_integer = |of: Integers| zero || of.least() < 0;
-        self.integers().is_none_or(is_integer) && self.elements().into_iter().all(has_signs)
+            Sign::Any | Sign::Positive | Sign::NonNegative | Sign::Nonzero => true,
+            Sign::Negative | Sign::NonPositive => self.elements().into_iter().all(has_signs),
+        }
     }
 
     /// The sign of its symbolic values: the assumption, or what a format without signs leaves of it.
     pub fn sign(&self) -> Sign {
-        let (assumed, is_symbolic) = match &self.kind {
-            ParamKind::Tensor { sign, contents, .. } => {
-                (*sign, matches!(contents, Contents::Symbolic | Contents::Partly(..)))
-            }
-            ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => (*sign, true),
-            ParamKind::Scalar { value: ScalarValue::Number(_), .. } => return Sign::Any,
-        };
-        match assumed {
-            _ if !is_symbolic || self.elements().into_iter().all(has_signs) => assumed,
-            Sign::Any | Sign::NonNegative | Sign::Nonzero | Sign::Positive => Sign::Positive,
-            Sign::Negative | Sign::NonPositive => assumed,
+        let symbolic = self.assumed().map(|assumed| assumed.sign);
+        if self.elements().into_iter().all(has_signs) {
+            return symbolic.unwrap_or_default();
+        }
+        match symbolic {
+            None => Sign::Any,
+            Some(Sign::Any | Sign::NonNegative | Sign::Nonzero | Sign::Positive) => Sign::Positive,
+            Some(sign @ (Sign::Negative | Sign::NonPositive)) => sign,
         }
     }
 }

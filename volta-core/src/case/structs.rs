@@ -1,6 +1,6 @@
 //! Tensors of structs: a parameter for each field, laid out as C does.
 
-use super::{Binding, Contents, Element, Param, ParamKind, Role, Sign};
+use super::{Assumed, Binding, Contents, Element, Param, ParamKind, Role};
 
 /// A field of structs.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +13,8 @@ pub struct FieldType {
     pub shape: Vec<u64>,
     /// Its contents before the launch; `None` for the default of the tensor's role.
     pub contents: Option<Contents>,
-    /// Assumption on every element, when symbolic.
-    pub sign: Sign,
+    /// What is assumed of every element, when symbolic.
+    pub assumed: Assumed,
 }
 
 impl FieldType {
@@ -88,14 +88,14 @@ pub fn tensor_of_structs(
         return Err("a struct needs at least one field".into());
     }
     let param = |(field, (offset, count)): (FieldType, (u64, u64))| {
-        let FieldType { name: own, element, shape: inner, contents, sign } = field;
+        let FieldType { name: own, element, shape: inner, contents, assumed } = field;
         let kind = ParamKind::Tensor {
             reference: element,
             opt: element,
             shape: [shape, &inner].concat(),
             role,
             contents: contents.unwrap_or(Contents::of_role(role)),
-            sign,
+            assumed,
         };
         let binding = Binding::Field(FieldPlace { offset, count, stride });
         Param { name: format!("{name}.{own}"), kind, binding }
@@ -111,7 +111,7 @@ mod tests {
         let field = |(name, ty): &(&str, &str)| {
             let (element, shape) = FieldType::parse_type(ty)?;
             let name = (*name).into();
-            Ok(FieldType { name, element, shape, contents: None, sign: Sign::Any })
+            Ok(FieldType { name, element, shape, contents: None, assumed: Assumed::default() })
         };
         let fields = fields.iter().map(field).collect::<Result<_, String>>()?;
         let params = tensor_of_structs("x", &[7], Role::In, fields)?;

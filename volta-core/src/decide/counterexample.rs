@@ -178,7 +178,7 @@ pub fn refute(
 }
 
 /// Inputs with at most this many combinations of values are tried exhaustively.
-const ALL_POINTS: u64 = 1 << 16;
+const ALL_POINTS: i128 = 1 << 16;
 
 /// Number of constants of the kernels that are tried as inputs.
 const LITERALS: usize = 8;
@@ -382,17 +382,15 @@ impl<'a> Search<'a> {
             .iter()
             .map(|(input, _)| self.inputs.get(input.index()).and_then(|info| info.integers))
             .collect::<Option<_>>()?;
-        let bits: u32 = types.iter().map(|of| of.bits).sum();
-        if elements.is_empty() || bits > ALL_POINTS.trailing_zeros() {
+        let count = types.iter().try_fold(1, |count: i128, of| count.checked_mul(of.count()))?;
+        if elements.is_empty() || count > ALL_POINTS {
             return None;
         }
-        Some((0..1u64 << bits).map(move |mut rest| {
+        Some((0..count).map(move |mut rest| {
             let mut values = FxHashMap::default();
             for (element, of) in elements.iter().zip(&types) {
-                let value = i128::from(rest & ((1 << of.bits) - 1));
-                rest >>= of.bits;
-                let wrapped = if value > of.greatest() { value - (1 << of.bits) } else { value };
-                values.insert(*element, Rational::from_i128(wrapped));
+                values.insert(*element, Rational::from_i128(of.least + rest % of.count()));
+                rest /= of.count();
             }
             Assignment(values)
         }))

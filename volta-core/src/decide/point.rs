@@ -148,7 +148,7 @@ impl TestPoint<'_> {
     /// The value of an integer: small ones, then any bits, then extremes.
     fn integer(&self, hash: u64, element: u64, of: Integers) -> i128 {
         let choice = |hash: u64, count: u64| i128::from(((hash >> 32) * count) >> 32);
-        let any = i128::from(hash >> (64 - of.bits));
+        let any = ((u128::from(hash) * of.count() as u128) >> 64) as i128;
         match self.round {
             0 => choice(hash, 9),
             1 => choice(hash, 25) - 12,
@@ -160,11 +160,11 @@ impl TestPoint<'_> {
             9 => choice(hash, 2),
             10 | 13 => choice(hash, 3) - 1,
             11 => choice(mix(element), 5) - 2,
-            16 if hash & 1 == 0 => of.least(),
-            16 => of.greatest(),
-            17 => 1 << (hash % u64::from(of.bits)),
-            18 => of.greatest() - choice(hash, 9),
-            19 => of.least() + choice(hash, 9),
+            16 if hash & 1 == 0 => of.least,
+            16 => of.greatest,
+            17 => 1 << (hash % u64::from(of.count().ilog2().max(1))),
+            18 => of.greatest - choice(hash, 9),
+            19 => of.least + choice(hash, 9),
             _ => any,
         }
     }
@@ -183,8 +183,7 @@ const LONG_ROW: u64 = 1 << 16;
 
 /// `value`, adjusted to the type and the assumption.
 pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Number {
-    let digits = value & ((1 << of.bits) - 1);
-    let wrapped = if digits > of.greatest() { digits - (1 << of.bits) } else { digits };
+    let wrapped = of.wrapped(value);
     let assumed = match info.sign {
         Sign::Any => wrapped,
         Sign::NonNegative => wrapped.abs(),
@@ -194,7 +193,7 @@ pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Num
         Sign::Nonzero if wrapped == 0 => 1,
         Sign::Nonzero => wrapped,
     };
-    let inside = assumed.clamp(of.least(), of.greatest());
+    let inside = assumed.clamp(of.least, of.greatest);
     if info.formats.is_empty() {
         return Number::integer(inside);
     }
@@ -241,7 +240,7 @@ pub(super) fn admitted(value: &Rational, info: &InputInfo) -> Option<Rational> {
 pub(super) fn is_assumed(value: &Rational, info: &InputInfo) -> bool {
     if let Some(of) = info.integers
         && !(value.is_integer()
-            && (Rational::from_i128(of.least())..=Rational::from_i128(of.greatest())).contains(value))
+            && (Rational::from_i128(of.least)..=Rational::from_i128(of.greatest)).contains(value))
     {
         return false;
     }

@@ -168,7 +168,7 @@ fn signs_of(sign: Sign) -> Signs {
 
 /// What the algebra may assume of the inputs.
 pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
-    let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
+    let natural = |input: &InputInfo| input.integers.is_some_and(|of| of.least >= 0);
     let range = |input: &InputInfo| InputRange {
         signs: signs_of(input.sign) & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY },
         largest: input.largest(),

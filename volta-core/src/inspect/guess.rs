@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Inspected, ValueKind, side};
 use crate::base::budget::Limit;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Launch, Member, Options, Param, ParamKind, Role, ScalarValue,
-    Side, Sign, Swizzle, TensorMap, Which,
+    Argument, Assumed, Binding, Case, Contents, Element, Launch, Member, Options, Param, ParamKind, Role,
+    ScalarValue, Side, Swizzle, TensorMap, Which,
 };
 use crate::library;
 use crate::machine::{Outputs, most_dynamic_shared};
@@ -110,7 +110,7 @@ impl KnownContents {
     /// The value of a scalar of this type.
     pub fn value(self, element: Element, integer: u32) -> ScalarValue {
         match (element, self) {
-            (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Sign::Any),
+            (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Assumed::default()),
             // A byte is a flag, as in the arguments of CuTe DSL.
             (Element::Bool | Element::Int { bytes: 1, .. }, _) => ScalarValue::integer(1),
             (Element::Float(_), _) => ScalarValue::integer(KNOWN),
@@ -213,7 +213,7 @@ impl LaunchGuess {
                     shape: vec![length(at)],
                     role,
                     contents: self.known.contents(element, role),
-                    sign: Sign::Any,
+                    assumed: Assumed::default(),
                 },
                 ValueKind::Scalar(element) => {
                     ParamKind::Scalar { element, value: self.known.value(element, self.integer) }
@@ -229,7 +229,7 @@ impl LaunchGuess {
                             .collect(),
                         role,
                         contents: Contents::of_role(role),
-                        sign: Sign::Any,
+                        assumed: Assumed::default(),
                     }
                 }
             };

@@ -17,7 +17,9 @@ mod variations;
 mod within;
 
 use crate::base::assumption::Assumption;
-use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
+use crate::case::{
+    Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
+};
 use crate::machine::{self, Execution, KnownFloats, Outputs, Recognition, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
@@ -380,7 +382,7 @@ fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param
             shape: vec![1],
             role,
             contents,
-            sign: Sign::Any,
+            assumed: Assumed::default(),
         },
         binding: Binding::Argument,
     }

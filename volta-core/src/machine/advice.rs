@@ -23,7 +23,7 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
         Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
         Origin::Invalid(inst) => (inst, format!("this value is undefined{}", without_value(launch, inst))),
         Origin::Unevaluated(inst) => (inst, unevaluated(launch, inst)),
-        Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) => return None,
+        Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) | Origin::Partly(_) => return None,
     };
     Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
 }

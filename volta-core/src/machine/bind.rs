@@ -509,7 +509,7 @@ pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Te
 fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
     let of_scalar;
     let (element, shape, role, contents) = match (&param.kind, param.binding) {
-        (ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ }, _) => {
+        (ParamKind::Tensor { reference, opt, shape, role, contents, assumed: _ }, _) => {
             let element = if which == Which::Reference { *reference } else { *opt };
             (element, shape.as_slice(), *role, contents)
         }

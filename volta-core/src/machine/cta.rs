@@ -14,11 +14,13 @@ use super::endless::{Endless, Watch};
 use super::epoch::Now;
 use super::exec::{Condition, Copies, Fragments, Knowns, Products};
 use super::flag::Flags;
+use super::guard::Guards;
 use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::packed::PackedValues;
 use super::points::Points;
+use super::possible::Possible;
 use super::race::VectorClockDetector;
 use super::register_pool::RegisterPools;
 use super::relied::Relied;
@@ -41,6 +43,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) enum Stop {
     Fault(Box<Fault>),
+    /// A fault where a condition on inputs holds.
+    Possible(Box<Possible>),
     Exhausted(Exhausted),
     /// The case does not give what is needed.
     Missing(Box<BindError>),
@@ -145,6 +149,8 @@ pub(super) struct Cta<'l> {
     pub(super) known: Knowns,
     /// Known floats that are kept as terms.
     pub(super) points: Points,
+    /// The conditions on inputs under which threads execute.
+    pub(super) guards: Guards,
     /// What the run relied on.
     pub(super) relied: Relied,
     /// Which terms are equal to the last bit, computed on demand.
@@ -267,6 +273,7 @@ impl<'l> Cta<'l> {
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
             points: Points::default(),
+            guards: Guards::new(Vec::new()),
             relied: Relied::new(launch, &options.rules),
             congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),
@@ -419,6 +426,7 @@ impl<'l> Cta<'l> {
             + self.flags.bytes()
             + self.memory.bytes()
             + self.packed.bytes()
+            + self.guards.bytes()
             + self.fragments.bytes()
             + self.products.iter().map(Products::bytes).sum::<u64>()
             + self.tensor_memory.bytes();

@@ -83,6 +83,7 @@ fn of_cta(
                     Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
                     // The run cannot continue after these.
                     Stop::Fault(_)
+                    | Stop::Possible(_)
                     | Stop::Doubtful
                     | Stop::Exhausted(_)
                     | Stop::Missing(_)

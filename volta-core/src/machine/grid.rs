@@ -18,6 +18,7 @@ use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
 use super::points::{KnownFloats, Recognition};
+use super::possible::Possible;
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
@@ -111,6 +112,8 @@ pub enum RunError {
     Bind(BindError),
     /// The kernel is at fault: the first fault, and further findings (rule R2).
     Fault(Box<Fault>, Vec<Fault>),
+    /// The kernel is at fault where a condition on inputs holds.
+    Possible(Box<Possible>),
     /// A budget was reached.
     Exhausted(Exhausted),
     /// The verifier contradicts itself: nothing is claimed about the kernel.
@@ -243,6 +246,7 @@ impl RunError {
     pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault, Vec::new()),
+            Stop::Possible(possible) => RunError::Possible(possible),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::Endless(endless) => RunError::Endless(endless),
@@ -365,7 +369,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
     if !options.exact_clocks && launch.ranks() == 1 {
         attempt(&mut run, Mode::Lockstep);
-        if let Err(Stop::Fault(_) | Stop::Missing(_)) = run.done {
+        if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one reported is the first when warps run one after the other.
             attempt(&mut run, Mode::WarpByWarp);
         }
@@ -388,10 +392,13 @@ fn attempt<'l>(
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
-    let done = cta.run().and_then(|()| cta.check_budgets());
+    let mut done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
+    if let Err(Stop::Possible(possible)) = &mut done {
+        possible.store = std::mem::take(&mut cta.store);
+    }
     done?;
     let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, points, .. } =
         cta;
@@ -544,6 +551,11 @@ pub(super) fn output_value(
             Origin::Unwritten(_) => {
                 (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
             }
+            Origin::Partly(_) => (
+                FaultKind::Uninitialised,
+                "V6",
+                "is written, or computed from what is written, for some inputs only",
+            ),
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
                 FaultKind::Nondeterministic,
                 "S4",

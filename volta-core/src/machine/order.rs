@@ -2,6 +2,7 @@
 
 use super::agent::{Agent, AtomicUpdate};
 use super::clock::Clocks;
+use super::guard::Guard;
 use crate::base::index::number_of;
 use crate::program::InstId;
 use rustc_hash::FxHashMap;
@@ -18,6 +19,8 @@ pub(super) struct Access {
     /// The mask of the cell's 4 bytes.
     pub(super) bytes: u8,
     pub(super) inst: InstId,
+    /// Where it happens: for all inputs, or under a condition.
+    pub(super) guard: Guard,
     /// The number of accesses recorded before it.
     pub(super) sequence: u32,
 }
@@ -226,7 +229,8 @@ impl Order<'_> {
     ) -> bool {
         let mut rest = earlier.bytes & later.bytes;
         for read in reads {
-            let reads_some = rest & read.bytes != 0 && !matches!(read.agent, Agent::Waiter { .. });
+            let happens = read.guard == Guard::ALWAYS;
+            let reads_some = happens && rest & read.bytes != 0 && !matches!(read.agent, Agent::Waiter { .. });
             if reads_some && earlier.sequence < read.sequence && self.is_before(read, later) {
                 rest &= !read.bytes;
                 if rest == 0 {

@@ -42,6 +42,14 @@ pub(super) struct Answer {
     pub(super) if_not: u64,
 }
 
+/// Contents of memory that a condition chooses, of which one is not defined.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Partly {
+    pub(super) condition: TermId,
+    pub(super) then: Cell,
+    pub(super) otherwise: Cell,
+}
+
 /// Operations are applied to at most this many combinations of arms.
 const MAX_ARMS: usize = 64;
 
@@ -58,6 +66,7 @@ pub(super) struct PackedValues {
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
     answers: Vec<Answer>,
+    partly: Vec<Partly>,
     /// Conditions that may have no value (V8): a choice by one of them is kept even if its arms are equal.
     lacking: FxHashSet<TermId>,
 }
@@ -66,6 +75,7 @@ impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
         let by_value = self.choices.len() * size_of::<Choice>() + self.answers.len() * size_of::<Answer>();
+        let by_value = by_value + self.partly.len() * size_of::<Partly>();
         (self.packs.len() * 80 + by_value + self.lacking.capacity() * 8) as u64
     }
 
@@ -98,6 +108,17 @@ impl PackedValues {
     pub(super) fn answered(&mut self, answer: Answer) -> u32 {
         self.answers.push(answer);
         number_of(self.answers.len() - 1)
+    }
+
+    /// Adds contents that are not defined in one of two cases; returns their number.
+    pub(super) fn partly(&mut self, partly: Partly) -> u32 {
+        self.partly.push(partly);
+        number_of(self.partly.len() - 1)
+    }
+
+    /// The contents with that number.
+    pub(super) fn partly_at(&self, number: u32) -> Partly {
+        self.partly[number as usize]
     }
 
     /// Applies an operation on integers to every combination of arms of its operands, and joins the results with
@@ -616,7 +637,8 @@ impl Cell {
                     | Origin::Doubtful(_)
                     | Origin::Unevaluated(_)
                     | Origin::State(_)
-                    | Origin::Columns(_),
+                    | Origin::Columns(_)
+                    | Origin::Partly(_),
                 )
                 | Value::Sym(_) => {
                     return Cell::of(packed.join(pieces));

@@ -12,6 +12,7 @@
 
 use super::agent::Agent;
 use super::clock::Clocks;
+use super::guard::{Guard, Guards};
 use super::history::{Histories, History};
 use super::order::{Access, Copied, CopyEnds, Operations, Order, Pipeline};
 use crate::base::index::number_of;
@@ -44,6 +45,26 @@ impl Conflict {
             (Some(one), Some(other)) => one.differs(other),
             (None, _) | (_, None) => false,
         }
+    }
+}
+
+/// The condition under which an access is made.
+#[derive(Clone, Copy)]
+pub(super) struct Under<'g> {
+    pub(super) guard: Guard,
+    /// The meaning of guards, where there are any.
+    pub(super) guards: Option<&'g Guards>,
+}
+
+impl Under<'_> {
+    /// For all inputs.
+    pub(super) const ALWAYS: Under<'static> = Under { guard: Guard::ALWAYS, guards: None };
+
+    /// Whether an earlier access is not made by any input by which this one is made.
+    fn excludes(self, earlier: &Access) -> bool {
+        earlier.guard != Guard::ALWAYS
+            && self.guard != Guard::ALWAYS
+            && self.guards.is_some_and(|guards| guards.exclude(earlier.guard, self.guard))
     }
 }
 
@@ -188,8 +209,17 @@ impl VectorClockDetector {
     }
 
     /// Checks whether an access that a thread makes now races with an earlier one.
-    fn check(&self, history: &History, later: &Access, writes: bool) -> Result<(), Conflict> {
+    fn check(
+        &self,
+        under: Under<'_>,
+        history: &History,
+        later: &Access,
+        writes: bool,
+    ) -> Result<(), Conflict> {
         let conflict = |earlier: &Access, earlier_writes| {
+            if under.excludes(earlier) {
+                return None;
+            }
             self.conflict(&history.reads, (earlier, earlier_writes), (later, writes))
         };
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
@@ -199,15 +229,16 @@ impl VectorClockDetector {
     }
 
     /// The access that a thread makes now.
-    fn access_now(&self, (thread, agent): (u32, Agent), bytes: u8, inst: InstId) -> Access {
+    fn access_now(&self, guard: Guard, (thread, agent): (u32, Agent), bytes: u8, inst: InstId) -> Access {
         let stamp = self.clocks.now(thread as usize);
-        Access { thread, stamp, agent, bytes, inst, sequence: self.recorded }
+        Access { thread, stamp, agent, bytes, inst, guard, sequence: self.recorded }
     }
 
     /// Records an access to `bytes` of a cell of an object; returns an error if it races with an earlier one. If any of
     /// several lanes may make the access, it is checked for each.
     pub(super) fn access(
         &mut self,
+        under: Under<'_>,
         place: (u32, u64),
         (thread, agent): (u32, Agent),
         bytes: u8,
@@ -217,23 +248,24 @@ impl VectorClockDetector {
         let by = self.operations.performers(thread, agent);
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
-                let access = self.access_now((*thread, agent), bytes, inst);
-                self.check(history, &access, writes)?;
+                let access = self.access_now(under.guard, (*thread, agent), bytes, inst);
+                self.check(under, history, &access, writes)?;
                 if writes && !agent.is_generic() && self.unfenced.is_none() {
                     let mut reads = history.reads_for(*thread).iter();
                     self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
                 }
             }
         }
-        let access = self.access_now((thread, agent), bytes, inst);
+        let access = self.access_now(under.guard, (thread, agent), bytes, inst);
         self.record(place, access, &by, writes);
         Ok(())
     }
 
     /// As [`VectorClockDetector::access`], but records the access in any case, and returns a race with each earlier
-    /// instruction.
+    /// instruction that happens for all inputs.
     pub(super) fn access_anyway(
         &mut self,
+        guard: Guard,
         place: (u32, u64),
         (thread, agent): (u32, Agent),
         bytes: u8,
@@ -244,18 +276,19 @@ impl VectorClockDetector {
         let by = self.operations.performers(thread, agent);
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
-                let later = self.access_now((*thread, agent), bytes, inst);
+                let later = self.access_now(guard, (*thread, agent), bytes, inst);
                 let reads = if writes { &history.reads[..] } else { &[] };
                 let earlier = history.writes.iter().map(|access| (access, true));
                 for (earlier, earlier_writes) in earlier.chain(reads.iter().map(|access| (access, false))) {
-                    if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
+                    let happen = [earlier.guard, guard] == [Guard::ALWAYS; 2];
+                    if happen && conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
                         let earlier = (earlier, earlier_writes);
                         conflicts.extend(self.conflict(&history.reads, earlier, (&later, writes)));
                     }
                 }
             }
         }
-        let access = self.access_now((thread, agent), bytes, inst);
+        let access = self.access_now(guard, (thread, agent), bytes, inst);
         self.record(place, access, &by, writes);
         conflicts
     }
@@ -345,18 +378,19 @@ impl VectorClockDetector {
         let before = history.writes.len() + history.reads.len();
         // An earlier access that is ordered before this one, at bytes that this one covers, may be forgotten:
         // everything that races with it races with this access as well, or is ordered before it. This does not hold for
-        // an atomic access, which does not race with atomics of its kind.
+        // an atomic access, which does not race with atomics of its kind; nor for one that may not happen.
         let is_atomic = agent.scope().is_some() || agent == Agent::Barrier;
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
+                && (access.guard == Guard::ALWAYS || access.guard == earlier.guard)
                 && order.is_before_some(earlier, &access, by)
         };
         if writes {
             // This comes before reads are forgotten, which may have observed an earlier write.
             let reads = &history.reads;
             history.writes.retain(|earlier| {
-                let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
+                let is_covered = earlier.bytes & !bytes == 0 && !is_atomic && access.guard == Guard::ALWAYS;
                 !(covered(earlier) || is_covered && order.is_read_between(earlier, reads.iter(), &access))
             });
         }
@@ -425,7 +459,7 @@ mod tests {
     fn a_copy_races_until_it_is_waited_for() {
         let mut exact = VectorClockDetector::new(2, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
-            exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
+            exact.access(Under::ALWAYS, (0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
         let copy = exact.begin_copy();
         assert!(access(&mut exact, 0, Agent::Copy { number: copy, proxy: None, update: None }, true));
@@ -452,7 +486,7 @@ mod tests {
             let mut exact = VectorClockDetector::new(2, 32, false);
             let first = exact.begin_on_tensor_memory(Some(one));
             let agent = |number| Agent::Copy { number, proxy: None, update: None };
-            assert!(exact.access((0, 0), (0, agent(first)), 0b1111, InstId(0), true).is_ok());
+            assert!(exact.access(Under::ALWAYS, (0, 0), (0, agent(first)), 0b1111, InstId(0), true).is_ok());
             if fences {
                 exact.clocks.fence_before(0);
             }
@@ -461,7 +495,8 @@ mod tests {
                 exact.clocks.fence_after(1);
             }
             let second = exact.begin_on_tensor_memory(later);
-            let access = exact.access((0, 0), (thread, agent(second)), 0b1111, InstId(1), true);
+            let access =
+                exact.access(Under::ALWAYS, (0, 0), (thread, agent(second)), 0b1111, InstId(1), true);
             assert_eq!(access.is_ok(), is_ordered, "{later:?} by thread {thread}, fences: {fences}");
         }
     }
@@ -474,17 +509,18 @@ mod tests {
         {
             let mut exact = VectorClockDetector::new(2, 32, false);
             let agent = exact.clocks.new_agent() as u32;
-            assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            assert!(exact.access(Under::ALWAYS, (0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             let copy = exact.begin_copy();
             if reads {
                 let reader = Agent::Copy { number: copy, proxy: None, update: None };
-                assert!(exact.access((0, 0), (0, reader), 0b1111, InstId(1), false).is_ok());
+                assert!(exact.access(Under::ALWAYS, (0, 0), (0, reader), 0b1111, InstId(1), false).is_ok());
             }
             exact.end_copy_at(copy, agent, 1);
             let mut joined = Joined::default();
             joined.set(agent as usize, 1);
             exact.clocks.learn(1, &mut joined);
-            let access = exact.access((0, 0), (1, Agent::Thread), 0b1111, InstId(2), writes_again);
+            let access =
+                exact.access(Under::ALWAYS, (0, 0), (1, Agent::Thread), 0b1111, InstId(2), writes_again);
             assert_eq!(access.is_ok(), is_ordered);
         }
     }
@@ -495,15 +531,19 @@ mod tests {
             [(Some(1), false, true), (Some(0), false, false), (None, false, false), (Some(1), true, false)]
         {
             let mut exact = VectorClockDetector::new(2, 32, strict);
-            assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            assert!(exact.access(Under::ALWAYS, (0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             exact.clocks.meet(&[0, 1]);
             if let Some(reader) = reader {
-                assert!(exact.access((0, 0), (reader, Agent::Thread), 0b1111, InstId(1), false).is_ok());
+                assert!(
+                    exact
+                        .access(Under::ALWAYS, (0, 0), (reader, Agent::Thread), 0b1111, InstId(1), false)
+                        .is_ok()
+                );
             }
             exact.clocks.meet(&[0, 1]);
             let number = exact.begin_copy();
             let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(0)), update: None };
-            let access = exact.access((0, 0), (0, writer), 0b1111, InstId(2), true);
+            let access = exact.access(Under::ALWAYS, (0, 0), (0, writer), 0b1111, InstId(2), true);
             assert_eq!(access.is_ok(), is_ordered, "{reader:?}");
             assert_eq!(exact.unfenced.is_some(), is_ordered, "and it is listed");
         }
@@ -515,7 +555,9 @@ mod tests {
         let access = |exact: &mut VectorClockDetector, thread, writes| {
             let number = exact.begin_copy();
             let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(0)), update: None };
-            exact.access((0, 0), (thread, agent), 0b1111, InstId(number), writes).map(|()| number)
+            exact
+                .access(Under::ALWAYS, (0, 0), (thread, agent), 0b1111, InstId(number), writes)
+                .map(|()| number)
         };
         // Thread 2 reads what thread 0 writes, three times.
         for _ in 0..3 {
@@ -548,9 +590,12 @@ mod tests {
         // An earlier access by one lane is ordered for that lane only, whichever it is.
         for first in 0..2 {
             let mut exact = VectorClockDetector::new(3, 32, false);
-            assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            assert!(
+                exact.access(Under::ALWAYS, (0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok()
+            );
             let agent = lanes_01(&mut exact);
-            let conflict = exact.access((0, 0), (0, agent), 0b1111, InstId(1), true).unwrap_err();
+            let conflict =
+                exact.access(Under::ALWAYS, (0, 0), (0, agent), 0b1111, InstId(1), true).unwrap_err();
             assert_eq!(conflict.later.thread, 1 - first, "the other lane is named");
         }
         for writes in [false, true] {
@@ -558,29 +603,31 @@ mod tests {
             let agent = lanes_01(&mut exact);
             for _ in 0..2 {
                 assert!(
-                    exact.access((0, 0), (0, agent), 0b1111, InstId(0), writes).is_ok(),
+                    exact.access(Under::ALWAYS, (0, 0), (0, agent), 0b1111, InstId(0), writes).is_ok(),
                     "of one operation"
                 );
             }
-            let conflict = exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
+            let conflict =
+                exact.access(Under::ALWAYS, (0, 0), (0, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
             assert_eq!(conflict.earlier.thread, 1);
             // A thread that knows one of the lanes does not know which of them it was.
             exact.clocks.meet(&[0, 2]);
-            let conflict = exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
+            let conflict =
+                exact.access(Under::ALWAYS, (0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).unwrap_err();
             assert_eq!(conflict.earlier.thread, 1);
             exact.clocks.meet(&[0, 1, 2]);
-            assert!(exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).is_ok());
+            assert!(exact.access(Under::ALWAYS, (0, 0), (2, Agent::Thread), 0b1111, InstId(1), true).is_ok());
         }
     }
 
     #[test]
     fn operations_may_overlap() {
         let mut exact = VectorClockDetector::new(3, 32, false);
-        assert!(exact.access((0, 0), (2, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 0), (2, Agent::Thread), 0b1111, InstId(0), true).is_ok());
         let agent = lanes_01(&mut exact);
         exact.clocks.meet(&[0, 2]);
         exact.begin_operation(&[0, 2]);
-        let conflict = exact.access((0, 0), (0, agent), 0b1111, InstId(1), false).unwrap_err();
+        let conflict = exact.access(Under::ALWAYS, (0, 0), (0, agent), 0b1111, InstId(1), false).unwrap_err();
         assert_eq!(conflict.later.thread, 1, "it does not know what thread 2 has written");
     }
 
@@ -589,25 +636,32 @@ mod tests {
         let mut exact = VectorClockDetector::new(3, 32, false);
         for time in 0..4 {
             let agent = lanes_01(&mut exact);
-            assert!(exact.access((0, 0), (0, agent), 0b1111, InstId(time), false).is_ok());
+            assert!(exact.access(Under::ALWAYS, (0, 0), (0, agent), 0b1111, InstId(time), false).is_ok());
             assert_eq!(exact.history(0, 0).1.len(), 1, "whatever races with an earlier one races with this");
             if time == 1 {
                 exact.clocks.meet(&[0, 1]);
             }
         }
         // What one of the lanes did before comes before no other lane.
-        assert!(exact.access((0, 1), (0, Agent::Thread), 0b1111, InstId(5), false).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 1), (0, Agent::Thread), 0b1111, InstId(5), false).is_ok());
         let agent = lanes_01(&mut exact);
-        assert!(exact.access((0, 1), (0, agent), 0b1111, InstId(6), false).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 1), (0, agent), 0b1111, InstId(6), false).is_ok());
         exact.clocks.meet(&[0, 2]);
-        assert!(exact.access((0, 1), (2, Agent::Thread), 0b1111, InstId(7), true).is_err());
+        assert!(exact.access(Under::ALWAYS, (0, 1), (2, Agent::Thread), 0b1111, InstId(7), true).is_err());
     }
 
     #[test]
     fn behind_a_race_all_others_are_found() {
         let mut exact = VectorClockDetector::new(4, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
-            let found = exact.access_anyway((0, 0), (thread, Agent::Thread), 0b1111, InstId(inst), writes);
+            let found = exact.access_anyway(
+                Guard::ALWAYS,
+                (0, 0),
+                (thread, Agent::Thread),
+                0b1111,
+                InstId(inst),
+                writes,
+            );
             found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
         };
         assert_eq!(access(&mut exact, 0, 10, false), [0_u32; 0]);
@@ -622,13 +676,14 @@ mod tests {
     fn the_vector_clock_detector_works_by_byte_and_remembers_every_reader() {
         let mut exact = VectorClockDetector::new(3, 32, false);
         let at = |n| InstId(n);
-        assert!(exact.access((0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
-        assert!(exact.access((0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());
         exact.clocks.meet(&[0, 1]);
-        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, at(2), false).is_ok());
-        assert!(exact.access((0, 0), (1, Agent::Thread), 0b1111, at(3), false).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 0), (0, Agent::Thread), 0b1111, at(2), false).is_ok());
+        assert!(exact.access(Under::ALWAYS, (0, 0), (1, Agent::Thread), 0b1111, at(3), false).is_ok());
         exact.clocks.meet(&[1, 2]);
-        let conflict = exact.access((0, 0), (2, Agent::Thread), 0b0001, at(4), true).unwrap_err();
+        let conflict =
+            exact.access(Under::ALWAYS, (0, 0), (2, Agent::Thread), 0b0001, at(4), true).unwrap_err();
         assert_eq!(conflict.earlier.thread, 0);
         assert!(!conflict.earlier_writes);
     }
@@ -686,7 +741,7 @@ mod tests {
                                 && !threads.iter().all(|later| made.by.iter().all(|one| knows(*later, *one)))
                         });
                         let by = threads.iter().map(|one| (*one, exact.clocks.now(*one as usize))).collect();
-                        let found = exact.access((0, 0), (thread, agent), bytes, InstId(0), writes);
+                        let found = exact.access(Under::ALWAYS, (0, 0), (thread, agent), bytes, InstId(0), writes);
                         prop_assert_eq!(found.is_err(), races);
                         if races {
                             return Ok(());

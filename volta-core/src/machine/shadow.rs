@@ -166,7 +166,7 @@ impl ByteShadow {
 #[cfg(test)]
 mod tests {
     use super::super::agent::Agent;
-    use super::super::race::VectorClockDetector;
+    use super::super::race::{Under, VectorClockDetector};
     use super::*;
     use crate::number::format::Format;
     use crate::program::{InstId, Int, Int2, Scope, Width};
@@ -307,7 +307,7 @@ mod tests {
                         } else {
                             parts.read(&mut cell, bytes, now, lane(thread % 2))
                         };
-                        let races = exact.access((0, 0), (thread, Agent::Thread), bytes, InstId(0), writes);
+                        let races = exact.access(Under::ALWAYS, (0, 0), (thread, Agent::Thread), bytes, InstId(0), writes);
                         prop_assert!(alarm || races.is_ok());
                         let shares = touched.iter().any(|(other, mask)| *other != thread && mask & bytes != 0);
                         prop_assert!(shares || !alarm);
@@ -320,7 +320,7 @@ mod tests {
                         let now = now(epoch, syncs[thread as usize / 2], thread as u16 / 2);
                         let alarm = parts.update(&mut cell, bytes, now, lane(thread % 2), update);
                         let agent = Agent::Atomic { update, scope: Scope::Launch };
-                        let races = exact.access((0, 0), (thread, agent), bytes, InstId(0), true);
+                        let races = exact.access(Under::ALWAYS, (0, 0), (thread, agent), bytes, InstId(0), true);
                         prop_assert!(alarm || races.is_ok());
                         if alarm {
                             return Ok(());

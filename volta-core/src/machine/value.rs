@@ -220,6 +220,8 @@ pub(super) enum Origin {
     /// An address of tensor memory, with this first column, as `tcgen05.alloc` stores it (rule Y14): only loads of the
     /// whole address read it.
     Columns(u32),
+    /// Memory that was written only where a condition holds, by number (rule S1).
+    Partly(u32),
 }
 
 impl Origin {
@@ -232,6 +234,7 @@ impl Origin {
             Origin::Unevaluated(inst) => u64::from(inst.0) | Self::UNEVALUATED,
             Origin::State(number) => u64::from(number) | Self::STATE,
             Origin::Columns(first) => u64::from(first) | Self::COLUMNS,
+            Origin::Partly(number) => u64::from(number) | Self::PARTLY,
         }
     }
 
@@ -249,6 +252,8 @@ impl Origin {
             Origin::State(word as u32)
         } else if word & Self::COLUMNS != 0 {
             Origin::Columns(word as u32)
+        } else if word & Self::PARTLY != 0 {
+            Origin::Partly(word as u32)
         } else {
             Origin::Unwritten(inst)
         }
@@ -265,7 +270,8 @@ impl Origin {
                 | Origin::Invalid(_)
                 | Origin::Unpredictable(_)
                 | Origin::State(_)
-                | Origin::Columns(_),
+                | Origin::Columns(_)
+                | Origin::Partly(_),
                 _,
             ) => self,
         }
@@ -276,6 +282,7 @@ impl Origin {
     const DOUBTFUL: u64 = 1 << 42;
     const STATE: u64 = 1 << 43;
     const COLUMNS: u64 = 1 << 44;
+    const PARTLY: u64 = 1 << 46;
     const UNEVALUATED: u64 = 1 << 45;
 }
 

@@ -8,12 +8,13 @@ use super::visit::{Named, Written};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Branches with more operations than this on their two sides are not turned into selects.
-const MAX_OPERATIONS: usize = 512;
+const MAX_OPERATIONS: usize = 1 << 12;
 
 /// A branch with two sides that only load, and compute in registers and local memory, until they join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hammock {
-    /// The first operation on all paths from the branch: its immediate post-dominator.
+    /// The first operation on all paths from the branch: its immediate post-dominator; the number of operations where
+    /// the thread has ended by then.
     pub join: InstId,
     /// What its sides write, in ascending order.
     pub written: Written,
@@ -25,14 +26,15 @@ pub struct Hammock {
     pub looked_at: u64,
 }
 
-/// The immediate post-dominator of each operation, where it has one.
+/// The immediate post-dominator of each operation, where it has one. That of operations after which threads end in
+/// several places is the end, by the number of operations.
 #[derive(Clone, Debug, Default)]
 pub struct Joins(Vec<Option<u32>>);
 
 /// Why the sides of a branch form no [`Hammock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoHammock {
-    /// They do not join: one returns or never ends.
+    /// They do not join: one never ends.
     Apart,
     /// This operation on a side does more than load, and compute in registers and local memory.
     Effect(InstId),
@@ -64,6 +66,7 @@ impl Program {
     /// # Errors
     /// When they do more than that, or do not join.
     pub fn hammock(&self, joins: &Joins, steps: &Loops, branch: InstId) -> Result<Hammock, NoHammock> {
+        let end = self.insts.len() as u32;
         let join = joins.0.get(branch.index()).copied().flatten().ok_or(NoHammock::Apart)?;
         let mut written = Written::default();
         let mut effect = None;
@@ -79,7 +82,7 @@ impl Program {
                 written.registers.extend(own.registers);
                 written.predicates.extend(own.predicates);
                 written.local |= own.local;
-            } else if !matches!(op.control(), Some(Control::Branch(_))) {
+            } else if !matches!(op.control(), Some(Control::Branch(_) | Control::Exit | Control::Trap)) {
                 effect = Some(effect.map_or(at, |first: u32| first.min(at)));
             }
             work.extend(self.successors(at).filter(|next| *next != join));
@@ -102,7 +105,7 @@ impl Program {
         let mut live = written.clone();
         let mut looked_at = seen.len() as u64;
         let mut is_read = |register| {
-            let (read, count) = self.is_read_from(join, register);
+            let (read, count) = if join == end { (false, 1) } else { self.is_read_from(join, register) };
             looked_at += count;
             read
         };
@@ -222,12 +225,7 @@ impl Program {
             }
         }
         immediate.truncate(end);
-        Joins(
-            immediate
-                .into_iter()
-                .map(|join| join.filter(|join| *join != end).map(|join| join as u32))
-                .collect(),
-        )
+        Joins(immediate.into_iter().map(|join| join.map(|join| join as u32)).collect())
     }
 
     /// Whether a register (named as written) is live at `start`, and how many operations were visited to determine it.

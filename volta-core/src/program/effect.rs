@@ -228,13 +228,14 @@ impl Op {
         matches!(self.effect(), Effect::Computes)
     }
 
-    /// Whether it may be executed speculatively, as far as is known before it is executed: it computes in registers,
-    /// loads, or stores to memory of its thread, which can be undone; or it enters a function, which makes only private
-    /// state of its thread undefined.
+    /// Whether it may be executed under a condition on inputs, as far as is known before it is executed: it computes in
+    /// registers, loads, stores or updates; or it enters a function, which makes only private state of its thread
+    /// undefined.
     pub fn may_be_tried(&self) -> bool {
-        matches!(self.effect(), Effect::Computes | Effect::Reads)
-            || self.stores_locally()
-            || matches!(self, Op::Enter { .. })
+        matches!(
+            self.effect(),
+            Effect::Computes | Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic)
+        ) || matches!(self, Op::Enter { .. })
     }
 
     /// Whether it enters a block that declares only registers.

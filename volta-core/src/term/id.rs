@@ -23,13 +23,13 @@ index_type!(
     "n"
 );
 
-/// The range of a machine integer type: the possible elements of an input.
+/// The possible elements of an input of integers: those between two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Integers {
-    /// The number of bits, 1 to 64.
-    pub bits: u32,
-    /// Whether it is two's complement.
-    pub signed: bool,
+    /// The least of them, at least −2⁶³.
+    pub least: i128,
+    /// The greatest of them, below 2⁶⁴.
+    pub greatest: i128,
 }
 
 impl Integers {
@@ -37,26 +37,39 @@ impl Integers {
     pub fn of(element: Element) -> Option<Integers> {
         match element {
             Element::Float(_) => None,
-            Element::Int { bytes, signed } => Some(Integers { bits: 8 * bytes, signed }),
-            Element::Bool => Some(Integers { bits: 1, signed: false }),
+            Element::Int { bytes, signed } => Some(Integers::of_bits(8 * bytes, signed)),
+            Element::Bool => Some(Integers::of_bits(1, false)),
         }
     }
 
-    /// The integers that are in the range of another type as well.
+    /// The integers of a type of 1 to 64 bits, in two's complement if it is signed.
+    pub const fn of_bits(bits: u32, signed: bool) -> Integers {
+        let half = 1 << (bits - 1);
+        if signed {
+            Integers { least: -half, greatest: half - 1 }
+        } else {
+            Integers { least: 0, greatest: 2 * half - 1 }
+        }
+    }
+
+    /// The integers that are among others as well.
     pub fn common(self, other: Integers) -> Integers {
-        let magnitude = |of: Integers| of.bits - u32::from(of.signed);
-        let signed = self.signed && other.signed;
-        Integers { bits: magnitude(self).min(magnitude(other)) + u32::from(signed), signed }
+        self.within(other.least, other.greatest)
     }
 
-    /// The least of them.
-    pub fn least(self) -> i128 {
-        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    /// Those of them that are not less than `least` nor greater than `greatest`.
+    pub fn within(self, least: i128, greatest: i128) -> Integers {
+        Integers { least: self.least.max(least), greatest: self.greatest.min(greatest) }
     }
 
-    /// The greatest of them.
-    pub fn greatest(self) -> i128 {
-        (1 << (self.bits - u32::from(self.signed))) - 1
+    /// How many they are; at least 1, since a case without possible values is an error.
+    pub fn count(self) -> i128 {
+        (self.greatest - self.least + 1).max(1)
+    }
+
+    /// The one of them that differs from an integer by a multiple of their number.
+    pub fn wrapped(self, value: i128) -> i128 {
+        self.least + (value - self.least).rem_euclid(self.count())
     }
 }
 

@@ -288,7 +288,7 @@ impl Bound {
             (Bound::Magnitude(..), _) => store.is_unexplained(term),
             // Terms computed before the bounded one do not depend on it.
             (Bound::Between(of, ..), TermKind::Lane(node, _)) => {
-                matches!(of.kind(), TermKind::Lane(own, _) if own.index() <= node.index())
+                !matches!(of.kind(), TermKind::Lane(own, _) if own.index() > node.index())
             }
             (Bound::Between(..), TermKind::Input { .. } | TermKind::Constant(_)) => false,
         }
@@ -423,9 +423,11 @@ impl Ranges {
 
     fn known(&self, store: &Store, term: TermId) -> Option<Range> {
         match term.kind() {
-            TermKind::Input { input, .. } => Some(match store.integers(input) {
-                Some(of) => Range::whole(Some(of.least()), Some(of.greatest())),
-                None => Range::REAL,
+            TermKind::Input { input, .. } => self.supposed(term).or_else(|| {
+                Some(match store.integers(input) {
+                    Some(of) => Range::whole(Some(of.least), Some(of.greatest)),
+                    None => Range::REAL,
+                })
             }),
             TermKind::Constant(id) => Some(match &store.constant(id).exact {
                 Extended::Finite(value) => Range::number(value),

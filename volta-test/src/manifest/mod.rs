@@ -19,7 +19,7 @@ use volta_case::{
     split_source,
 };
 use volta_core::case::{
-    Binding, Contents, Element, Param, ParamKind, Region, Role, ScalarValue, Sign, Which, bits_of,
+    Assumed, Binding, Contents, Element, Param, ParamKind, Region, Role, ScalarValue, Sign, Which, bits_of,
 };
 
 use args::Known;
@@ -262,19 +262,16 @@ fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<
 
 fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Problems) -> Option<ParamKind> {
     let types = read_types(table, name, problems);
-    let sign = match table.get("assume") {
-        None => Some(Sign::Any),
-        Some(value) => read_word(value, "`assume`", problems),
-    };
+    let assumed = read_assumed(table, types, problems);
     let (role, shape, contents) = (table.get("role"), table.get("shape"), table.get("contents"));
     let (value, symbolic) = (table.get("value"), table.flag("symbolic"));
     if role.is_none() && shape.is_none() {
-        return read_scalar(table, name, types, value, symbolic, sign?, problems);
+        return read_scalar(table, name, types, value, symbolic, assumed?, problems);
     }
     if let (Some(role), None, Binding::Variable) = (role, shape, binding)
         && (value.is_some() || symbolic.is_some())
     {
-        let scalar = read_scalar(table, name, types, value, symbolic, sign?, problems)?;
+        let scalar = read_scalar(table, name, types, value, symbolic, assumed?, problems)?;
         return Some(of_one_element(scalar, read_word(role, "`role`", problems)?));
     }
     if value.is_some() || symbolic.is_some() {
@@ -307,17 +304,45 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         None => Contents::of_role(role),
         Some(value) => read_contents(value, &shape, [reference, opt], problems)?,
     };
-    Some(ParamKind::Tensor { reference, opt, shape, role, contents, sign: sign? })
+    Some(ParamKind::Tensor { reference, opt, shape, role, contents, assumed: assumed? })
 }
 
 /// A tensor of one element that holds a scalar.
 fn of_one_element(scalar: ParamKind, role: Role) -> ParamKind {
     let ParamKind::Scalar { element, value } = scalar else { return scalar };
-    let (contents, sign) = match value {
-        ScalarValue::Number(value) => (Contents::Fill(value), Sign::Any),
-        ScalarValue::Symbolic(sign) => (Contents::Symbolic, sign),
+    let (contents, assumed) = match value {
+        ScalarValue::Number(value) => (Contents::Fill(value), Assumed::default()),
+        ScalarValue::Symbolic(assumed) => (Contents::Symbolic, assumed),
     };
-    ParamKind::Tensor { reference: element, opt: element, shape: Vec::new(), role, contents, sign }
+    ParamKind::Tensor { reference: element, opt: element, shape: Vec::new(), role, contents, assumed }
+}
+
+/// What a parameter, or a field of one, assumes of its symbolic elements.
+fn read_assumed(
+    table: &Table<'_>,
+    types: Option<(Element, Element)>,
+    problems: &Problems,
+) -> Option<Assumed> {
+    let sign = match table.get("assume") {
+        None => Sign::Any,
+        Some(value) => read_word(value, "`assume`", problems)?,
+    };
+    let Some(value) = table.get("range") else { return Some(Assumed { sign, range: None }) };
+    let ends = value.get_ref().as_array().map(|ends| {
+        let integer = |end: &DeValue<'_>| as_number(end)?.finite()?.to_i64();
+        ends.iter().map(|end| integer(end.get_ref())).collect::<Vec<_>>()
+    });
+    let Some([Some(least), Some(greatest)]) = ends.as_deref() else {
+        table.wrong_type(&value, "`range`", "the least and the greatest integer: [0, 9]");
+        return None;
+    };
+    let is_float = |element: Element| matches!(element, Element::Float(_));
+    if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
+        let help = "for a sign of reals: assume = \"positive\"".to_owned();
+        problems.add(value.span(), "`range` is for integers".to_owned(), Some(help));
+        return None;
+    }
+    Some(Assumed { sign, range: Some([*least, *greatest]) })
 }
 
 fn read_scalar(
@@ -326,7 +351,7 @@ fn read_scalar(
     types: Option<(Element, Element)>,
     value: Option<Value<'_>>,
     symbolic: Option<bool>,
-    sign: Sign,
+    assumed: Assumed,
     problems: &Problems,
 ) -> Option<ParamKind> {
     let value = match (value, symbolic) {
@@ -350,7 +375,7 @@ fn read_scalar(
                 return None;
             }
         },
-        (None, Some(true)) => ScalarValue::Symbolic(sign),
+        (None, Some(true)) => ScalarValue::Symbolic(assumed),
         (None, _) => {
             let help =
                 Some("a tensor needs `role` and `shape`, a scalar `value` (or `symbolic = true`)".to_owned());

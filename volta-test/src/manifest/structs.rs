@@ -1,10 +1,10 @@
 //! Tensors of structs: `type = { d = "f16", qs = "u8[16]" }`.
 
 use volta_case::{FIELD, TYPE, spellings};
-use volta_core::case::{Binding, Contents, Element, FieldType, Param, Role, Sign, tensor_of_structs};
+use volta_core::case::{Assumed, Binding, Contents, Element, FieldType, Param, Role, tensor_of_structs};
 
 use super::reader::{Problems, Table, Value};
-use super::{read_contents, read_shape, read_word};
+use super::{read_assumed, read_contents, read_shape, read_word};
 
 const EXPECTED: &str = "a type such as \"u8[16]\", the same on both sides, or a table with a `type`";
 
@@ -31,10 +31,12 @@ pub(super) fn read(
         problems.add(table.key_span("type"), message, Some(help));
         return None;
     }
-    for key in ["contents", "assume", "value", "symbolic"] {
+    for key in ["contents", "assume", "range", "value", "symbolic"] {
         if table.get(key).is_some() {
             let help = match key {
-                "contents" | "assume" => format!("say it of a field: {{ type = \"f16\", {key} = … }}"),
+                "contents" | "assume" | "range" => {
+                    format!("say it of a field: {{ type = \"f16\", {key} = … }}")
+                }
                 _ => "a field has `contents`: { type = \"f16\", contents = { fill = 0.5 } }".into(),
             };
             problems.add(
@@ -99,15 +101,13 @@ fn read_field(
             return None;
         }
     };
-    let (mut contents, mut sign): (Option<Contents>, Sign) = (None, Sign::Any);
+    let (mut contents, mut assumed): (Option<Contents>, Assumed) = (None, Assumed::default());
     if let Some(own) = own {
         if let Some(value) = own.get("contents") {
             contents = Some(read_contents(value, &[structs, &shape].concat(), [element; 2], problems)?);
         }
-        if let Some(value) = own.get("assume") {
-            sign = read_word(value, "`assume`", problems)?;
-        }
+        assumed = read_assumed(&own, Some((element, element)), problems)?;
         own.finish();
     }
-    Some(FieldType { name: name.into(), element, shape, contents, sign })
+    Some(FieldType { name: name.into(), element, shape, contents, assumed })
 }

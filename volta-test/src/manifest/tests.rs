@@ -1,5 +1,5 @@
 use super::*;
-use volta_core::case::{Argument, FieldPlace, Member, Region};
+use volta_core::case::{Argument, Assumed, FieldPlace, Member, Region};
 
 use crate::number;
 
@@ -79,7 +79,8 @@ fn everything_is_read() {
     );
     assert_eq!(case.options.limits[volta_case::Limit::Instructions], 1000);
     assert_eq!(case.contains.len(), 1);
-    let ParamKind::Tensor { reference, opt, shape, sign, .. } = &case.params[1].kind else {
+    let ParamKind::Tensor { reference, opt, shape, assumed: Assumed { sign, .. }, .. } = &case.params[1].kind
+    else {
         panic!("x is a tensor")
     };
     assert_eq!(

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
-use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
+use volta_core::case::{Assumed, Binding, Contents, Element, Param, ParamKind, Role, Which};
 use volta_core::verdict::{
     Coverage, Difference, Explanation, FormulaText, How, InputError, InputProblem, InputScope, Unknown,
     UnknownReason, Witness,
@@ -33,7 +33,7 @@ fn case(name: &str) -> (Case, TempDir) {
         shape: vec![4],
         role: Role::Out,
         contents: Contents::Undefined,
-        sign: Sign::Any,
+        assumed: Assumed::default(),
     };
     let case = Case {
         name: format!("family::{name}"),

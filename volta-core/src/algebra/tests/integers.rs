@@ -9,10 +9,10 @@ use proptest::prelude::*;
 
 /// The inputs of these tests: bytes, signed bytes, words, signed words.
 const TYPES: [Integers; 4] = [
-    Integers { bits: 8, signed: false },
-    Integers { bits: 8, signed: true },
-    Integers { bits: 32, signed: false },
-    Integers { bits: 32, signed: true },
+    Integers::of_bits(8, false),
+    Integers::of_bits(8, true),
+    Integers::of_bits(32, false),
+    Integers::of_bits(32, true),
 ];
 
 fn integers() -> Side {
@@ -384,8 +384,8 @@ fn build(side: &mut Side, steps: &[Step]) -> TermId {
 /// Values of the inputs: any of the type, or its extremes.
 fn point() -> impl Strategy<Value = Vec<i128>> {
     let one = |of: Integers| {
-        let ends = [of.least(), of.greatest(), 0, 1];
-        prop_oneof![3 => of.least()..=of.greatest(), 1 => (0usize..4).prop_map(move |at| ends[at])]
+        let ends = [of.least, of.greatest, 0, 1];
+        prop_oneof![3 => of.least..=of.greatest, 1 => (0usize..4).prop_map(move |at| ends[at])]
     };
     let all: Vec<_> = TYPES.into_iter().flat_map(|of| [one(of), one(of)]).collect();
     all

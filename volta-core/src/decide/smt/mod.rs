@@ -188,8 +188,8 @@ fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script 
             let _ = writeln!(text, "(assert (<= (- {largest}) {symbol} {largest}))");
         }
         if let Some(of) = inputs.get(input.index()).and_then(|input| input.integers) {
-            let least = decimal(of.least());
-            let range = format!("(<= {least} {symbol} {}.0)", of.greatest());
+            let least = decimal(of.least);
+            let range = format!("(<= {least} {symbol} {}.0)", of.greatest);
             let _ = writeln!(text, "(assert (and (is_int {symbol}) {range}))");
         }
     }

@@ -35,7 +35,11 @@ impl Cta<'_> {
             let old = self.peek(warp, lane, at, cell);
             self.is_same_cell(old, content, at.pc)
         });
-        self.race(at.object, cell, conflict, same)
+        let stop = self.race(at.object, cell, conflict, same);
+        match stop {
+            Stop::Fault(fault) => self.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]),
+            stop => stop,
+        }
     }
 
     #[cold]

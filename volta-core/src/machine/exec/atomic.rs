@@ -4,6 +4,7 @@
 
 use super::super::agent::Agent;
 use super::super::cta::{Cta, Stop};
+use super::super::guard::Guard;
 use super::super::objects::{Backing, pretty_name};
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
@@ -11,9 +12,41 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Strong, Update};
+use crate::program::{Address, Clamp, InstId, Int2, Precision, RegId, Scope, Space, Src, Strong, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
+
+/// The operand that leaves every location as it is, as bits.
+fn neutral(update: Update) -> Option<Value> {
+    let bits = match update {
+        Update::Real(_) | Update::RealInWord { .. } => 0,
+        Update::Extreme { .. } => return None,
+        Update::Integer(op, ty) => {
+            let mask = ty.width.mask();
+            let half = mask >> 1;
+            match op {
+                Int2::Add | Int2::Or | Int2::Xor => 0,
+                Int2::And => mask,
+                Int2::Min => {
+                    if ty.signed {
+                        half
+                    } else {
+                        mask
+                    }
+                }
+                Int2::Max => {
+                    if ty.signed {
+                        mask & !half
+                    } else {
+                        0
+                    }
+                }
+                _ => return None,
+            }
+        }
+    };
+    Some(Value::Bits(bits))
+}
 
 impl Cta<'_> {
     /// Executes an atomic operation lane by lane, since several lanes may update one location.
@@ -77,8 +110,21 @@ impl Cta<'_> {
             let sum = match self.memory.contributed(place) {
                 // If another operation has updated the place before, another CTA that updates it is a fault, and this
                 // sum is never read.
-                Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
-                None => by,
+                Some(sum) => {
+                    let with = self.updated(update, sum, by, pc).unwrap_or(by);
+                    self.value_under_guard(warp, lane, pc, with, sum)?
+                }
+                None if self.guards.of(lane) == Guard::ALWAYS => by,
+                None => match neutral(update) {
+                    Some(nothing) => self.value_under_guard(warp, lane, pc, by, nothing)?,
+                    None => {
+                        let message = format!(
+                            "whether a CTA updates a location of global memory by `{update}` depends on the input, \
+                             and no operand leaves it as it is"
+                        );
+                        return Err(self.fault(FaultKind::Unsupported, "Y7", message, warp, lane, pc));
+                    }
+                },
             };
             self.memory.contribute(place, own, sum);
         }

@@ -83,11 +83,16 @@ impl Cta<'_> {
             let mut own = so_far;
             let before = Snapshot::new(warp, &outer.written);
             let (if_taken, if_passed) = (by_value.supposing(1), by_value.supposing(0));
-            let done = self.run_supposing(if_taken, warp, mask, (*target, join), branch, &mut own)?;
+            let own_condition = [(lane, Truth::Condition(condition))];
+            let side = (&own_condition[..], true, if_taken);
+            let done = self.run_where(side, warp, mask, (*target, join), branch, &mut own)?;
             let taken = Snapshot::new(warp, &outer.live);
             before.restore(warp, mask);
             let done = match done {
-                Ok(()) => self.run_supposing(if_passed, warp, mask, (pc.next(), join), branch, &mut own)?,
+                Ok(()) => {
+                    let side = (&own_condition[..], false, if_passed);
+                    self.run_where(side, warp, mask, (pc.next(), join), branch, &mut own)?
+                }
                 Err(refused) => Err(refused),
             };
             if let Err(refused) = done {

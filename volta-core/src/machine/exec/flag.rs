@@ -6,6 +6,7 @@ use super::super::endless::{Endless, Repeats};
 use super::super::flag::{Ahead, Change, Event, Judged, Outcome, Told, Unclear};
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
+use super::super::race::Under;
 use super::super::value::{Origin, Truth, Value};
 use super::super::warp::Warp;
 use super::flag_condition::Condition;
@@ -152,7 +153,8 @@ impl Cta<'_> {
     /// A lane's atomic operation writes back what a flag holds.
     fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        match exact.access((at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true) {
+        match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
+        {
             Ok(()) => Ok(()),
             Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
         }

@@ -13,7 +13,10 @@ use std::sync::Arc;
 
 /// Budget of operations for one branch, including the branches inside its sides: code shared by several paths is
 /// executed once for each path.
-const MAX_STEPS: u32 = 4096;
+const MAX_STEPS: u32 = 1 << 20;
+
+/// After so many operations, budgets are checked.
+const BETWEEN_CHECKS: u32 = 1 << 12;
 
 /// A branch whose guard depends on an input.
 pub(super) struct DecidedByInput<'p> {
@@ -94,42 +97,48 @@ impl Cta<'_> {
             let (if_taken, if_passed) = (bound(true), bound(false));
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
-            if let Err(refused) =
-                self.run_supposing(if_taken, warp, mask, (*target, join), &branch, &mut own)?
-            {
-                before.restore(warp, mask);
-                return Ok(Err(refused));
-            }
-            let taken = contents(warp);
-            before.restore(warp, mask);
-            if let Err(refused) =
-                self.run_supposing(if_passed, warp, mask, (pc.next(), join), &branch, &mut own)?
-            {
-                before.restore(warp, mask);
-                return Ok(Err(refused));
-            }
-            let passed = contents(warp);
-            *steps = own.max(*steps);
             let conditions = conditions.iter().copied().filter(|(lane, _)| mask.contains(*lane));
-            self.choose(warp, &conditions.collect::<Vec<_>>(), &taken, &passed, pc)?;
+            let conditions: Vec<(Lane, Truth)> = conditions.collect();
+            let mut sides = Vec::with_capacity(2);
+            for (holds, bound, start) in [(true, if_taken, *target), (false, if_passed, pc.next())] {
+                let side = (&conditions[..], holds, bound);
+                let done = self.run_where(side, warp, mask, (start, join), &branch, &mut own)?;
+                if let Err(refused) = done {
+                    before.restore(warp, mask);
+                    return Ok(Err(refused));
+                }
+                sides.push(contents(warp));
+                before.restore(warp, mask);
+            }
+            *steps = own.max(*steps);
+            let [taken, passed] = &sides[..] else { return Err(Stop::Defect("a branch has two sides")) };
+            self.choose(warp, &conditions, taken, passed, pc)?;
         }
         Ok(Ok(join))
     }
 
-    /// Like [`Cta::run_side`], under the assumption of a bound.
-    pub(super) fn run_supposing(
+    /// Like [`Cta::run_side`], where conditions hold, or do not, and under the assumption of a bound.
+    pub(super) fn run_where(
         &mut self,
-        bound: Option<Bound>,
+        (conditions, holds, bound): (&[(Lane, Truth)], bool, Option<Bound>),
         warp: &mut Warp,
         mask: LaneMask,
         (pc, join): (InstId, InstId),
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {
-        let Some(bound) = bound else { return self.run_side(warp, mask, pc, join, branch, steps) };
-        self.ranges.suppose(bound);
+        let around = self.guards.all();
+        self.narrow_guards(conditions, holds);
+        let supposes = bound.is_some();
+        if let Some(bound) = bound {
+            self.ranges.suppose(bound);
+        }
         let done = self.run_side(warp, mask, pc, join, branch, steps);
-        self.ranges.suppose_no_more();
+        if supposes {
+            self.ranges.suppose_no_more();
+        }
+        let done = done.map_err(|stop| self.ended_under_guard(warp, mask, stop));
+        self.guards.restore(around);
         done
     }
 
@@ -162,7 +171,7 @@ impl Cta<'_> {
     pub(super) fn run_side(
         &mut self,
         warp: &mut Warp,
-        mask: LaneMask,
+        mut mask: LaneMask,
         mut pc: InstId,
         join: InstId,
         branch: &DecidedByInput<'_>,
@@ -173,6 +182,9 @@ impl Cta<'_> {
             *steps += 1;
             if *steps > MAX_STEPS {
                 return Ok(Err(Refused::Steps));
+            }
+            if steps.is_multiple_of(BETWEEN_CHECKS) {
+                self.check_budgets()?;
             }
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += u64::from(mask.count());
@@ -191,10 +203,15 @@ impl Cta<'_> {
                         Guarded::Done | Guarded::Moved => LaneMask::NONE,
                     },
                 };
-                if !active.is_empty() {
+                if let Some(Control::Exit) = inst.op.control() {
+                    mask &= !active;
+                    if mask.is_empty() {
+                        return Ok(Ok(()));
+                    }
+                } else if !active.is_empty() {
                     self.settle_address(warp, active, &inst.op, branch);
-                    if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
-                        let why = format!("one of its arms {why}{}", self.where_is(pc));
+                    if let Err(why) = self.may_happen(&inst.op) {
+                        let why = format!("in one of its arms, {why}{}", self.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
@@ -254,7 +271,7 @@ impl Cta<'_> {
 
     fn why_not(&self, why: NoHammock) -> String {
         match why {
-            NoHammock::Apart => "one of its arms returns or never ends".to_string(),
+            NoHammock::Apart => "one of its arms never ends".to_string(),
             NoHammock::Loop => "one of its arms contains a loop".to_string(),
             NoHammock::Long => "its arms are too long".to_string(),
             NoHammock::Effect(inst) => {

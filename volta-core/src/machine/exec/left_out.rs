@@ -104,7 +104,8 @@ impl Cta<'_> {
         let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.order else { return false };
         let who = (warp.thread(lane), at.agent);
-        let conflicts = exact.access_anyway(place, who, touched, inst, content.is_some());
+        let guard = self.guards.of(lane);
+        let conflicts = exact.access_anyway(guard, place, who, touched, inst, content.is_some());
         for conflict in conflicts {
             let Some(survey) = &mut self.survey else { break };
             survey.doubt_object(at.number);
@@ -121,7 +122,7 @@ impl Cta<'_> {
     /// Notes a fault after which the run continues.
     fn note(&mut self, stop: Stop) -> Result<(), Stop> {
         match (&mut self.survey, stop) {
-            (Some(survey), Stop::Fault(fault)) => survey.note(*fault),
+            (Some(survey), Stop::Fault(fault)) if !self.guards.are_narrow() => survey.note(*fault),
             (_, stop) => return Err(stop),
         }
         Ok(())

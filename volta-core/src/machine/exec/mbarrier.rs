@@ -7,6 +7,7 @@ use super::super::mbarrier::{Asked, Event, Mbarrier, Releases, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::phase_history::{Step, StepKind};
+use super::super::race::Under;
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Truth, Value};
 use super::super::warp::Warp;
@@ -355,7 +356,7 @@ impl Cta<'_> {
     fn touch_barrier(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
-        match exact.access(place, who, 0xf, at.pc, true) {
+        match exact.access(Under::ALWAYS, place, who, 0xf, at.pc, true) {
             Ok(()) => Ok(()),
             Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
         }

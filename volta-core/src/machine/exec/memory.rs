@@ -3,11 +3,13 @@
 use super::super::agent::Agent;
 use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
+use super::super::guard::Guard;
 use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::points::KnownFloats;
+use super::super::race::Under;
 use super::super::shadow::WHOLE;
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -64,7 +66,7 @@ impl<'l> Cta<'l> {
                 return mask.iter().try_for_each(|lane| self.load_ahead(warp, lane, pc, load));
             }
         }
-        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
+        let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
         if mask.is_empty() {
             return Ok(());
         }
@@ -556,7 +558,7 @@ impl<'l> Cta<'l> {
                         }
                     }
                 }
-                Ok(self.memory.shared[index])
+                Ok(self.cell_under(self.memory.shared[index], self.guards.of(lane)))
             }
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
@@ -596,7 +598,8 @@ impl<'l> Cta<'l> {
                         return Err(self.uncached_conflict(warp, lane, at));
                     }
                 }
-                Ok(page.cells[slot])
+                let content = page.cells[slot];
+                Ok(self.cell_under(content, self.guards.of(lane)))
             }
         }
     }
@@ -699,6 +702,13 @@ impl<'l> Cta<'l> {
         touched: u8,
         content: Cell,
     ) -> Result<(), Stop> {
+        let is_local = matches!(at.object.backing, Backing::Local(_));
+        let content = if self.guards.of(lane) == Guard::ALWAYS || is_local {
+            content
+        } else {
+            let old = self.peek(warp, lane, at, cell);
+            self.stored_under_guard(warp, lane, at.pc, content, old)?
+        };
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
             Backing::Shared(first) => {
@@ -764,7 +774,8 @@ impl<'l> Cta<'l> {
         let writes = content.is_some();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
-        match exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes) {
+        let under = Under { guard: self.guards.of(lane), guards: Some(&self.guards) };
+        match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
             Ok(()) => {
                 if let Some(content) = content.filter(|_| self.launch.has_flags) {
                     self.note_change(warp, lane, at, cell, touched, content);

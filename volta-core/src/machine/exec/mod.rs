@@ -6,8 +6,10 @@ pub(super) mod affine_memory;
 mod answer;
 mod atomic;
 mod bulk;
+mod by_cases;
 mod by_value;
 mod collective;
+mod conditional;
 mod convert;
 mod copies;
 mod copy;
@@ -36,7 +38,6 @@ mod products;
 mod read_only_load;
 mod repeat;
 mod select;
-mod select_load;
 mod shape;
 mod shared_matrix;
 mod sign;
@@ -109,6 +110,8 @@ impl Cta<'_> {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
         let together = match mask.only() {
+            // What happens in memory under a condition is done lane by lane.
+            _ if self.guards.are_narrow() && !inst.op.only_computes() => false,
             _ if mask.is_all() => self.execute_together(&mut WholeWarp(warp), inst, pc)?,
             Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
             None => false,
@@ -174,6 +177,10 @@ impl Cta<'_> {
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, releases, acquires: _, d, a } => {
+                let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
+                if mask.is_empty() {
+                    return Ok(());
+                }
                 let place = (*space, *address, *alignment);
                 self.atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
             }
@@ -331,6 +338,10 @@ impl Cta<'_> {
         }
         if let Some(Control::Branch(target)) = inst.op.control() {
             let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
+            if join.index() == self.launch.program.insts.len() {
+                warp.exited |= symbolic;
+                self.leave_cluster(warp, symbolic);
+            }
             warp.go(symbolic, join);
             warp.go(holds, *target);
             warp.diverge(mask & !symbolic & !holds, pc.next());
@@ -467,7 +478,7 @@ impl Cta<'_> {
         let (kind, why) = self.undefined_reason(origin);
         let decides = format!("the predicate that decides here is {why}");
         let (rule, message) = match origin {
-            Origin::Unwritten(_) => ("V6", message.to_owned()),
+            Origin::Unwritten(_) | Origin::Partly(_) => ("V6", message.to_owned()),
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => ("S4", decides),
             Origin::Unevaluated(_) => ("S2", decides),
             Origin::Invalid(_) | Origin::Doubtful(_) => {
@@ -495,6 +506,9 @@ impl Cta<'_> {
     pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match origin {
             Origin::Unwritten(_) => (FaultKind::Uninitialised, "read from uninitialised memory or registers"),
+            Origin::Partly(_) => {
+                (FaultKind::Uninitialised, "read from memory that is written for some inputs only")
+            }
             Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
             Origin::Invalid(_) | Origin::Doubtful(_) => (FaultKind::Undefined, "undefined"),
             Origin::Unevaluated(_) => {

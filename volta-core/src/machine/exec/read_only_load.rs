@@ -1,95 +1,17 @@
 //! Memory in its state before the launch: variables whose contents are not given (rule M5), and inputs that are only
-//! read (rule M4): loads from them do not race, and may be executed speculatively.
+//! read (rule M4): loads from them do not race.
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
-use super::super::objects::{Backing, Object, locate, owned};
+use super::super::objects::{Backing, Object};
 use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::base::lane::LaneMask;
 use crate::case::Element;
-use crate::program::{InstId, Op, RegId, Space, Width};
+use crate::program::{RegId, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
-    /// Checks that some lanes may execute an operation speculatively: it only computes, loads what no other thread
-    /// writes, or stores what no other thread accesses.
-    ///
-    /// # Errors
-    /// What the operation does that may be observed.
-    pub(super) fn is_harmless(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        op: &Op,
-        pc: InstId,
-    ) -> Result<bool, &'static str> {
-        if op.only_computes() {
-            return Ok(true);
-        }
-        if let Op::Load { space, address, width, d, .. } = op {
-            let bytes = u64::from(width.bytes()) * d.len() as u64;
-            for lane in mask {
-                let base = self.value(warp, address.base, lane);
-                let places =
-                    self.places(base, pc).ok_or("loads from an address that depends on the input")?;
-                places.all(&mut |base| {
-                    self.is_harmless_load(
-                        warp.thread(lane),
-                        *space,
-                        base.wrapping_add_signed(address.offset),
-                        bytes,
-                    )
-                })?;
-            }
-            return Ok(true);
-        }
-        if op.stores_locally()
-            && let Op::Store { space, address, width, a, .. } = op
-        {
-            let bytes = u64::from(width.bytes()) * a.len() as u64;
-            for lane in mask {
-                let base = self.bits(warp, address.base, lane);
-                let base = base.ok_or("stores to an address that depends on the input")?;
-                self.is_harmless_load(
-                    warp.thread(lane),
-                    *space,
-                    base.wrapping_add_signed(address.offset),
-                    bytes,
-                )
-                .map_err(|_| "stores to memory other than a local variable of its thread")?;
-            }
-            return Ok(true);
-        }
-        Ok(false)
-    }
-
-    /// Checks that `thread` may load this many bytes speculatively.
-    fn is_harmless_load(
-        &self,
-        thread: u32,
-        space: Space,
-        address: u64,
-        bytes: u64,
-    ) -> Result<(), &'static str> {
-        let (own, inner) = owned(locate(space, address), thread);
-        let (number, offset) =
-            self.launch.objects.find(own, inner).ok_or("loads from outside of any variable or tensor")?;
-        let object = self.launch.objects.get(number);
-        let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
-        let offset = offset.ok_or("loads out of bounds")?;
-        if !offset.is_multiple_of(bytes) || object.align < bytes {
-            return Err("loads from a misaligned address");
-        }
-        match object.backing {
-            Backing::Local(_) => Ok(()),
-            Backing::Tensor(tensor) if self.launch.tensors[tensor as usize].is_read_only() => Ok(()),
-            Backing::Tensor(_) => Err("loads from a tensor that may be written"),
-            Backing::Shared(_) => Err("loads from memory that may be written"),
-        }
-    }
-
     /// For a read-only input, the word of its first element as a symbolic value, and the size of elements.
     #[inline]
     pub(super) fn unwritten_input(&self, object: &Object) -> Option<(u64, u32)> {

@@ -55,12 +55,8 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        let why = match self.is_harmless(warp, symbolic, &inst.op, pc) {
-            Ok(true) => return Ok(()),
-            Ok(false) => None,
-            Err(why) => Some(format!("it {why}")),
-        };
-        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, why))
+        let Err(why) = self.may_happen(&inst.op) else { return Ok(()) };
+        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into())))
     }
 
     /// The fault of an operation whose guard depends on inputs; `why` says why it cannot become a select.
@@ -121,9 +117,23 @@ impl Cta<'_> {
         let conditions = self.conditions(warp, symbolic, guard, pc);
         let written = inst.op.written();
         let old = Snapshot::new(warp, &written);
-        self.execute(warp, symbolic, inst, pc)?;
+        let around = self.guards.all();
+        self.narrow_guards(&conditions, true);
+        let done = self.execute(warp, symbolic, inst, pc);
+        let done = done.map_err(|stop| self.ended_under_guard(warp, symbolic, stop));
+        self.guards.restore(around);
+        done?;
         let new = Snapshot::new(warp, &written);
         self.choose(warp, &conditions, &new, &old, pc)
+    }
+
+    /// Narrows the guards of lanes by their conditions, or by what holds where these do not.
+    pub(super) fn narrow_guards(&mut self, conditions: &[(Lane, Truth)], holds: bool) {
+        for (lane, truth) in conditions {
+            if let Truth::Condition(term) = truth {
+                self.guards.narrow(&self.store, *lane, *term, holds);
+            }
+        }
     }
 
     /// The guard of each lane.
@@ -174,7 +184,7 @@ impl Cta<'_> {
     }
 
     /// A cell that holds one content or the other.
-    fn choose_cell(
+    pub(super) fn choose_cell(
         &mut self,
         warp: &Warp,
         condition: Truth,

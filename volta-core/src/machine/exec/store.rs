@@ -30,10 +30,15 @@ impl Cta<'_> {
             self.relied.on_same_store(at.pc);
             let agent = self.any_of(warp, group);
             let own = WarpAccess { mask: group, agent, ..*at };
-            self.store_lane(warp, &own, group.first(), width, a)?;
+            // Under different conditions, each of them may be the only one that stores.
+            let guard = |lane| self.guards.of(lane);
+            let alike = group.iter().all(|lane| guard(lane) == guard(group.first()));
+            let storing = if alike { LaneMask::of(group.first()) } else { group };
+            storing.iter().try_for_each(|lane| self.store_lane(warp, &own, lane, width, a))?;
         }
         if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
             (at.object.backing, &self.order, width)
+            && !self.guards.are_narrow()
             && self.are_words(warp, apart, a)
         {
             let now = self.now(warp);

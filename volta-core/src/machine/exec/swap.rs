@@ -107,7 +107,7 @@ impl Cta<'_> {
         match executed {
             Ok(()) => {}
             // The word holds values of another kind.
-            Err(Stop::Fault(_)) => return Ok(None),
+            Err(Stop::Fault(_) | Stop::Possible(_)) => return Ok(None),
             Err(
                 other @ (Stop::Exhausted(_)
                 | Stop::Missing(_)
