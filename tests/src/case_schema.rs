@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use volta_case::{
-    About, CASE, Contains, DOCUMENT, Element, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key, Launch,
-    NamedContents, Options, PARAM, Region, Role, Section, Sign, Takes, Target, TensorMap, VerdictName,
-    spellings,
+    About, CASE, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key,
+    Launch, NamedContents, Options, PARAM, Region, Role, Section, Sign, Takes, Target, TensorMap,
+    VerdictName, spellings,
 };
 
 /// The schema.
@@ -35,12 +35,16 @@ pub fn case_schema() -> Value {
         "value" => number(),
         "symbolic" => json!({ "type": "boolean" }),
         "assume" => word::<Sign>(),
+        "range" => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+        "elements" => word::<Elements>(),
         _ => Value::Null,
     });
     let field = object(FIELD, &["type"], |key| match key {
         "type" => field_type(),
         "contents" => contents(),
         "assume" => word::<Sign>(),
+        "range" => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+        "elements" => word::<Elements>(),
         _ => Value::Null,
     });
     let keys = KERNEL.iter().chain(Launch::keys()).chain(Target::keys());
@@ -99,6 +103,7 @@ fn described(key: &Key) -> String {
     let doc = doc.replace("{roles}", &spellings::<Role>().join(", "));
     let doc = doc.replace("{elements}", &spellings::<Element>().join(", "));
     let doc = doc.replace("{regions}", &spellings::<Region>().join(", "));
+    let doc = doc.replace("{elements_together}", &spellings::<Elements>().join(", "));
     doc.replace("{signs}", &spellings::<Sign>().join(", "))
 }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, FIELD, Hint, KERNEL, Key, Launch, MEMBER, NamedContents,
-    Options, PARAM, Reason, Region, Role, Section, Sign, Target, TensorMap, VerdictName, spellings,
+    About, CASE, Contains, Element, Elements, Expectation, FIELD, Hint, KERNEL, Key, Launch, MEMBER,
+    NamedContents, Options, PARAM, Reason, Region, Role, Section, Sign, Target, TensorMap, VerdictName,
+    spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
@@ -151,6 +152,7 @@ fn table<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
         let doc = doc.replace("{roles}", &meanings(Role::ALL));
         let doc = doc.replace("{elements}", &words(spellings::<Element>()));
         let doc = doc.replace("{regions}", &words(spellings::<Region>()));
+        let doc = doc.replace("{elements_together}", &words(spellings::<Elements>()));
         let doc = doc.replace("{signs}", &words(spellings::<Sign>()));
         out += &format!("| `{}` | {} |\n", key.name, linked(&doc));
     }

@@ -153,6 +153,22 @@ words! {
 }
 
 words! {
+    /// What is assumed of the symbolic integers of a tensor together.
+    #[derive(Default)]
+    pub enum Elements {
+        /// no two of them are equal
+        Distinct = "distinct",
+        /// each number from 0 to below their count once
+        Permutation = "permutation",
+    }
+    unnamed {
+        /// Nothing.
+        #[default]
+        Any
+    }
+}
+
+words! {
     /// The contents of a tensor before the launch that have a name.
     pub enum NamedContents {
         /// nothing was written

@@ -13,7 +13,7 @@ mod section;
 mod verdict;
 mod word;
 
-pub use element::{Element, Format, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout};
+pub use element::{Element, Elements, Format, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};

@@ -64,6 +64,10 @@ pub const PARAM: &[Key] = &[
         "range",
         "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
     ),
+    Key::own(
+        "elements",
+        "of a tensor of integers: what its symbolic elements are together: {elements_together}",
+    ),
 ];
 
 /// A type by side.
@@ -80,6 +84,10 @@ pub const FIELD: &[Key] = &[
     Key::own(
         "range",
         "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+    ),
+    Key::own(
+        "elements",
+        "of a tensor of integers: what its symbolic elements are together: {elements_together}",
     ),
 ];
 

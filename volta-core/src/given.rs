@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Param, ParamKind, Region, Role, Rules, ScalarValue, Seen,
-    Side, Sign, Swizzle, TensorMap,
+    Argument, Binding, Case, Contents, Element, Elements, Param, ParamKind, Region, Role, Rules, ScalarValue,
+    Seen, Side, Sign, Swizzle, TensorMap,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -155,6 +155,14 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
     };
     if let Some([least, greatest]) = param.assumed().and_then(|assumed| assumed.range) {
         texts.push(format!("{others} between {least} and {greatest}"));
+    }
+    match param.assumed().map(|assumed| assumed.elements) {
+        Some(Elements::Distinct) => texts.push(format!("no two elements of `{name}` are equal")),
+        Some(Elements::Permutation) => {
+            texts
+                .push(format!("`{name}` has each number from 0 to {} once", param.count().saturating_sub(1)));
+        }
+        Some(Elements::Any) | None => {}
     }
     let sign = match param.sign() {
         Sign::Any => return texts,

@@ -141,6 +141,7 @@ impl<'c> Verification<'c> {
             shape: shape(param).to_vec(),
             sign: param.sign(),
             integers: param.integers(),
+            distinct: param.is_distinct(),
             formats: param.formats(),
         });
         let (inputs, report) = (inputs.collect(), Report::of(Verdict::Clean));
@@ -214,7 +215,11 @@ impl<'c> Verification<'c> {
                     faults.push(std::iter::once(*first).chain(also).collect());
                 }
                 Err(RunError::Possible(possible)) => {
-                    failed = failed.or_else(|| Some(self.possible(*possible)));
+                    let verdict = self.possible(*possible);
+                    if let Verdict::Fault(fault) = &verdict {
+                        faults.push(vec![fault.clone()]);
+                    }
+                    failed = failed.or(Some(verdict));
                 }
                 Err(error) => failed = failed.or(Some(run_verdict(which, error))),
             }
@@ -667,8 +672,10 @@ fn check_params(params: &[Param]) -> Result<(), InputError> {
             let range = param.assumed().and_then(|assumed| assumed.range);
             let range = range.map(|[least, greatest]| format!("between {least} and {greatest}"));
             let sign = Some(param.sign().name().to_string()).filter(|sign| !sign.is_empty());
-            let assumed: Vec<String> = sign.into_iter().chain(range).collect();
-            let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(" and "));
+            let elements = param.assumed().map(|assumed| assumed.elements.name().to_string());
+            let elements = elements.filter(|name| !name.is_empty());
+            let assumed: Vec<String> = sign.into_iter().chain(range).chain(elements).collect();
+            let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(", and "));
             return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
         }
     }
@@ -793,7 +800,10 @@ const BIT: Element = Element::Int { bytes: 1, signed: false };
 fn perhaps(fault: &Fault, told: &str) -> Verdict {
     Verdict::Unknown(Unknown {
         kind: UnknownReason::Undecided,
-        reason: format!("{}, if {told}; whether that can be is not decided", fault.message),
+        reason: match told {
+            "" => format!("{}; whether there are such inputs is not decided", fault.message),
+            _ => format!("{}, if {told}; whether that can be is not decided", fault.message),
+        },
         progress: None,
         help: fault.help.clone(),
     })

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rug::{Float as Big, Rational};
 use volta_core::case::{Assumed, Contents, Element, Param, ParamKind, Region, ScalarValue, Sign};
 use volta_core::number::Extended;
+use volta_core::term::Integers;
 
 use crate::float::{self, Format, Round};
 use crate::integer::IntType;
@@ -230,6 +231,9 @@ impl Values {
         let is_float = format(elements(&self.param)[0]).is_some();
         match source {
             Source::Random(seed, signs) => {
+                if let Some(of) = self.param.integers().filter(|_| self.param.is_distinct()) {
+                    return Some(distinct(of, *seed, element, elements(&self.param)[0]));
+                }
                 let mut mixed = Random::new(seed ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 Some(random(&self.param, *signs, &mut Random::new(mixed.bits())))
             }
@@ -260,9 +264,22 @@ fn known(is_float: bool, value: f64) -> Number {
     if is_float { Number::Real(value) } else { Number::Bits(value as i64 as u64) }
 }
 
+/// An integer by a seed that no other element has: elements take steps that are coprime to the number of integers.
+fn distinct(of: Integers, seed: u64, element: u64, ty: Element) -> Number {
+    let count = of.count();
+    let mut random = Random::new(seed);
+    let (first, mut step) = (i128::from(random.bits() >> 32), i128::from(random.bits() >> 32));
+    let divides = |by: i128, step: i128| step % by == 0 && count % by == 0;
+    while (2..=count.min(1 << 12)).any(|by| divides(by, step)) {
+        step += 1;
+    }
+    let value = of.least + (first + i128::from(element) * step).rem_euclid(count);
+    Number::Bits(value as u64 & float::mask(8 * ty.bytes()))
+}
+
 /// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
-    let Assumed { sign, range: assumed } = match &param.kind {
+    let Assumed { sign, range: assumed, elements: _ } = match &param.kind {
         ParamKind::Tensor { assumed, .. }
         | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
         ParamKind::Scalar { .. } => Assumed::default(),

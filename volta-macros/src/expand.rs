@@ -78,8 +78,9 @@ fn param(param: &Param) -> TokenStream {
 }
 
 /// What is assumed of symbolic elements.
-fn assumed(Assumed { sign, range }: &Assumed) -> TokenStream {
+fn assumed(Assumed { sign, range, elements }: &Assumed) -> TokenStream {
     let sign = variant("Sign", sign);
+    let elements = variant("Elements", elements);
     let range = match range {
         Some([least, greatest]) => quote!(::core::option::Option::Some([
             { const LEAST: i64 = #least; LEAST },
@@ -87,7 +88,7 @@ fn assumed(Assumed { sign, range }: &Assumed) -> TokenStream {
         ])),
         None => quote!(::core::option::Option::None),
     };
-    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range })
+    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, elements: #elements })
 }
 
 fn kind(name: &str, kind_of: &Kind) -> TokenStream {

@@ -11,7 +11,7 @@ use syn::{
 };
 
 use crate::attribute::{Set, tensor_map};
-use volta_case::{Element, NamedContents, Region, Role, Sign, Wrong, choose};
+use volta_case::{Element, Elements, NamedContents, Region, Role, Sign, Wrong, choose};
 
 /// The function under the attribute.
 pub(crate) struct Function {
@@ -77,6 +77,7 @@ pub(crate) struct Assumed {
     pub sign: Sign,
     /// For integers, the least and the greatest.
     pub range: Option<[TokenStream; 2]>,
+    pub elements: Elements,
 }
 
 /// A number: a literal, which is read exactly, or a constant expression.
@@ -244,13 +245,14 @@ struct Marks {
     symbolic: Option<(Sign, Span)>,
     assume: Option<(Sign, Span)>,
     range: Option<([TokenStream; 2], Span)>,
+    elements: Option<(Elements, Span)>,
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
     tensor_map: Option<(TokenStream, Span)>,
     fields: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 12] = [
+const MARKS: [&str; 13] = [
     "inout",
     "scratch",
     "ignored",
@@ -259,6 +261,7 @@ const MARKS: [&str; 12] = [
     "symbolic",
     "assume",
     "range",
+    "elements",
     "opt_type",
     "global",
     "tensor_map",
@@ -313,6 +316,14 @@ impl Marks {
                         return twice();
                     }
                 }
+                "elements" => {
+                    let name: Ident = syn::parse2(arguments(attribute)?)?;
+                    let elements = choose(&name.to_string(), || format!("`elements` is not `{name}`"))
+                        .map_err(|wrong: Wrong| Error::new_spanned(&name, wrong))?;
+                    if marks.elements.replace((elements, span)).is_some() {
+                        return twice();
+                    }
+                }
                 "opt_type" => {
                     let ty: Type = syn::parse2(arguments(attribute)?)?;
                     if marks.opt_type.replace((element_type(&ty)?, span)).is_some() {
@@ -356,6 +367,7 @@ impl Marks {
             self.symbolic.map(|(_, span)| ("symbolic", span)),
             self.assume.map(|(_, span)| ("assume", span)),
             self.range.as_ref().map(|(_, span)| ("range", *span)),
+            self.elements.map(|(_, span)| ("elements", span)),
             self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
             self.fields.as_ref().map(|(_, span)| ("fields", *span)),
         ];
@@ -380,7 +392,8 @@ impl Marks {
         let field = |(attributes, name, ty): (Vec<Attribute>, Ident, Type)| {
             let mut marks = Marks::read(&attributes)?;
             let (element, inner) = tensor_type(&ty)?;
-            let said = Marks { init: None, assume: None, range: None, ..Marks::read(&attributes)? };
+            let said =
+                Marks { init: None, assume: None, range: None, elements: None, ..Marks::read(&attributes)? };
             if let Some((mark, span)) = said.other() {
                 return Err(Error::new(span, format!("a field has no `{mark}`")));
             }
@@ -416,7 +429,8 @@ impl Marks {
         let contents = self.init.map(|(tokens, _)| contents(tokens, is_float)).transpose()?;
         let opt = self.opt_type.map_or(element, |(other, _)| other);
         let sign = self.assume.map_or(Sign::Any, |(sign, _)| sign);
-        let assumed = Assumed { sign, range: self.range.map(|(range, _)| range) };
+        let elements = self.elements.map_or(Elements::Any, |(elements, _)| elements);
+        let assumed = Assumed { sign, range: self.range.map(|(range, _)| range), elements };
         Ok(Kind::Tensor { types: [element, opt], shape, role, contents, assumed })
     }
 
@@ -425,6 +439,7 @@ impl Marks {
             (self.role.map(|mark| mark.1), "this is for tensors, which are references"),
             (self.init.as_ref().map(|mark| mark.1), "a scalar has `#[value(…)]`"),
             (self.assume.map(|mark| mark.1), "say `#[symbolic(…)]`"),
+            (self.elements.map(|mark| mark.1), "this is for tensors, which are references"),
             (self.opt_type.as_ref().map(|mark| mark.1), "a scalar has one type"),
         ] {
             if let Some(span) = mark {
@@ -439,7 +454,8 @@ impl Marks {
                 Value::Number(number(&expression, is_float)?)
             }
             (None, Some((sign, _))) => {
-                Value::Symbolic(Assumed { sign, range: self.range.map(|(range, _)| range) })
+                let range = self.range.map(|(range, _)| range);
+                Value::Symbolic(Assumed { sign, range, elements: Elements::Any })
             }
             (Some(_), Some((_, span))) => {
                 return Err(Error::new(span, "a scalar either has a value or is symbolic"));

@@ -68,7 +68,9 @@ pub mod prelude {
 pub mod __private {
     pub use inventory;
     pub use volta_case::Value::{Counts, Flag, Number, Text, Texts};
-    pub use volta_core::case::{Argument, Assumed, Contents, Member, Region, Role, ScalarValue, Sign};
+    pub use volta_core::case::{
+        Argument, Assumed, Contents, Elements, Member, Region, Role, ScalarValue, Sign,
+    };
 
     pub use crate::builder::{Builder, count, extent, integer, literal, named, real, size, typed};
     pub use crate::registry::Registered;

@@ -92,7 +92,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
         let param = case.params.iter().find(|param| param.name == tensor);
         let param = param.ok_or_else(|| format!("the witness names `{name}`, which is no input"))?;
         let exact: rug::Rational = text.parse().map_err(|_| format!("{name} = {text} is no number"))?;
-        let Assumed { sign, range: assumed } = match &param.kind {
+        let Assumed { sign, range: assumed, elements: _ } = match &param.kind {
             ParamKind::Tensor { assumed, .. } => *assumed,
             ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
             ParamKind::Scalar { value: ScalarValue::Number(_), .. } => {

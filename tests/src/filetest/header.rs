@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind,
-    Region, Role, ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
+    Argument, Assumed, Binding, Case, Contents, Element, Elements, FieldType, Member, Options, Param,
+    ParamKind, Region, Role, ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
 
@@ -109,9 +109,15 @@ fn numbers(words: &[&str]) -> Result<Vec<Extended>, String> {
 
 /// Reads `range 0 9` without its first word.
 fn range(ends: &[&str]) -> Result<Assumed, String> {
-    let [least, greatest] = ends else { return Err("a range is `range 0 9`".into()) };
+    let (ends, elements) = match ends {
+        [ends @ .., word] if ends.len() == 2 => (ends, Elements::parse(word).ok_or("no such elements")?),
+        ends => (ends, Elements::Any),
+    };
+    let [least, greatest] = ends else {
+        return Err("a range is `range 0 9`, or `range 0 9 distinct`".into());
+    };
     let end = |word: &str| word.parse().map_err(|_| format!("`{word}` is no integer"));
-    Ok(Assumed { range: Some([end(least)?, end(greatest)?]), ..Assumed::default() })
+    Ok(Assumed { range: Some([end(least)?, end(greatest)?]), elements, ..Assumed::default() })
 }
 
 fn element(name: &str) -> Result<Element, String> {

@@ -217,6 +217,7 @@ pub(crate) fn launch(
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)
+        | machine::RunError::Possible(_)
         | machine::RunError::Exhausted(_)
         | machine::RunError::Defect(_)
         | machine::RunError::Endless(_)) => format!("{other:?}"),

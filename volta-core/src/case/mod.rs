@@ -5,7 +5,9 @@ mod numbers;
 mod param;
 mod structs;
 
-pub use volta_case::{Element, Launch, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout};
+pub use volta_case::{
+    Element, Elements, Launch, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout,
+};
 
 use crate::base::budget::Budgets;
 use crate::number::Extended;

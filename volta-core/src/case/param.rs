@@ -2,7 +2,7 @@
 
 use volta_case::NamedContents;
 
-use super::{Element, FieldPlace, Region, Role, Sign};
+use super::{Element, Elements, FieldPlace, Region, Role, Sign};
 use crate::number::format::{Formats, has_sign};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
@@ -104,6 +104,8 @@ pub struct Assumed {
     pub sign: Sign,
     /// For integers, the least and the greatest value.
     pub range: Option<[i64; 2]>,
+    /// Of all elements together.
+    pub elements: Elements,
 }
 
 impl From<Sign> for Assumed {
@@ -169,6 +171,24 @@ impl Param {
         }
     }
 
+    /// The number of its elements.
+    pub fn count(&self) -> u64 {
+        match &self.kind {
+            ParamKind::Tensor { shape, .. } => {
+                shape.iter().fold(1, |count, length| count.saturating_mul(*length))
+            }
+            ParamKind::Scalar { .. } => 1,
+        }
+    }
+
+    /// Whether no two of its symbolic elements are equal.
+    pub fn is_distinct(&self) -> bool {
+        match self.assumed().map(|assumed| assumed.elements) {
+            Some(Elements::Distinct | Elements::Permutation) => true,
+            Some(Elements::Any) | None => false,
+        }
+    }
+
     /// The integers that its elements may be, which the types of both sides hold; `None` for reals.
     pub fn integers(&self) -> Option<Integers> {
         let [reference, opt] = self.elements().map(Integers::of);
@@ -176,8 +196,12 @@ impl Param {
             (Some(one), Some(other)) => one.common(other),
             (one, other) => one.or(other)?,
         };
-        let range = self.assumed().and_then(|assumed| assumed.range);
-        Some(range.map_or(of_types, |[least, greatest]| of_types.within(least.into(), greatest.into())))
+        let Some(assumed) = self.assumed() else { return Some(of_types) };
+        let of = match assumed.elements {
+            Elements::Permutation => of_types.within(0, i128::from(self.count()) - 1),
+            Elements::Any | Elements::Distinct => of_types,
+        };
+        Some(assumed.range.map_or(of, |[least, greatest]| of.within(least.into(), greatest.into())))
     }
 
     /// The float formats of its elements on the two sides.
@@ -201,7 +225,8 @@ impl Param {
                 Sign::NonPositive => least <= 0,
                 Sign::Nonzero => (least, greatest) != (0, 0),
             };
-            if least > greatest || !has_sign {
+            let suffice = !self.is_distinct() || i128::from(self.count()) <= of.count();
+            if least > greatest || !has_sign || !suffice {
                 return false;
             }
         }

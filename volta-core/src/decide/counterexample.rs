@@ -1,6 +1,6 @@
 //! Search for an input at which two terms differ.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::InputInfo;
 use super::evaluate::{Evaluator, Leaves, Point, leaves};
@@ -452,8 +452,23 @@ impl<'a> Search<'a> {
         (self.left > 0).then_some(values)
     }
 
+    /// Whether a point fulfils what the case assumes of elements together.
+    fn is_assumed(&self, point: &dyn Point) -> bool {
+        let is_distinct = |input: InputId| self.inputs.get(input.index()).is_some_and(|info| info.distinct);
+        if !self.inputs.iter().any(|info| info.distinct) {
+            return true;
+        }
+        let Some(leaves) = &self.leaves else { return false };
+        let mut seen = FxHashSet::default();
+        let elements = leaves.inputs.iter().filter(|(input, _)| is_distinct(*input));
+        elements.into_iter().all(|(input, element)| seen.insert((*input, point.at(*input, *element))))
+    }
+
     /// The comparison at the first precision, and whether the enclosures are tight.
     fn first(&mut self, point: &dyn Point) -> Option<(Comparison, bool)> {
+        if !self.is_assumed(point) {
+            return Some((Comparison::OutsideDomain, false));
+        }
         if self.whole {
             let (reference, opt) = self.values::<Fraction>(point, 0, FRACTION_COST)?;
             let comparison = compare(&reference, &opt);
@@ -485,6 +500,7 @@ impl<'a> Search<'a> {
     fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<WitnessKind> {
         let comparison = match precision {
             None => self.first(point).map(|(comparison, _)| comparison),
+            Some(_) if !self.is_assumed(point) => Some(Comparison::OutsideDomain),
             Some(precision) => self
                 .values::<Wide>(point, precision, WIDE_COST)
                 .map(|(reference, opt)| compare(&reference, &opt)),

@@ -494,6 +494,8 @@ pub struct InputInfo {
     pub sign: Sign,
     /// The integer type of elements; `None` for reals.
     pub integers: Option<Integers>,
+    /// Whether no two elements are equal.
+    pub distinct: bool,
     /// The float formats in which either side stores elements: elements are representable in all of them.
     pub formats: Formats,
 }

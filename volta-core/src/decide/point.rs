@@ -83,6 +83,9 @@ impl TestPoint<'_> {
         if let Some(info) = info
             && let Some(of) = info.integers
         {
+            if info.distinct {
+                return Number::integer(self.distinct(input, element, of));
+            }
             return assume_integer(self.integer(self.hash(input, element), element, of), info, of);
         }
         let (mantissa, exp) = self.real(input, element, info);
@@ -145,6 +148,20 @@ impl TestPoint<'_> {
         }
     }
 
+    /// The value of an integer that no other element has.
+    fn distinct(&self, input: InputId, element: u64, of: Integers) -> i128 {
+        let (count, hash) = (of.count(), self.hash(input, u64::MAX));
+        let (first, mut step) = match self.round {
+            0 => (0, 1),
+            1 => (count - 1, count - 1),
+            _ => (i128::from(hash >> 32), i128::from(hash as u32) | 1),
+        };
+        while gcd(step.rem_euclid(count), count) != 1 {
+            step += 1;
+        }
+        of.least + (first + i128::from(element) * step).rem_euclid(count)
+    }
+
     /// The value of an integer: small ones, then any bits, then extremes.
     fn integer(&self, hash: u64, element: u64, of: Integers) -> i128 {
         let choice = |hash: u64, count: u64| i128::from(((hash >> 32) * count) >> 32);
@@ -168,6 +185,10 @@ impl TestPoint<'_> {
             _ => any,
         }
     }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if a == 0 { b } else { gcd(b % a, a) }
 }
 
 /// A number from 0 to 8 for an element, by its position in its row.

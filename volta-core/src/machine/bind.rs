@@ -66,6 +66,12 @@ pub(super) struct Tensor {
     pub(super) param: Option<usize>,
 }
 
+/// Inputs of which no two elements are equal.
+fn distinct_inputs(params: &[Param]) -> Vec<InputId> {
+    let inputs = params.iter().enumerate().filter(|(_, param)| param.is_distinct());
+    inputs.map(|(at, _)| InputId::from_index(at)).collect()
+}
+
 impl Tensor {
     /// Whether writing it is a fault (rule M4); reading it then needs no race state.
     pub(super) fn is_read_only(&self) -> bool {
@@ -210,6 +216,8 @@ pub(super) struct Launch<'a> {
     pub(super) names: Vec<(String, Vec<u64>)>,
     /// The integer types of elements of the case's parameters, by input number.
     pub(super) integers: Vec<Option<Integers>>,
+    /// Inputs whose elements differ from one another.
+    pub(super) distinct: Vec<InputId>,
     /// Assumptions about the launch.
     pub(super) assumptions: Vec<Assumption>,
     /// The library functions to recognise, and the rounding of each instruction by its number; `None` if there are
@@ -350,6 +358,7 @@ impl<'a> Launch<'a> {
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(Param::integers).collect(),
+            distinct: distinct_inputs(params),
             assumptions: assumptions(program, &builder.given, side),
             functions: recognition
                 .functions

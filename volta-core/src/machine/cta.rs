@@ -20,7 +20,7 @@ use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::packed::PackedValues;
 use super::points::Points;
-use super::possible::Possible;
+use super::possible::InCases;
 use super::race::VectorClockDetector;
 use super::register_pool::RegisterPools;
 use super::relied::Relied;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 pub(super) enum Stop {
     Fault(Box<Fault>),
     /// A fault where a condition on inputs holds.
-    Possible(Box<Possible>),
+    Possible(Box<InCases>),
     Exhausted(Exhausted),
     /// The case does not give what is needed.
     Missing(Box<BindError>),
@@ -149,6 +149,8 @@ pub(super) struct Cta<'l> {
     pub(super) known: Knowns,
     /// Known floats that are kept as terms.
     pub(super) points: Points,
+    /// How many branches on inputs the running lanes are inside of.
+    pub(super) depth: u32,
     /// The conditions on inputs under which threads execute.
     pub(super) guards: Guards,
     /// What the run relied on.
@@ -273,7 +275,8 @@ impl<'l> Cta<'l> {
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
             points: Points::default(),
-            guards: Guards::new(Vec::new()),
+            depth: 0,
+            guards: Guards::new(launch.distinct.clone()),
             relied: Relied::new(launch, &options.rules),
             congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),

@@ -9,16 +9,19 @@ use smallvec::SmallVec;
 use super::agent::AtomicUpdate;
 use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
-use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
+use super::grid::{Execution, Output, OutputValue, Ran, RunError, integer_constant, output_value};
+use super::guard::{Guard, Literal};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
 use super::order::Access;
+use super::packed::PackedValues;
+use super::perhaps::{How, Meeting, PerhapsOfAll, Surely};
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
-use crate::case::{Options, Role};
+use crate::case::{Element, Options, Role};
 use crate::program::{InstId, Scope};
-use crate::term::{Imported, Store};
+use crate::term::{Imported, Ranges, Store, TermId, TermOp};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// What the CTAs merged so far read, wrote and updated.
@@ -29,6 +32,8 @@ pub(super) struct Merged {
     locations: BTreeMap<(u32, u64), Location>,
     /// Number of `sums` of all locations.
     sums: usize,
+    /// Accesses that happen for some inputs only.
+    perhaps: PerhapsOfAll,
 }
 
 /// A location that CTAs updated atomically; if several did, then all with one kind of update.
@@ -56,7 +61,7 @@ impl Merged {
     pub(super) fn bytes(&self) -> u64 {
         let locations = self.locations.len() * (2 * size_of::<Location>());
         let sums = self.sums * size_of::<(usize, Value)>();
-        (self.pages.len() * size_of::<Footprint>() + locations + sums) as u64
+        (self.pages.len() * size_of::<Footprint>() + locations + sums) as u64 + self.perhaps.bytes()
     }
 
     /// Merges a CTA's footprint. Two CTAs that access a byte, at least one of them writing, race (rules S5, Y1), except
@@ -71,6 +76,23 @@ impl Merged {
     ) -> Result<(), RunError> {
         if launch.clusters.len() == 1 {
             return Ok(());
+        }
+        let output = |tensor: u32| is_output(&launch.tensors[tensor as usize]).then_some(store);
+        let mut meeting =
+            self.perhaps.add(cta, &ran.perhaps, &SurelyOfAll(&self.pages), &launch.distinct, output);
+        for (place, page) in ran.pages.iter().filter(|_| !self.perhaps.is_empty()) {
+            let accessed = |slot: usize| {
+                [
+                    (page.read[slot], How::Reads),
+                    (page.written[slot], How::Writes),
+                    (page.updated[slot], How::Updates),
+                ]
+            };
+            meeting = meeting.or_else(|| self.perhaps.met(cta, *place, accessed));
+        }
+        if let Some(Meeting { other, place: (tensor, cell), bytes }) = meeting {
+            let fault = race_between_ctas(launch, options, (other, cta), tensor, cell, bytes, false);
+            return Err(RunError::from_stop(fault));
         }
         for ((tensor, number), page) in &ran.pages {
             let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
@@ -171,6 +193,80 @@ impl Merged {
         Ok(())
     }
 
+    /// Gives output elements that several CTAs wrote, each for other inputs, the value that one of them wrote, or the one
+    /// before the launch.
+    fn choose(
+        &self,
+        launch: &Launch<'_>,
+        options: &Options,
+        outcome: &mut Execution,
+    ) -> Result<(), RunError> {
+        if self.perhaps.writers.is_empty() {
+            return Ok(());
+        }
+        // By output element: where each store writes it.
+        let mut written: BTreeMap<(usize, u64), OfElement> = BTreeMap::new();
+        for ((number, cell), writers) in &self.perhaps.writers {
+            for byte in 0..4 {
+                let offset = 4 * cell + byte;
+                let at = launch.tensors[*number as usize].element_at(offset);
+                let Some(ElementAt { tensor, element, byte: 0 }) = at else { continue };
+                let Some(param) = tensor.param else { continue };
+                let own = writers.iter().filter(|writer| writer.bytes >> byte & 1 == 1);
+                let own = own.map(|writer| (writer.store, writer.when));
+                let of = written.entry((param, element));
+                let of = of.or_insert_with(|| OfElement { number: *number, offset, by: Vec::new() });
+                of.by.extend(own);
+            }
+        }
+        outcome.outputs.sort_by_key(|output| (output.param, output.element));
+        let mut store = Store::new();
+        store.set_integers(launch.integers.clone());
+        let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
+        let mut chosen = Vec::new();
+        for of_element in
+            outcome.outputs.chunk_by(|one, other| (one.param, one.element) == (other.param, other.element))
+        {
+            let [Output { param, element, .. }, _, ..] = of_element else { continue };
+            let Some(OfElement { number, offset, by }) = written.get(&(*param, *element)) else { continue };
+            let at = launch.tensors[*number as usize].element_at(*offset);
+            let Some(ElementAt { tensor, .. }) = at else { continue };
+            let old = tensor.value(*element, InstId(u32::MAX));
+            let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
+            let mut residues =
+                IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
+            let before = output_value(tensor, old, &mut residues, &mut Masks::default());
+            let Ok(before) = before else { continue };
+            let mut value = term_of(before, tensor.element, &mut store);
+            for Output { store: at, value: held, .. } in of_element {
+                let (from, known) = (&outcome.stores[*at], known.entry(*at).or_default());
+                let held = match held {
+                    OutputValue::Bits(_) => term_of(*held, tensor.element, &mut store),
+                    OutputValue::Integer(term) | OutputValue::Real(term) => store.import(from, *term, known),
+                };
+                for (_, when) in by.iter().filter(|(own, _)| own == at) {
+                    let when = store.import(from, *when, known);
+                    value = store.apply(TermOp::Select, &[when, held, value], InstId(u32::MAX));
+                }
+            }
+            let value = match tensor.element {
+                Element::Float(_) => OutputValue::Real(value),
+                Element::Int { .. } | Element::Bool => OutputValue::Integer(value),
+            };
+            chosen.push(Output { param: *param, element: *element, store: outcome.stores.len(), value });
+        }
+        for own in chosen {
+            let key = (own.param, own.element);
+            let first = outcome.outputs.partition_point(|output| (output.param, output.element) < key);
+            if let Some(output) = outcome.outputs.get_mut(first) {
+                *output = own;
+            }
+        }
+        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.add_store(store);
+        options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
+    }
+
     /// Gives output elements that several CTAs updated atomically their combined value, which includes the value before
     /// the launch: each CTA's outcome has only its own contribution.
     pub(super) fn combine(
@@ -179,6 +275,7 @@ impl Merged {
         options: &Options,
         outcome: &mut Execution,
     ) -> Result<(), RunError> {
+        self.choose(launch, options, outcome)?;
         let shared: Vec<_> = self.locations.iter().filter(|(_, location)| location.sums.len() > 1).collect();
         if shared.is_empty() {
             return Ok(());
@@ -242,6 +339,39 @@ impl Merged {
     }
 }
 
+/// The writes to an element of an output, each by a store of a CTA where a condition in it holds.
+struct OfElement {
+    number: u32,
+    offset: u64,
+    by: Vec<(usize, TermId)>,
+}
+
+/// The value of an output as a term.
+fn term_of(value: OutputValue, element: Element, store: &mut Store) -> TermId {
+    match value {
+        OutputValue::Bits(bits) => integer_constant(element, bits, store),
+        OutputValue::Integer(term) | OutputValue::Real(term) => term,
+    }
+}
+
+struct SurelyOfAll<'m>(&'m FxHashMap<(u32, u64), Box<Footprint>>);
+
+impl Surely for SurelyOfAll<'_> {
+    fn racing(&self, (tensor, cell): (u32, u64), bytes: u8, how: How) -> Option<u64> {
+        let page = self.0.get(&(tensor, cell / PAGE as u64))?;
+        let slot = (cell % PAGE as u64) as usize;
+        let all = [
+            (page.written[slot], &page.writer[slot], How::Writes),
+            (page.read[slot], &page.reader[slot], How::Reads),
+            (page.updated[slot], &page.updater[slot], How::Updates),
+        ];
+        all.into_iter().find_map(|(own, first, other)| {
+            let met = own & bytes;
+            (met != 0 && other.races_with(how)).then(|| u64::from(first[met.trailing_zeros() as usize]))
+        })
+    }
+}
+
 /// The widest atomic operation, in bytes.
 const WIDEST: u64 = 8;
 
@@ -291,6 +421,7 @@ fn race_between_ctas(
         }
         runs.push(run);
     }
+    let [one, other] = &mut runs[..] else { return Stop::Defect("two CTAs run again") };
     let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
         let Detector::VectorClock(exact) = &run.order else { return Vec::new() };
         let (writes, reads) = exact.history(object, cell);
@@ -298,15 +429,21 @@ fn race_between_ctas(
             writes.iter().map(|access| (*access, true)).chain(reads.iter().map(|access| (*access, false)));
         all.filter(|(access, _)| access.bytes & bytes != 0).collect()
     };
-    let (ones, others) = (accesses(&runs[0]), accesses(&runs[1]));
+    let (ones, others) = (accesses(one), accesses(other));
     let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
-    let conflict = pairs.into_iter().find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let exclude = |pair: &[(Access, bool); 2]| {
+        let [a, b] =
+            [(&*one, pair[0].0), (&*other, pair[1].0)].map(|(run, access)| run.guards.inputs(access.guard));
+        a.iter().any(|a| b.iter().any(|b| a.excludes(*b, &launch.distinct)))
+    };
+    let conflict = pairs.filter(|pair| !exclude(pair)).find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));
     let (mut sites, mut names) = (Vec::new(), Vec::new());
     let (accesses, kind) = match conflict {
         Some((pair, kind)) => (pair.to_vec(), kind),
         None => (Vec::new(), FaultKind::Race),
     };
-    for ((access, writes), (run, cta)) in accesses.iter().zip(runs.iter().zip([first, second])) {
+    for ((access, writes), (run, cta)) in accesses.iter().zip([(&*one, first), (&*other, second)]) {
         let object = launch.objects.get(object);
         let place = run.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
         let thread = launch.thread(cta, access.thread);
@@ -317,11 +454,31 @@ fn race_between_ctas(
     let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
     if kind == FaultKind::Nondeterministic {
         let message = format!("{message}: what it holds depends on the schedule");
-        return Stop::Fault(Box::new(Fault::new(launch.which, kind, "Y7", message, sites, None)));
+        let fault = Fault::new(launch.which, kind, "Y7", message, sites, None);
+        return of_two_ctas(fault, guards, [one, other]);
     }
     let rule = if uncached { "M4" } else { "Y1" };
     let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
-    Stop::Fault(Box::new(Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help))))
+    let fault = Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help));
+    of_two_ctas(fault, guards, [one, other])
+}
+
+/// A fault of accesses of two CTAs, each under its guard.
+fn of_two_ctas(fault: Fault, guards: Option<[Guard; 2]>, [one, other]: [&mut Cta<'_>; 2]) -> Stop {
+    let Some([first, second]) = guards else { return Stop::Fault(Box::new(fault)) };
+    let mut literals = one.guards.literals(first).to_vec();
+    let mut known = Imported::default();
+    for Literal { condition, holds } in other.guards.literals(second) {
+        let condition = one.store.import(&other.store, condition, &mut known);
+        literals.push(Literal { condition, holds });
+    }
+    match one.possibly_in(fault, vec![literals]) {
+        Stop::Possible(mut possible) => {
+            possible.store = std::mem::take(&mut one.store);
+            Stop::Possible(possible)
+        }
+        stop => stop,
+    }
 }
 
 /// Whether accesses of two CTAs to the same bytes conflict, and how; each access with whether it writes.

@@ -109,7 +109,7 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
     } = cta;
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };
-    let (pages, _) = memory.into_parts();
+    let (pages, ..) = memory.into_parts();
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
         let Some(object) = launch.objects.of_tensor(*number).filter(|_| is_output(tensor)) else { continue };

@@ -17,8 +17,9 @@ use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
+use super::perhaps::Accessed;
 use super::points::{KnownFloats, Recognition};
-use super::possible::Possible;
+use super::possible::{InCases, Possible, unwritten_cases};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
@@ -246,7 +247,7 @@ impl RunError {
     pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault, Vec::new()),
-            Stop::Possible(possible) => RunError::Possible(possible),
+            Stop::Possible(possible) => RunError::Possible(Box::new(possible.possible())),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::Endless(endless) => RunError::Endless(endless),
@@ -284,6 +285,8 @@ pub(super) struct Ran {
     pub(super) pages: Vec<Placed<Box<Page>>>,
     /// The contributions of its atomics, in a launch of several CTAs.
     pub(super) contributions: Vec<Placed<Contribution>>,
+    /// Accesses that happen for some inputs only, in a launch of several CTAs.
+    pub(super) perhaps: Vec<Accessed>,
     outputs: Vec<(usize, u64, OutputValue)>,
     unevaluated: Vec<(usize, u64)>,
     /// Variables that it wrote and that the case does not give.
@@ -392,17 +395,30 @@ fn attempt<'l>(
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
-    let mut done = cta.run().and_then(|()| cta.check_budgets());
+    let done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
-    if let Err(Stop::Possible(possible)) = &mut done {
+    if let Err(Stop::Possible(mut possible)) = done {
         possible.store = std::mem::take(&mut cta.store);
+        return Err(Stop::Possible(possible));
     }
     done?;
-    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, points, .. } =
-        cta;
-    let (pages, contributions) = memory.into_parts();
+    let Cta {
+        mut store,
+        mut packed,
+        mut ranges,
+        guards,
+        memory,
+        counts,
+        order,
+        unwritten,
+        patterns,
+        points,
+        ..
+    } = cta;
+    let (pages, contributions, perhaps) = memory.into_parts();
+    let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
@@ -436,7 +452,14 @@ fn attempt<'l>(
                 Detector::VectorClock(exact) => sites_of(launch, linear, cell, (exact, &unwritten), wrong.3),
                 Detector::Epoch(_) => found_again(launch, options, linear, cell, wrong.3),
             };
-            return Err(Stop::Fault(Box::new(output_fault(launch, at, wrong, sites))));
+            let origin = wrong.3;
+            let fault = output_fault(launch, at, wrong, sites);
+            if let Some(Origin::Partly(partly)) = origin {
+                let mut possible = InCases::new(fault, unwritten_cases(&packed, partly), String::new());
+                possible.store = store;
+                return Err(Stop::Possible(Box::new(possible)));
+            }
+            return Err(Stop::Fault(Box::new(fault)));
         }
     }
     if let Some(((number, offset), _)) = contributions.iter().find(|(_, own)| is_unexplained(own.sum, &store))
@@ -460,6 +483,7 @@ fn attempt<'l>(
         store,
         pages,
         contributions,
+        perhaps,
         outputs,
         unevaluated,
         written_variables,
@@ -493,7 +517,7 @@ pub(super) fn written_elements<'p>(
     (0..4 * PAGE).step_by(tensor.element.bytes() as usize).filter_map(move |first| {
         let at = tensor.element_at(start + first as u64).filter(|at| at.byte == 0)?;
         let written = (first..first + at.tensor.element.bytes() as usize)
-            .any(|byte| (content.written[byte / 4] | content.updated[byte / 4]) >> (byte % 4) & 1 == 1);
+            .any(|byte| content.changed(byte / 4) >> (byte % 4) & 1 == 1);
         written.then_some((at, first))
     })
 }

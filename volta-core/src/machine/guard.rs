@@ -2,11 +2,15 @@
 //!
 //! A thread that no input has led astray executes under the guard that always holds, which costs nothing.
 
+use super::perhaps::all_of;
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
-use crate::term::{InputId, Store, TermId, TermKind, TermOp, View};
+use crate::number::Rational;
+use crate::program::InstId;
+use crate::term::{Congruence, InputId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// A condition that holds, or one that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +20,14 @@ pub(super) struct Literal {
 }
 
 impl Literal {
+    /// The literal as a condition.
+    pub(super) fn term(self, store: &mut Store) -> TermId {
+        if self.holds {
+            return self.condition;
+        }
+        store.apply(TermOp::Not, &[self.condition], InstId(u32::MAX))
+    }
+
     /// The literal that holds where this one does not.
     pub(super) fn negated(self) -> Literal {
         Literal { holds: !self.holds, ..self }
@@ -38,13 +50,50 @@ struct Value {
     is: i64,
 }
 
+impl Value {
+    /// The same, if the term is an element of an input.
+    fn of_input(self) -> Option<Is> {
+        match self.of.kind() {
+            TermKind::Input { input, element } => Some(Is { input, element, value: self.is }),
+            TermKind::Lane(..) | TermKind::Constant(_) => None,
+        }
+    }
+}
+
+/// That an element of an input is an integer: a value that means the same in all CTAs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Is {
+    pub(super) input: InputId,
+    pub(super) element: u64,
+    pub(super) value: i64,
+}
+
+impl Is {
+    /// Whether no input has both values, where the elements of some inputs differ from one another.
+    pub(super) fn excludes(self, other: Is, distinct: &[InputId]) -> bool {
+        self.input == other.input
+            && match self.element == other.element {
+                true => self.value != other.value,
+                false => self.value == other.value && distinct.contains(&self.input),
+            }
+    }
+}
+
 /// A guard other than the first: that of the code around it, and one more literal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Narrowed {
     outer: Guard,
     literal: Literal,
-    /// The literal as a value, if it says that two terms are equal, one of them a constant.
+    /// The literal as a value, if it says that a term is an integer.
     value: Option<Value>,
+    /// The literal as a relation of two terms, if it is one.
+    relation: Option<Relation>,
+}
+
+/// The terms of a CTA.
+pub(super) struct Terms<'t> {
+    pub(super) store: &'t mut Store,
+    pub(super) congruence: &'t mut Congruence,
 }
 
 /// The guards of a CTA, and those under which the lanes of the running warp execute.
@@ -55,6 +104,8 @@ pub(super) struct Guards {
     current: [Guard; 32],
     /// Whether some lane executes under another guard than the first.
     narrow: bool,
+    /// While an access is executed at each of several addresses: the number of literals around it.
+    pub(super) around_cases: Option<usize>,
     /// Inputs whose elements differ from one another.
     distinct: Vec<InputId>,
 }
@@ -62,7 +113,14 @@ pub(super) struct Guards {
 impl Guards {
     pub(super) fn new(distinct: Vec<InputId>) -> Guards {
         let current = [Guard::ALWAYS; 32];
-        Guards { narrowed: Vec::new(), numbers: FxHashMap::default(), current, narrow: false, distinct }
+        Guards {
+            narrowed: Vec::new(),
+            numbers: FxHashMap::default(),
+            current,
+            narrow: false,
+            around_cases: None,
+            distinct,
+        }
     }
 
     /// Bytes of memory.
@@ -94,19 +152,26 @@ impl Guards {
     }
 
     /// Narrows the guard of a lane by one more condition.
-    pub(super) fn narrow(&mut self, store: &Store, lane: Lane, condition: TermId, holds: bool) {
-        self.current[lane] = self.narrowed(store, self.current[lane], condition, holds);
+    pub(super) fn narrow(&mut self, terms: Terms<'_>, lane: Lane, condition: TermId, holds: bool) {
+        self.current[lane] = self.narrowed(terms, self.current[lane], condition, holds);
         self.narrow |= self.current[lane] != Guard::ALWAYS;
     }
 
     /// A guard narrowed by one more condition.
-    pub(super) fn narrowed(&mut self, store: &Store, outer: Guard, condition: TermId, holds: bool) -> Guard {
+    fn narrowed(&mut self, terms: Terms<'_>, outer: Guard, condition: TermId, holds: bool) -> Guard {
+        let Terms { store, congruence } = terms;
+        let condition = congruence.representative(store, condition);
         if let View::Apply(op, [a, b, _]) = store.view(condition) {
             match (op, holds) {
-                (TermOp::Not, _) => return self.narrowed(store, outer, a, !holds),
+                (TermOp::Not, _) => return self.narrowed(Terms { store, congruence }, outer, a, !holds),
+                // One form for a comparison and its negation.
+                (TermOp::LessEqual, _) => {
+                    let less = store.apply(TermOp::Less, &[b, a], InstId(u32::MAX));
+                    return self.narrowed(Terms { store, congruence }, outer, less, !holds);
+                }
                 (TermOp::And, true) | (TermOp::Or, false) => {
-                    let outer = self.narrowed(store, outer, a, holds);
-                    return self.narrowed(store, outer, b, holds);
+                    let outer = self.narrowed(Terms { store, congruence }, outer, a, holds);
+                    return self.narrowed(Terms { store, congruence }, outer, b, holds);
                 }
                 _ => {}
             }
@@ -118,7 +183,9 @@ impl Guards {
         if let Some(known) = self.numbers.get(&(outer, literal)) {
             return *known;
         }
-        self.narrowed.push(Narrowed { outer, literal, value: value_of(store, literal) });
+        let (value, relation) =
+            (value_of(store, congruence, literal), Relation::of(store, congruence, literal));
+        self.narrowed.push(Narrowed { outer, literal, value, relation });
         let guard = Guard(number_of(self.narrowed.len()));
         self.numbers.insert((outer, literal), guard);
         guard
@@ -145,36 +212,120 @@ impl Guards {
         self.parts(guard).find(|part| part.literal.condition == condition).map(|part| part.literal.holds)
     }
 
+    /// A guard as a condition; `None` for the one that always holds.
+    pub(super) fn term(&self, guard: Guard, store: &mut Store) -> Option<TermId> {
+        let literals = self.literals(guard);
+        let terms: Vec<TermId> = literals.iter().map(|literal| literal.term(store)).collect();
+        all_of(terms, store)
+    }
+
+    /// What elements of inputs are where a guard holds.
+    pub(super) fn inputs(&self, guard: Guard) -> SmallVec<[Is; 2]> {
+        self.parts(guard).filter_map(|part| part.value?.of_input()).collect()
+    }
+
     /// Whether two guards, by their literals alone, never hold together.
     pub(super) fn exclude(&self, one: Guard, other: Guard) -> bool {
         self.parts(one).any(|one| {
             self.parts(other).any(|other| {
-                one.literal == other.literal.negated()
-                    || one.value.zip(other.value).is_some_and(|(one, other)| self.differ(one, other))
+                let differ = || one.value.zip(other.value).is_some_and(|(a, b)| self.differ(a, b));
+                let apart =
+                    || one.relation.as_ref().zip(other.relation.as_ref()).is_some_and(|(a, b)| a.excludes(b));
+                one.literal == other.literal.negated() || differ() || apart()
             })
         })
     }
 
     /// Whether two values are not taken together.
     fn differ(&self, one: Value, other: Value) -> bool {
-        if one.of == other.of {
-            return one.is != other.is;
-        }
-        let (TermKind::Input { input, .. }, TermKind::Input { input: also, .. }) =
-            (one.of.kind(), other.of.kind())
-        else {
-            return false;
+        one.of == other.of && one.is != other.is
+            || one
+                .of_input()
+                .zip(other.of_input())
+                .is_some_and(|(one, other)| one.excludes(other, &self.distinct))
+    }
+}
+
+/// How a term is related to another one, or to a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Relation {
+    of: TermId,
+    to: To,
+    /// Whether it may be less, equal and greater.
+    less: bool,
+    equal: bool,
+    greater: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum To {
+    Term(TermId),
+    Number(Rational),
+}
+
+impl Relation {
+    fn of(store: &Store, congruence: &mut Congruence, literal: Literal) -> Option<Relation> {
+        let View::Apply(op, [a, b, _]) = store.view(literal.condition) else { return None };
+        let [a, b] = [a, b].map(|operand| congruence.representative(store, operand));
+        let (less, equal, greater) = match op {
+            TermOp::Less => (true, false, false),
+            TermOp::LessEqual => (true, true, false),
+            TermOp::Equal => (false, true, false),
+            _ => return None,
         };
-        input == also && one.is == other.is && self.distinct.contains(&input)
+        let [less, equal, greater] = [less, equal, greater].map(|may| may == literal.holds);
+        let number = |term| match store.view(term) {
+            View::Constant(constant) => constant.exact.finite().cloned(),
+            View::Input { .. } | View::Apply(..) => None,
+        };
+        // The term with the lower number comes first, and a number last.
+        Some(match (number(a), number(b)) {
+            (None, Some(to)) => Relation { of: a, to: To::Number(to), less, equal, greater },
+            (Some(to), None) => Relation { of: b, to: To::Number(to), less: greater, equal, greater: less },
+            (Some(_), Some(_)) => return None,
+            (None, None) if a <= b => Relation { of: a, to: To::Term(b), less, equal, greater },
+            (None, None) => Relation { of: b, to: To::Term(a), less: greater, equal, greater: less },
+        })
+    }
+
+    /// Whether no values fulfil both.
+    fn excludes(&self, other: &Relation) -> bool {
+        if self.of != other.of {
+            return false;
+        }
+        let order = match (&self.to, &other.to) {
+            (To::Number(one), To::Number(other)) => one.cmp(other),
+            (one, other) if one == other => Ordering::Equal,
+            _ => return false,
+        };
+        let (low, high) = match order {
+            Ordering::Equal => {
+                return !(self.less && other.less
+                    || self.equal && other.equal
+                    || self.greater && other.greater);
+            }
+            Ordering::Less => (self, other),
+            Ordering::Greater => (other, self),
+        };
+        // Below both numbers, at the lower one, between them, at the higher one, and above both.
+        let both = [
+            low.less && high.less,
+            low.equal && high.less,
+            low.greater && high.less,
+            low.greater && high.equal,
+            low.greater && high.greater,
+        ];
+        !both.contains(&true)
     }
 }
 
 /// What a literal says of the value of a term.
-fn value_of(store: &Store, literal: Literal) -> Option<Value> {
+fn value_of(store: &Store, congruence: &mut Congruence, literal: Literal) -> Option<Value> {
     let View::Apply(op, [a, b, _]) = store.view(literal.condition) else { return None };
     if !literal.holds || op != TermOp::Equal {
         return None;
     }
+    let [a, b] = [a, b].map(|operand| congruence.representative(store, operand));
     let number = |term| match store.view(term) {
         View::Constant(constant) => constant.exact.finite()?.to_i64(),
         View::Input { .. } | View::Apply(..) => None,

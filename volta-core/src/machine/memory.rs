@@ -12,6 +12,7 @@ use super::bind::{Initial, Tensor};
 use super::epoch::EpochShadow;
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
+use super::perhaps::PerhapsOfCta;
 use super::shadow::ByteShadow;
 use super::structs::ElementAt;
 use super::value::{Origin, Value};
@@ -32,6 +33,8 @@ pub(super) struct Page {
     pub(super) read: [u8; PAGE],
     /// Bytes updated atomically, which count as neither written nor read.
     pub(super) updated: [u8; PAGE],
+    /// Bytes stored for some inputs only.
+    pub(super) perhaps: [u8; PAGE],
     /// Bytes read through the read-only path (`ld.global.nc`).
     pub(super) uncached: [u8; PAGE],
 }
@@ -39,7 +42,12 @@ pub(super) struct Page {
 impl Page {
     /// Whether any byte was stored or updated.
     pub(super) fn is_written(&self) -> bool {
-        self.written.iter().zip(&self.updated).any(|(written, updated)| written | updated != 0)
+        (0..PAGE).any(|slot| self.changed(slot) != 0)
+    }
+
+    /// The bytes of a cell that were stored or updated.
+    pub(super) fn changed(&self, slot: usize) -> u8 {
+        self.written[slot] | self.updated[slot] | self.perhaps[slot]
     }
 }
 
@@ -53,6 +61,8 @@ pub(super) struct Memory {
     pages: FxHashMap<(u32, u64), Box<Page>>,
     /// By tensor and byte offset; only in launches with several CTAs.
     contributions: FxHashMap<(u32, u64), Contribution>,
+    /// Accesses to global memory that happen for some inputs only.
+    pub(super) perhaps: PerhapsOfCta,
 }
 
 /// An item of a tensor and its place: a page with its number, a location with its byte offset.
@@ -75,6 +85,7 @@ impl Memory {
             parts: ByteShadow::default(),
             pages: FxHashMap::default(),
             contributions: FxHashMap::default(),
+            perhaps: PerhapsOfCta::default(),
         }
     }
 
@@ -88,6 +99,7 @@ impl Memory {
         let shared = self.shared.len() * (size_of::<Cell>() + size_of::<EpochShadow>());
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
+            + self.perhaps.bytes()
     }
 
     /// Adds the contents of memory to a hash.
@@ -122,6 +134,7 @@ impl Memory {
                 written: [0; PAGE],
                 read: [0; PAGE],
                 updated: [0; PAGE],
+                perhaps: [0; PAGE],
                 uncached: [0; PAGE],
             })
         });
@@ -150,13 +163,13 @@ impl Memory {
         }
     }
 
-    /// Pages and contributions in the order of tensors and addresses.
-    pub(super) fn into_parts(self) -> (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>) {
+    /// Pages and contributions in the order of tensors and addresses, and accesses for some inputs only.
+    pub(super) fn into_parts(self) -> (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>, PerhapsOfCta) {
         let mut pages: Vec<_> = self.pages.into_iter().collect();
         pages.sort_unstable_by_key(|(key, _)| *key);
         let mut contributions: Vec<_> = self.contributions.into_iter().collect();
         contributions.sort_unstable_by_key(|(key, _)| *key);
-        (pages, contributions)
+        (pages, contributions, self.perhaps)
     }
 }
 

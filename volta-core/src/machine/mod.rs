@@ -41,6 +41,7 @@ mod objects;
 mod opaque;
 mod order;
 mod packed;
+mod perhaps;
 mod phase_history;
 mod place;
 mod points;

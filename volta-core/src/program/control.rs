@@ -20,7 +20,8 @@ pub struct Hammock {
     pub written: Written,
     /// What of that is live at the join.
     pub live: Written,
-    /// Whether a side contains a loop, other than one that counts as one operation.
+    /// Whether a side contains a loop, other than one that counts as one operation, or returns to the branch, which
+    /// controls a loop.
     pub loops: bool,
     /// Number of operations visited to determine this.
     pub looked_at: u64,
@@ -38,8 +39,6 @@ pub enum NoHammock {
     Apart,
     /// This operation on a side does more than load, and compute in registers and local memory.
     Effect(InstId),
-    /// A side returns to the branch, which controls a loop.
-    Loop,
     /// They have too many operations.
     Long,
 }
@@ -92,9 +91,6 @@ impl Program {
         }
         if seen.len() > MAX_OPERATIONS {
             return Err(NoHammock::Long);
-        }
-        if seen.contains(&branch.0) {
-            return Err(NoHammock::Loop);
         }
         // A loop counts as one operation for code that enters it from outside.
         let loops = self.is_cyclic(&seen, steps);

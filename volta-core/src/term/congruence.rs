@@ -26,6 +26,8 @@ enum Made {
 pub struct Congruence {
     classes: FxHashMap<TermId, Class>,
     made: FxHashMap<Made, Class>,
+    /// The first term of each class.
+    first: Vec<TermId>,
     stack: Vec<TermId>,
 }
 
@@ -36,6 +38,11 @@ impl Congruence {
     /// Visits each operation below the two once in the lifetime of this table.
     pub fn same(&mut self, store: &Store, a: TermId, b: TermId) -> bool {
         a == b || self.class(store, a).is_some_and(|class| self.class(store, b) == Some(class))
+    }
+
+    /// The first term that is known to have the same value, computed in the same grouping.
+    pub fn representative(&mut self, store: &Store, term: TermId) -> TermId {
+        self.class(store, term).map_or(term, |class| self.first[class.0 as usize])
     }
 
     /// Memory in bytes.
@@ -74,6 +81,9 @@ impl Congruence {
             }
             let next = Class(self.made.len() as u32);
             let class = *self.made.entry(made).or_insert(next);
+            if class == next {
+                self.first.push(term);
+            }
             self.classes.insert(term, class);
             self.stack.pop();
         }

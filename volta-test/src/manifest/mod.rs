@@ -19,7 +19,8 @@ use volta_case::{
     split_source,
 };
 use volta_core::case::{
-    Assumed, Binding, Contents, Element, Param, ParamKind, Region, Role, ScalarValue, Sign, Which, bits_of,
+    Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,
+    bits_of,
 };
 
 use args::Known;
@@ -327,7 +328,16 @@ fn read_assumed(
         None => Sign::Any,
         Some(value) => read_word(value, "`assume`", problems)?,
     };
-    let Some(value) = table.get("range") else { return Some(Assumed { sign, range: None }) };
+    let elements = match table.get("elements") {
+        None => Elements::Any,
+        Some(value) => read_word(value, "`elements`", problems)?,
+    };
+    let is_float = |element: Element| matches!(element, Element::Float(_));
+    if elements != Elements::Any && types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
+        problems.add(table.key_span("elements"), "`elements` is for tensors of integers".to_owned(), None);
+        return None;
+    }
+    let Some(value) = table.get("range") else { return Some(Assumed { sign, range: None, elements }) };
     let ends = value.get_ref().as_array().map(|ends| {
         let integer = |end: &DeValue<'_>| as_number(end)?.finite()?.to_i64();
         ends.iter().map(|end| integer(end.get_ref())).collect::<Vec<_>>()
@@ -336,13 +346,12 @@ fn read_assumed(
         table.wrong_type(&value, "`range`", "the least and the greatest integer: [0, 9]");
         return None;
     };
-    let is_float = |element: Element| matches!(element, Element::Float(_));
     if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
         let help = "for a sign of reals: assume = \"positive\"".to_owned();
         problems.add(value.span(), "`range` is for integers".to_owned(), Some(help));
         return None;
     }
-    Some(Assumed { sign, range: Some([*least, *greatest]) })
+    Some(Assumed { sign, range: Some([*least, *greatest]), elements })
 }
 
 fn read_scalar(

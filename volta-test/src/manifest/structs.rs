@@ -31,10 +31,10 @@ pub(super) fn read(
         problems.add(table.key_span("type"), message, Some(help));
         return None;
     }
-    for key in ["contents", "assume", "range", "value", "symbolic"] {
+    for key in ["contents", "assume", "range", "elements", "value", "symbolic"] {
         if table.get(key).is_some() {
             let help = match key {
-                "contents" | "assume" | "range" => {
+                "contents" | "assume" | "range" | "elements" => {
                     format!("say it of a field: {{ type = \"f16\", {key} = … }}")
                 }
                 _ => "a field has `contents`: { type = \"f16\", contents = { fill = 0.5 } }".into(),

@@ -3,9 +3,10 @@
 //! with a known range.
 
 use super::super::cta::{Cta, Stop};
-use super::super::guard::Literal;
+use super::super::guard::{Literal, Terms};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
+use super::super::packed::low_bytes;
 use super::super::value::{SymKind, Truth, Value};
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
@@ -98,7 +99,10 @@ impl Cta<'_> {
             let mut left = MAX_ADDRESSES;
             let Some(places) = self.places(lane, address, pc, &mut left) else { continue };
             let access = Access { inst, pc, base, targets };
-            let values = self.access_in_each(warp, lane, &places, access)?;
+            self.guards.around_cases = Some(self.guards.literals(self.guards.of(lane)).len());
+            let values = self.access_in_each(warp, lane, &places, access);
+            self.guards.around_cases = None;
+            let values = values?;
             warp.register_mut(base).set(lane, address);
             for (target, value) in targets.iter().zip(values) {
                 if let Some(target) = target {
@@ -123,17 +127,22 @@ impl Cta<'_> {
             _ => return Ok(()),
         };
         let Value::Sym(sym) = self.value(warp, address.base, lane) else { return Ok(()) };
-        let SymKind::Int(8, term) = sym.kind() else { return Ok(()) };
+        let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
         let Indexed { index, scale, offset } = indexed(&self.store, term);
-        let at_zero = (offset as u64).wrapping_add_signed(address.offset);
+        let at_zero = (offset as u64 & low_bytes(width)).wrapping_add_signed(address.offset);
         let (own, inner) = owned(locate(*space, at_zero), warp.thread(lane));
         let Some((number, first)) = self.found(warp, own, inner) else { return Ok(()) };
         let object = self.launch.objects.get(number);
         let (first, last) = (i128::from(first), i128::from(object.size) - i128::from(bytes));
-        if scale <= 0 || last < 0 {
+        if last < 0 {
             return Ok(());
         }
-        let (least, greatest) = (-first.div_euclid(scale), (last - first).div_euclid(scale));
+        // `first + scale · index` lies between 0 and `last`.
+        let (least, greatest) = match scale {
+            0 => return Ok(()),
+            1.. => ((scale - 1 - first).div_euclid(scale), (last - first).div_euclid(scale)),
+            _ => ((first - last - scale - 1).div_euclid(-scale), first.div_euclid(-scale)),
+        };
         let range = self.range_under_guard(lane, index);
         if range.within(least, greatest) || !range.whole {
             return Ok(());
@@ -162,9 +171,7 @@ impl Cta<'_> {
         let not_below = self.store.apply(TermOp::LessEqual, &[low, index], pc);
         let not_above = self.store.apply(TermOp::LessEqual, &[index, high], pc);
         let inside = self.store.apply(TermOp::And, &[not_below, not_above], pc);
-        let mut literals = self.guards.literals(self.guards.of(lane));
-        literals.push(Literal { condition: inside, holds: false });
-        Err(self.possibly_where(fault, &literals))
+        Err(self.possibly_besides(fault, self.guards.of(lane), Literal { condition: inside, holds: false }))
     }
 
     /// Executes an access at each of some addresses; returns what it loads.
@@ -189,7 +196,8 @@ impl Cta<'_> {
             }
             Places::Choice(condition, arms) => {
                 let [then, otherwise] = &**arms;
-                if let Some(holds) = self.guards.decides(self.guards.of(lane), *condition) {
+                let own = self.congruence.representative(&self.store, *condition);
+                if let Some(holds) = self.guards.decides(self.guards.of(lane), own) {
                     return self.access_in_each(warp, lane, if holds { then } else { otherwise }, access);
                 }
                 let then = self.access_where(warp, lane, (*condition, true), then, access)?;
@@ -226,7 +234,8 @@ impl Cta<'_> {
         access: Access<'_>,
     ) -> Result<Vec<Value>, Stop> {
         let around = self.guards.all();
-        self.guards.narrow(&self.store, lane, condition, holds);
+        let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+        self.guards.narrow(terms, lane, condition, holds);
         let loaded = self.access_in_each(warp, lane, places, access);
         self.guards.restore(around);
         loaded
@@ -259,7 +268,7 @@ impl Cta<'_> {
                 Some(Places::At(address))
             }
             Value::Sym(sym) => match sym.kind() {
-                SymKind::Int(8, term) => self.places_by_index(lane, term, left),
+                SymKind::Int(bytes @ (4 | 8), term) => self.places_by_index(lane, (bytes, term), left),
                 SymKind::Int(..)
                 | SymKind::Real(..)
                 | SymKind::Half64(..)
@@ -274,17 +283,22 @@ impl Cta<'_> {
     }
 
     /// Like [`Cta::places`], for an address that is computed from an index.
-    fn places_by_index(&mut self, lane: Lane, address: TermId, left: &mut usize) -> Option<Places> {
+    fn places_by_index(
+        &mut self,
+        lane: Lane,
+        (bytes, address): (u32, TermId),
+        left: &mut usize,
+    ) -> Option<Places> {
         if let View::Apply(TermOp::Select, [condition, then, otherwise]) = self.store.view(address) {
-            let then = self.places_by_index(lane, then, left)?;
-            let otherwise = self.places_by_index(lane, otherwise, left)?;
+            let then = self.places_by_index(lane, (bytes, then), left)?;
+            let otherwise = self.places_by_index(lane, (bytes, otherwise), left)?;
             return Some(Places::Choice(condition, Box::new([then, otherwise])));
         }
         let Indexed { index, scale, offset } = indexed(&self.store, address);
         let values = self.values_under_guard(lane, index, *left)?;
         *left -= values.len();
-        // Addresses wrap around at 2^64.
-        let at = |value: i128| Some(scale.checked_mul(value)?.checked_add(offset)? as u64);
+        // Addresses wrap around.
+        let at = |value: i128| Some(scale.checked_mul(value)?.checked_add(offset)? as u64 & low_bytes(bytes));
         let number = |value: i128| i64::try_from(value).ok();
         let addresses: Option<Vec<_>> =
             values.into_iter().map(|value| Some((number(value)?, at(value)?))).collect();

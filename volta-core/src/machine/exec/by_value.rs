@@ -8,7 +8,7 @@ use super::super::warp::Warp;
 use super::hammock::{DecidedByInput, Refused};
 use super::select::Snapshot;
 use crate::base::lane::LaneMask;
-use crate::program::{Control, InstId, NoHammock, Op, PredSrc, Src};
+use crate::program::{Control, InstId, Op, PredSrc, Src};
 use crate::term::{Bound, TermId, TermKind, View};
 use rustc_hash::FxHashSet;
 
@@ -57,10 +57,7 @@ impl Cta<'_> {
     ) -> Result<Option<WentOn>, Stop> {
         let inst = &self.launch.program.insts[pc.index()];
         let Some(Control::Branch(target)) = inst.op.control() else { return Ok(None) };
-        let hangs = match self.hammock(pc) {
-            Ok(hammock) => hammock.loops,
-            Err(why) => why == NoHammock::Loop,
-        };
+        let hangs = self.hammock(pc).is_ok_and(|hammock| hammock.loops);
         let Ok(outer) = self.hammock(branch.pc) else { return Ok(None) };
         if !hangs {
             return Ok(None);

@@ -31,17 +31,18 @@ impl Cta<'_> {
         }
     }
 
-    /// The contents of a cell after a lane has stored `new` there under its guard.
+    /// The contents of a cell after a lane has stored `new` there under its guard, without the `outer` outermost
+    /// literals.
     pub(super) fn stored_under_guard(
         &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
+        (warp, lane, pc): (&Warp, Lane, InstId),
+        outer: usize,
         new: Cell,
         old: Cell,
     ) -> Result<Cell, Stop> {
         let literals = self.guards.literals(self.guards.of(lane));
-        self.stored_where(warp, lane, pc, &literals, new, old)
+        let inner = literals.get(outer..).unwrap_or_default();
+        self.stored_where(warp, lane, pc, inner, new, old)
     }
 
     fn stored_where(
@@ -88,12 +89,16 @@ impl Cta<'_> {
     }
 
     /// The contents of a cell where a guard holds.
-    pub(super) fn cell_under(&self, cell: Cell, guard: Guard) -> Cell {
-        self.guards.literals(guard).iter().fold(cell, |cell, literal| self.cell_where(cell, *literal))
+    pub(super) fn cell_under(&mut self, cell: Cell, guard: Guard) -> Cell {
+        if guard == Guard::ALWAYS {
+            return cell;
+        }
+        let literals = self.guards.literals(guard);
+        literals.iter().fold(cell, |cell, literal| self.cell_where(cell, *literal))
     }
 
     /// The contents of a cell where a literal holds: an arm of what the condition chose.
-    fn cell_where(&self, mut cell: Cell, literal: Literal) -> Cell {
+    fn cell_where(&mut self, mut cell: Cell, literal: Literal) -> Cell {
         let arm = |then: Cell, otherwise: Cell| if literal.holds { then } else { otherwise };
         loop {
             let next = match cell.whole(InstId(u32::MAX)) {
@@ -110,7 +115,8 @@ impl Cta<'_> {
                     }
                     SymKind::Choice(at) => {
                         let Choice { condition, then, otherwise } = self.packed.choice(at);
-                        (condition == literal.condition).then(|| arm(Cell::of(then), Cell::of(otherwise)))
+                        let is_same = self.congruence.same(&self.store, condition, literal.condition);
+                        is_same.then(|| arm(Cell::of(then), Cell::of(otherwise)))
                     }
                     SymKind::Half64(..)
                     | SymKind::Pair(..)
@@ -128,12 +134,11 @@ impl Cta<'_> {
     }
 
     /// The arm of a select by the condition of a literal.
-    fn term_where(&self, term: TermId, literal: Literal) -> Option<TermId> {
-        match self.store.view(term) {
-            View::Apply(TermOp::Select, [condition, then, otherwise]) if condition == literal.condition => {
-                Some(if literal.holds { then } else { otherwise })
-            }
-            View::Apply(..) | View::Input { .. } | View::Constant(_) => None,
-        }
+    fn term_where(&mut self, term: TermId, literal: Literal) -> Option<TermId> {
+        let View::Apply(TermOp::Select, [condition, then, otherwise]) = self.store.view(term) else {
+            return None;
+        };
+        let is_same = self.congruence.same(&self.store, condition, literal.condition);
+        is_same.then_some(if literal.holds { then } else { otherwise })
     }
 }

@@ -1,6 +1,5 @@
-//! Branches on inputs (rule S1): both sides are executed, and the results are selects. A loop inside a side runs as
-//! often as is known; where its trip count depends on an integer with few possible values, [for each of
-//! them](super::by_value).
+//! Branches on inputs (rule S1): both sides are executed, each under its condition, and the results are selects. A loop
+//! goes on for as long as its condition may hold.
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::Truth;
@@ -13,7 +12,10 @@ use std::sync::Arc;
 
 /// Budget of operations for one branch, including the branches inside its sides: code shared by several paths is
 /// executed once for each path.
-const MAX_STEPS: u32 = 1 << 20;
+const MAX_STEPS: u32 = 1 << 18;
+
+/// So many branches on inputs may be inside of one another: a loop is inside of its own branch in each round.
+const MAX_DEPTH: u32 = 512;
 
 /// After so many operations, budgets are checked.
 const BETWEEN_CHECKS: u32 = 1 << 12;
@@ -41,8 +43,8 @@ impl DecidedByInput<'_> {
 pub(super) enum Refused {
     /// Budget of operations exhausted.
     Steps,
-    /// A loop whose trip count is not known.
-    Loop,
+    /// A loop goes on for too long.
+    Rounds,
 }
 
 impl Cta<'_> {
@@ -58,7 +60,9 @@ impl Cta<'_> {
         self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.map_err(|refused| {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
-                Refused::Loop => self.why_not(NoHammock::Loop),
+                Refused::Rounds => {
+                    format!("a loop may go on after {MAX_DEPTH} rounds: give what decides it a `range`")
+                }
             };
             self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
         })
@@ -78,13 +82,14 @@ impl Cta<'_> {
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
-            // The branch around the loop cannot become a select.
-            Err(NoHammock::Loop) => return Ok(Err(Refused::Loop)),
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
                 let why = self.why_not(why);
                 return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
+        if self.depth == MAX_DEPTH {
+            return Ok(Err(Refused::Rounds));
+        }
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
@@ -133,7 +138,9 @@ impl Cta<'_> {
         if let Some(bound) = bound {
             self.ranges.suppose(bound);
         }
+        self.depth += 1;
         let done = self.run_side(warp, mask, pc, join, branch, steps);
+        self.depth -= 1;
         if supposes {
             self.ranges.suppose_no_more();
         }
@@ -272,7 +279,6 @@ impl Cta<'_> {
     fn why_not(&self, why: NoHammock) -> String {
         match why {
             NoHammock::Apart => "one of its arms never ends".to_string(),
-            NoHammock::Loop => "one of its arms contains a loop".to_string(),
             NoHammock::Long => "its arms are too long".to_string(),
             NoHammock::Effect(inst) => {
                 format!("one of its arms does more than load and compute{}", self.where_is(inst))

@@ -8,6 +8,7 @@ use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
+use super::super::perhaps::{How, Perhaps};
 use super::super::points::KnownFloats;
 use super::super::race::Under;
 use super::super::shadow::WHOLE;
@@ -591,14 +592,21 @@ impl<'l> Cta<'l> {
                 {
                     return Err(Stop::NeedVectorClocks);
                 }
-                page.read[slot] |= touched;
+                let guard = self.guards.of(lane);
+                if guard == Guard::ALWAYS {
+                    page.read[slot] |= touched;
+                }
+                let content = page.cells[slot];
                 if at.access.read_only {
                     page.uncached[slot] |= touched;
-                    if (page.written[slot] | page.updated[slot]) & touched != 0 {
+                    if page.changed(slot) & touched != 0 {
                         return Err(self.uncached_conflict(warp, lane, at));
                     }
                 }
-                let content = page.cells[slot];
+                if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
+                    let access = Perhaps { guard, bytes: touched, how: How::Reads };
+                    self.memory.perhaps.note((number, cell), access);
+                }
                 Ok(self.cell_under(content, self.guards.of(lane)))
             }
         }
@@ -702,12 +710,18 @@ impl<'l> Cta<'l> {
         touched: u8,
         content: Cell,
     ) -> Result<(), Stop> {
-        let is_local = matches!(at.object.backing, Backing::Local(_));
-        let content = if self.guards.of(lane) == Guard::ALWAYS || is_local {
-            content
-        } else {
-            let old = self.peek(warp, lane, at, cell);
-            self.stored_under_guard(warp, lane, at.pc, content, old)?
+        let guard = self.guards.of(lane);
+        // What a branch leaves in memory of its thread is chosen where its sides join.
+        let outer = match at.object.backing {
+            Backing::Local(_) => self.guards.around_cases,
+            Backing::Shared(_) | Backing::Tensor(_) => Some(0),
+        };
+        let content = match outer {
+            Some(outer) if guard != Guard::ALWAYS => {
+                let old = self.peek(warp, lane, at, cell);
+                self.stored_under_guard((warp, lane, at.pc), outer, content, old)?
+            }
+            _ => content,
         };
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
@@ -741,12 +755,18 @@ impl<'l> Cta<'l> {
                     return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
-                if at.agent.atomic_update().is_some() {
-                    page.updated[slot] |= touched;
-                } else {
-                    page.written[slot] |= touched;
+                let updates = at.agent.atomic_update().is_some();
+                match (guard == Guard::ALWAYS, updates) {
+                    (true, true) => page.updated[slot] |= touched,
+                    (true, false) => page.written[slot] |= touched,
+                    (false, _) => page.perhaps[slot] |= touched,
                 }
-                if page.uncached[slot] & touched != 0 {
+                let uncached = page.uncached[slot] & touched != 0;
+                if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
+                    let how = if updates { How::Updates } else { How::Writes };
+                    self.memory.perhaps.note((number, cell), Perhaps { guard, bytes: touched, how });
+                }
+                if uncached {
                     return Err(self.uncached_conflict(warp, lane, at));
                 }
             }

@@ -499,7 +499,13 @@ impl Cta<'_> {
     ) -> Stop {
         let use_site = self.site("uses the value".into(), warp, lane, pc);
         let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
-        self.fault_at(kind, rule, message, sites, undefined_help(kind).map(str::to_owned))
+        let stop = self.fault_at(kind, rule, message, sites, undefined_help(kind).map(str::to_owned));
+        match (stop, origin) {
+            (Stop::Fault(fault), Origin::Partly(at)) => {
+                self.where_unwritten(*fault, at, self.guards.of(lane))
+            }
+            (stop, _) => stop,
+        }
     }
 
     /// The kind of fault that using an undefined value is, with its description.

@@ -1,6 +1,7 @@
 //! Selects by a condition on inputs (rules S1, V7).
 
 use super::super::cta::{Cta, Stop};
+use super::super::guard::Terms;
 use super::super::packed::{Cell, Choice, PackedPart};
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value};
@@ -131,7 +132,8 @@ impl Cta<'_> {
     pub(super) fn narrow_guards(&mut self, conditions: &[(Lane, Truth)], holds: bool) {
         for (lane, truth) in conditions {
             if let Truth::Condition(term) = truth {
-                self.guards.narrow(&self.store, *lane, *term, holds);
+                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+                self.guards.narrow(terms, *lane, *term, holds);
             }
         }
     }

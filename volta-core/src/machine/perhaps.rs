@@ -1,0 +1,232 @@
+//! Accesses of CTAs to global memory that happen for some inputs only (rules S1, S5): which of them may race with those of
+//! other CTAs, and what a location holds that several CTAs write, each for other inputs.
+
+use super::guard::{Guard, Guards, Is};
+use super::memory::PAGE;
+use crate::program::InstId;
+use crate::term::{InputId, Store, TermId, TermOp};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Reads,
+    Writes,
+    /// It updates the location atomically.
+    Updates,
+}
+
+impl How {
+    /// Whether accesses of two CTAs to one location race.
+    pub(super) fn races_with(self, other: How) -> bool {
+        match (self, other) {
+            (How::Reads, How::Reads) | (How::Updates, How::Updates) => false,
+            (How::Reads | How::Writes | How::Updates, _) => true,
+        }
+    }
+}
+
+/// An access of a CTA under a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Perhaps {
+    pub(super) guard: Guard,
+    pub(super) bytes: u8,
+    pub(super) how: How,
+}
+
+/// A cell of a tensor.
+type Place = (u32, u64);
+
+/// The accesses of a CTA under conditions, by cell.
+#[derive(Debug, Default)]
+pub(super) struct PerhapsOfCta(FxHashMap<Place, SmallVec<[Perhaps; 1]>>);
+
+/// An access of a CTA that has ended.
+#[derive(Debug)]
+pub(super) struct Accessed {
+    place: Place,
+    bytes: u8,
+    how: How,
+    /// Where it happens: a condition in the CTA's store.
+    when: TermId,
+    /// What inputs are where it happens.
+    values: SmallVec<[Is; 2]>,
+}
+
+impl PerhapsOfCta {
+    /// Notes an access.
+    pub(super) fn note(&mut self, place: Place, access: Perhaps) {
+        let all = self.0.entry(place).or_default();
+        if !all.contains(&access) {
+            all.push(access);
+        }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.0.len() * 2 * size_of::<(Place, SmallVec<[Perhaps; 1]>)>()) as u64
+    }
+
+    /// The accesses in order, with their conditions as terms.
+    pub(super) fn accessed(self, guards: &Guards, store: &mut Store) -> Vec<Accessed> {
+        let mut places: Vec<_> = self.0.into_iter().collect();
+        places.sort_unstable_by_key(|(place, _)| *place);
+        let mut terms: FxHashMap<Guard, Option<TermId>> = FxHashMap::default();
+        let mut out = Vec::new();
+        for (place, accesses) in places {
+            for Perhaps { guard, bytes, how } in accesses {
+                let when = *terms.entry(guard).or_insert_with(|| guards.term(guard, store));
+                let Some(when) = when else { continue };
+                out.push(Accessed { place, bytes, how, when, values: guards.inputs(guard) });
+            }
+        }
+        out
+    }
+}
+
+/// What CTAs do to cells for all inputs, as far as they have been merged.
+pub(super) trait Surely {
+    /// The CTA that reads, writes or updates one of these bytes in a way that races with an access, if one does.
+    fn racing(&self, place: Place, bytes: u8, how: How) -> Option<u64>;
+}
+
+/// An access of a merged CTA.
+#[derive(Debug)]
+struct Merged {
+    cta: u64,
+    bytes: u8,
+    how: How,
+    values: SmallVec<[Is; 2]>,
+}
+
+/// The accesses to one cell.
+#[derive(Debug, Default)]
+struct OfCell {
+    all: Vec<Merged>,
+    /// For an input and a value: the elements of which one has this value where an access happens.
+    families: FxHashMap<(InputId, i64), FxHashSet<u64>>,
+}
+
+/// The accesses of all CTAs under conditions.
+#[derive(Debug, Default)]
+pub(super) struct PerhapsOfAll {
+    cells: FxHashMap<Place, OfCell>,
+    /// By tensor and page: the cells with such accesses.
+    pages: FxHashMap<Place, Vec<u64>>,
+    /// Cells of outputs that are written: by the store of a CTA, where a condition in it holds.
+    pub(super) writers: BTreeMap<Place, Vec<Writer>>,
+    entries: u64,
+}
+
+/// A write to a cell of an output under a condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer {
+    pub(super) store: usize,
+    pub(super) bytes: u8,
+    pub(super) when: TermId,
+}
+
+/// Accesses of two CTAs that may race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub(super) other: u64,
+    pub(super) place: Place,
+    pub(super) bytes: u8,
+}
+
+impl PerhapsOfAll {
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> u64 {
+        self.entries * 3 * size_of::<Merged>() as u64
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// An access of a merged CTA under a condition that may race with one that a CTA makes for all inputs: to these
+    /// bytes of the cells of a page.
+    pub(super) fn met(
+        &self,
+        cta: u64,
+        (tensor, page): (u32, u64),
+        accessed: impl Fn(usize) -> [(u8, How); 3],
+    ) -> Option<Meeting> {
+        for cell in self.pages.get(&(tensor, page)).into_iter().flatten() {
+            let place = (tensor, *cell);
+            for (bytes, how) in accessed((*cell % PAGE as u64) as usize) {
+                let of_cell = self.cells.get(&place).into_iter().flat_map(|of| &of.all);
+                let mut racing =
+                    of_cell.filter(|one| one.cta != cta && one.bytes & bytes != 0 && one.how.races_with(how));
+                if let Some(one) = racing.next() {
+                    return Some(Meeting { other: one.cta, place, bytes: one.bytes & bytes });
+                }
+            }
+        }
+        None
+    }
+
+    /// Merges the accesses of a CTA; returns one that may race.
+    pub(super) fn add(
+        &mut self,
+        cta: u64,
+        accessed: &[Accessed],
+        surely: &impl Surely,
+        distinct: &[InputId],
+        output: impl Fn(u32) -> Option<usize>,
+    ) -> Option<Meeting> {
+        for Accessed { place, bytes, how, when, values } in accessed {
+            if let Some(other) = surely.racing(*place, *bytes, *how) {
+                return Some(Meeting { other, place: *place, bytes: *bytes });
+            }
+            let of_cell = self.cells.entry(*place).or_default();
+            if !of_cell.excludes(cta, values, distinct) {
+                let racing = of_cell.all.iter().find(|one| {
+                    let exclude =
+                        || one.values.iter().any(|a| values.iter().any(|b| a.excludes(*b, distinct)));
+                    one.cta != cta && one.bytes & bytes != 0 && one.how.races_with(*how) && !exclude()
+                });
+                if let Some(one) = racing {
+                    return Some(Meeting { other: one.cta, place: *place, bytes: one.bytes & bytes });
+                }
+            }
+            if of_cell.all.is_empty() {
+                self.pages.entry((place.0, place.1 / PAGE as u64)).or_default().push(place.1);
+            }
+            for is in values {
+                of_cell.families.entry((is.input, is.value)).or_default().insert(is.element);
+            }
+            of_cell.all.push(Merged { cta, bytes: *bytes, how: *how, values: values.clone() });
+            self.entries += 1;
+            if *how == How::Writes
+                && let Some(store) = output(place.0)
+            {
+                let writer = Writer { store, bytes: *bytes, when: *when };
+                self.writers.entry(*place).or_default().push(writer);
+            }
+        }
+        None
+    }
+}
+
+impl OfCell {
+    /// Whether an access excludes all others because an element of an input has a value that other elements, all of them
+    /// different, have where the others happen.
+    fn excludes(&self, cta: u64, values: &[Is], distinct: &[InputId]) -> bool {
+        self.all.iter().all(|one| one.cta != cta)
+            && values.iter().any(|is| {
+                let family = self.families.get(&(is.input, is.value));
+                distinct.contains(&is.input)
+                    && family.is_some_and(|of| of.len() == self.all.len() && !of.contains(&is.element))
+            })
+    }
+}
+
+/// The conjunction of terms of a store.
+pub(super) fn all_of(terms: impl IntoIterator<Item = TermId>, store: &mut Store) -> Option<TermId> {
+    let nowhere = InstId(u32::MAX);
+    terms.into_iter().reduce(|all, one| store.apply(TermOp::And, &[all, one], nowhere))
+}
