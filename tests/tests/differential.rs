@@ -73,6 +73,11 @@ fn boxes_and_factors() {
     survey(&FAMILIES[5]);
 }
 
+#[test]
+fn branches_and_addresses_from_data() {
+    survey(&FAMILIES[6]);
+}
+
 /// Verdicts of file tests and small fixtures, each held against runs of the kernels.
 fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
     let mut tally = Tally::new();

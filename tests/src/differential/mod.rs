@@ -4,8 +4,9 @@
 //! computes as well; [`moves`] moves elements and tracks where they go; [`small`] computes with unknown integers, of
 //! which it tries all values; [`real`] computes with unknown reals, and evaluates its formulas with a hundred digits;
 //! [`rounding`] derives integers, branches and addresses from known floats; [`tiles`] moves elements through boxes of
-//! tensor maps and factors of products. [`headline`] compares any verdict with the behaviour of the interpreter.
+//! tensor maps and factors of products; [`decided`] branches, stores and addresses by integers of inputs. [`headline`] compares any verdict with the behaviour of the interpreter.
 
+pub mod decided;
 pub mod headline;
 pub mod known;
 pub mod moves;
@@ -40,8 +41,15 @@ pub struct Family {
 pub type Checked = Vec<String>;
 
 /// All families.
-pub const FAMILIES: [Family; 6] =
-    [known::FAMILY, moves::FAMILY, small::FAMILY, real::FAMILY, rounding::FAMILY, tiles::FAMILY];
+pub const FAMILIES: [Family; 7] = [
+    known::FAMILY,
+    moves::FAMILY,
+    small::FAMILY,
+    real::FAMILY,
+    rounding::FAMILY,
+    tiles::FAMILY,
+    decided::FAMILY,
+];
 
 /// The number of times that each outcome occurred.
 pub type Tally = BTreeMap<String, u64>;

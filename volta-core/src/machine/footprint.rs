@@ -21,7 +21,7 @@ use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Element, Options, Role};
 use crate::program::{InstId, Scope};
-use crate::term::{Imported, Ranges, Store, TermId, TermOp};
+use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// What the CTAs merged so far read, wrote and updated.
@@ -193,59 +193,104 @@ impl Merged {
         Ok(())
     }
 
-    /// Gives output elements that several CTAs wrote, each for other inputs, the value that one of them wrote, or the one
-    /// before the launch.
+    /// By output element that several CTAs wrote, each for other inputs: where it is written, and what the CTAs leave.
+    fn of_several(&self, launch: &Launch<'_>, outcome: &mut Execution) -> Vec<OfElement> {
+        if self.perhaps.writers.is_empty() {
+            return Vec::new();
+        }
+        outcome.outputs.sort_by_key(|output| (output.param, output.element));
+        let mut written: BTreeMap<(usize, u64), OfElement> = BTreeMap::new();
+        for ((number, cell), writers) in &self.perhaps.writers {
+            for byte in 0..4 {
+                let place = (*number, 4 * cell + byte);
+                let at = launch.tensors[*number as usize].element_at(place.1);
+                let Some(ElementAt { tensor, element, byte: 0 }) = at else { continue };
+                let Some(param) = tensor.param else { continue };
+                let key = (param, element);
+                let left = outcome.outputs.iter().skip_while(|output| (output.param, output.element) < key);
+                let left = left.take_while(|output| (output.param, output.element) == key).copied();
+                let of = OfElement { place, left: left.collect(), by: Vec::new() };
+                let of = written.entry(key).or_insert(of);
+                let own = writers.iter().filter(|writer| writer.bytes >> byte & 1 == 1);
+                of.by.extend(own.map(|writer| (writer.store, writer.when)));
+            }
+        }
+        written.into_values().filter(|of| of.left.len() > 1).collect()
+    }
+
+    /// Gives output elements that several CTAs wrote, each for other inputs, the value that one of them wrote, or else
+    /// the one before the launch with what they all added.
     fn choose(
         &self,
         launch: &Launch<'_>,
         options: &Options,
-        outcome: &mut Execution,
+        (written, outcome): (Vec<OfElement>, &mut Execution),
     ) -> Result<(), RunError> {
-        if self.perhaps.writers.is_empty() {
+        if written.is_empty() {
             return Ok(());
         }
-        // By output element: where each store writes it.
-        let mut written: BTreeMap<(usize, u64), OfElement> = BTreeMap::new();
-        for ((number, cell), writers) in &self.perhaps.writers {
-            for byte in 0..4 {
-                let offset = 4 * cell + byte;
-                let at = launch.tensors[*number as usize].element_at(offset);
-                let Some(ElementAt { tensor, element, byte: 0 }) = at else { continue };
-                let Some(param) = tensor.param else { continue };
-                let own = writers.iter().filter(|writer| writer.bytes >> byte & 1 == 1);
-                let own = own.map(|writer| (writer.store, writer.when));
-                let of = written.entry((param, element));
-                let of = of.or_insert_with(|| OfElement { number: *number, offset, by: Vec::new() });
-                of.by.extend(own);
-            }
-        }
-        outcome.outputs.sort_by_key(|output| (output.param, output.element));
         let mut store = Store::new();
         store.set_integers(launch.integers.clone());
-        let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
-        let mut chosen = Vec::new();
-        for of_element in
-            outcome.outputs.chunk_by(|one, other| (one.param, one.element) == (other.param, other.element))
-        {
-            let [Output { param, element, .. }, _, ..] = of_element else { continue };
-            let Some(OfElement { number, offset, by }) = written.get(&(*param, *element)) else { continue };
-            let at = launch.tensors[*number as usize].element_at(*offset);
-            let Some(ElementAt { tensor, .. }) = at else { continue };
-            let old = tensor.value(*element, InstId(u32::MAX));
-            let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-            let mut residues =
-                IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
-            let before = output_value(tensor, old, &mut residues, &mut Masks::default());
-            let Ok(before) = before else { continue };
-            let mut value = term_of(before, tensor.element, &mut store);
-            for Output { store: at, value: held, .. } in of_element {
-                let (from, known) = (&outcome.stores[*at], known.entry(*at).or_default());
-                let held = match held {
-                    OutputValue::Bits(_) => term_of(*held, tensor.element, &mut store),
-                    OutputValue::Integer(term) | OutputValue::Real(term) => store.import(from, *term, known),
-                };
-                for (_, when) in by.iter().filter(|(own, _)| own == at) {
-                    let when = store.import(from, *when, known);
+        let mut known = Known::default();
+        let own = outcome.stores.len();
+        for OfElement { place, left, by } in written {
+            let at = launch.tensors[place.0 as usize].element_at(place.1);
+            let (Some(ElementAt { tensor, element, .. }), [Output { param, .. }, ..]) = (at, &left[..])
+            else {
+                continue;
+            };
+            let key = (*param, element);
+            let first = outcome.outputs.partition_point(|output| (output.param, output.element) < key);
+            let stores = &outcome.stores;
+            let term = |output: &Output, store: &mut Store, known: &mut Known| match output.value {
+                OutputValue::Bits(bits) => integer_constant(tensor.element, bits, store),
+                OutputValue::Integer(term) | OutputValue::Real(term) => {
+                    store.import(&stores[output.store], term, known.entry(output.store).or_default())
+                }
+            };
+            // What the location holds where nobody stores to it.
+            let updates = self.locations.get(&place).map_or(&[][..], |location| &location.sums[..]);
+            let mut value = match updates {
+                [] => {
+                    let old = tensor.value(element, InstId(u32::MAX));
+                    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
+                    let mut residues = IntTerms {
+                        packed: &mut packed,
+                        store: &mut store,
+                        ranges: &mut ranges,
+                        pc: InstId(0),
+                    };
+                    match output_value(tensor, old, &mut residues, &mut Masks::default()) {
+                        Ok(OutputValue::Bits(bits)) => integer_constant(tensor.element, bits, &mut store),
+                        Ok(OutputValue::Integer(term) | OutputValue::Real(term)) => term,
+                        Err(_) => {
+                            return Err(RunError::Defect("several CTAs wrote what has no value".into()));
+                        }
+                    }
+                }
+                [(only, _)] => match left.iter().find(|output| output.store == *only) {
+                    Some(output) => term(output, &mut store, &mut known),
+                    None => return Err(RunError::Defect("a CTA leaves no value where it added".into())),
+                },
+                [_, _, ..] => match outcome.outputs.get(first) {
+                    Some(output) => term(output, &mut store, &mut known),
+                    None => return Err(RunError::Defect("updates were not combined".into())),
+                },
+            };
+            // What a CTA leaves where it does not write is what was there before.
+            let before = value;
+            let is_input = updates.is_empty() && matches!(before.kind(), TermKind::Input { .. });
+            for output in &left {
+                if let (true, Some(left)) = (is_input, output.value.term()) {
+                    let mut known = Imported::default();
+                    known.insert(before, value);
+                    value = store.import(&stores[output.store], left, &mut known);
+                    continue;
+                }
+                let held = term(output, &mut store, &mut known);
+                for (_, when) in by.iter().filter(|(own, _)| *own == output.store) {
+                    let from = &stores[output.store];
+                    let when = store.import(from, *when, known.entry(output.store).or_default());
                     value = store.apply(TermOp::Select, &[when, held, value], InstId(u32::MAX));
                 }
             }
@@ -253,13 +298,8 @@ impl Merged {
                 Element::Float(_) => OutputValue::Real(value),
                 Element::Int { .. } | Element::Bool => OutputValue::Integer(value),
             };
-            chosen.push(Output { param: *param, element: *element, store: outcome.stores.len(), value });
-        }
-        for own in chosen {
-            let key = (own.param, own.element);
-            let first = outcome.outputs.partition_point(|output| (output.param, output.element) < key);
             if let Some(output) = outcome.outputs.get_mut(first) {
-                *output = own;
+                *output = Output { param: key.0, element, store: own, value };
             }
         }
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
@@ -267,15 +307,26 @@ impl Merged {
         options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 
-    /// Gives output elements that several CTAs updated atomically their combined value, which includes the value before
-    /// the launch: each CTA's outcome has only its own contribution.
+    /// Gives output elements that several CTAs wrote or updated their value: each CTA's outcome has only its own part.
     pub(super) fn combine(
         &self,
         launch: &Launch<'_>,
         options: &Options,
         outcome: &mut Execution,
     ) -> Result<(), RunError> {
-        self.choose(launch, options, outcome)?;
+        let written = self.of_several(launch, outcome);
+        self.combine_updates(launch, options, outcome)?;
+        self.choose(launch, options, (written, outcome))
+    }
+
+    /// Gives output elements that several CTAs updated atomically their combined value, which includes the value before
+    /// the launch: each CTA's outcome has only its own contribution.
+    fn combine_updates(
+        &self,
+        launch: &Launch<'_>,
+        options: &Options,
+        outcome: &mut Execution,
+    ) -> Result<(), RunError> {
         let shared: Vec<_> = self.locations.iter().filter(|(_, location)| location.sums.len() > 1).collect();
         if shared.is_empty() {
             return Ok(());
@@ -339,19 +390,17 @@ impl Merged {
     }
 }
 
-/// The writes to an element of an output, each by a store of a CTA where a condition in it holds.
-struct OfElement {
-    number: u32,
-    offset: u64,
-    by: Vec<(usize, TermId)>,
-}
+/// By the number of a store: what was copied from it.
+type Known = FxHashMap<usize, Imported>;
 
-/// The value of an output as a term.
-fn term_of(value: OutputValue, element: Element, store: &mut Store) -> TermId {
-    match value {
-        OutputValue::Bits(bits) => integer_constant(element, bits, store),
-        OutputValue::Integer(term) | OutputValue::Real(term) => term,
-    }
+/// An element of an output that several CTAs write.
+struct OfElement {
+    /// Its tensor and byte offset.
+    place: (u32, u64),
+    /// What each CTA leaves there.
+    left: Vec<Output>,
+    /// The stores of the CTAs that write it, with where they do: a condition in the store.
+    by: Vec<(usize, TermId)>,
 }
 
 struct SurelyOfAll<'m>(&'m FxHashMap<(u32, u64), Box<Footprint>>);

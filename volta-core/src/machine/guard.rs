@@ -2,6 +2,7 @@
 //!
 //! A thread that no input has led astray executes under the guard that always holds, which costs nothing.
 
+use super::indexed::{Indexed, indexed};
 use super::perhaps::all_of;
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
@@ -83,6 +84,8 @@ impl Is {
 #[derive(Clone, Debug)]
 struct Narrowed {
     outer: Guard,
+    /// The number of literals.
+    depth: u32,
     literal: Literal,
     /// The literal as a value, if it says that a term is an integer.
     value: Option<Value>,
@@ -101,11 +104,13 @@ pub(super) struct Terms<'t> {
 pub(super) struct Guards {
     narrowed: Vec<Narrowed>,
     numbers: FxHashMap<(Guard, Literal), Guard>,
+    /// Whether some input may fulfil a guard, as far as is known.
+    pub(super) feasible: FxHashMap<Guard, bool>,
     current: [Guard; 32],
     /// Whether some lane executes under another guard than the first.
     narrow: bool,
     /// While an access is executed at each of several addresses: the number of literals around it.
-    pub(super) around_cases: Option<usize>,
+    pub(super) around_cases: Option<u32>,
     /// Inputs whose elements differ from one another.
     distinct: Vec<InputId>,
 }
@@ -116,6 +121,7 @@ impl Guards {
         Guards {
             narrowed: Vec::new(),
             numbers: FxHashMap::default(),
+            feasible: FxHashMap::default(),
             current,
             narrow: false,
             around_cases: None,
@@ -152,6 +158,11 @@ impl Guards {
     }
 
     /// Narrows the guard of a lane by one more condition.
+    /// The guard of a lane, narrowed by one more condition.
+    pub(super) fn narrower(&mut self, terms: Terms<'_>, lane: Lane, condition: TermId, holds: bool) -> Guard {
+        self.narrowed(terms, self.current[lane], condition, holds)
+    }
+
     pub(super) fn narrow(&mut self, terms: Terms<'_>, lane: Lane, condition: TermId, holds: bool) {
         self.current[lane] = self.narrowed(terms, self.current[lane], condition, holds);
         self.narrow |= self.current[lane] != Guard::ALWAYS;
@@ -183,9 +194,10 @@ impl Guards {
         if let Some(known) = self.numbers.get(&(outer, literal)) {
             return *known;
         }
-        let (value, relation) =
-            (value_of(store, congruence, literal), Relation::of(store, congruence, literal));
-        self.narrowed.push(Narrowed { outer, literal, value, relation });
+        let relation = Relation::of(store, congruence, literal);
+        let depth = self.depth(outer) + 1;
+        let value = relation.as_ref().and_then(Relation::value);
+        self.narrowed.push(Narrowed { outer, depth, literal, value, relation });
         let guard = Guard(number_of(self.narrowed.len()));
         self.numbers.insert((outer, literal), guard);
         guard
@@ -200,9 +212,43 @@ impl Guards {
         })
     }
 
-    /// The literals of a guard, outermost first.
+    /// The literals of a guard, outermost first, without those that others imply.
     pub(super) fn literals(&self, guard: Guard) -> SmallVec<[Literal; 4]> {
-        let mut literals: SmallVec<[Literal; 4]> = self.parts(guard).map(|part| part.literal).collect();
+        let implied = |part: &Narrowed| {
+            let Some(negated) = part.relation.as_ref().map(Relation::negated) else { return false };
+            self.parts(guard).any(|other| {
+                let excludes = |relation: &Relation| relation.excludes(&negated);
+                // Of two that imply one another, the inner one goes.
+                other.literal != part.literal
+                    && other.relation.as_ref().is_some_and(excludes)
+                    && (other.relation != part.relation || other.depth < part.depth)
+            })
+        };
+        let kept = self.parts(guard).filter(|part| !implied(part)).map(|part| part.literal);
+        let mut literals: SmallVec<[Literal; 4]> = kept.collect();
+        literals.reverse();
+        literals
+    }
+
+    /// The bounds of integers that the literals of a guard imply.
+    pub(super) fn bounds(&self, guard: Guard) -> Vec<(TermId, Option<i128>, Option<i128>)> {
+        self.parts(guard).filter_map(|part| part.relation.as_ref()?.bounds()).collect()
+    }
+
+    /// The conditions of a guard, with whether they hold.
+    pub(super) fn conditions(&self, guard: Guard) -> Vec<Literal> {
+        self.parts(guard).map(|part| part.literal).collect()
+    }
+
+    /// The number of literals of a guard.
+    pub(super) fn depth(&self, guard: Guard) -> u32 {
+        self.parts(guard).next().map_or(0, |part| part.depth)
+    }
+
+    /// The literals of a guard within those of one around it, outermost first.
+    pub(super) fn within(&self, guard: Guard, outer: u32) -> SmallVec<[Literal; 4]> {
+        let inner = self.parts(guard).take_while(|part| part.depth > outer).map(|part| part.literal);
+        let mut literals: SmallVec<[Literal; 4]> = inner.collect();
         literals.reverse();
         literals
     }
@@ -222,6 +268,18 @@ impl Guards {
     /// What elements of inputs are where a guard holds.
     pub(super) fn inputs(&self, guard: Guard) -> SmallVec<[Is; 2]> {
         self.parts(guard).filter_map(|part| part.value?.of_input()).collect()
+    }
+
+    /// Whether a condition holds wherever a guard does, or never does there, as far as single literals show.
+    pub(super) fn implies(&mut self, terms: Terms<'_>, guard: Guard, condition: TermId) -> Option<bool> {
+        let Terms { store, congruence } = terms;
+        let [holds, fails] = [true, false]
+            .map(|holds| self.narrowed(Terms { store, congruence }, Guard::ALWAYS, condition, holds));
+        match (self.exclude(guard, fails), self.exclude(guard, holds)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
     }
 
     /// Whether two guards, by their literals alone, never hold together.
@@ -280,12 +338,55 @@ impl Relation {
         };
         // The term with the lower number comes first, and a number last.
         Some(match (number(a), number(b)) {
-            (None, Some(to)) => Relation { of: a, to: To::Number(to), less, equal, greater },
-            (Some(to), None) => Relation { of: b, to: To::Number(to), less: greater, equal, greater: less },
+            (None, Some(to)) => Relation { of: a, to: To::Number(to), less, equal, greater }.of_index(store),
+            (Some(to), None) => {
+                Relation { of: b, to: To::Number(to), less: greater, equal, greater: less }.of_index(store)
+            }
             (Some(_), Some(_)) => return None,
             (None, None) if a <= b => Relation { of: a, to: To::Term(b), less, equal, greater },
             (None, None) => Relation { of: b, to: To::Term(a), less: greater, equal, greater: less },
         })
+    }
+
+    /// A relation of a multiple of an index and a constant to a number, as one of the index.
+    fn of_index(self, store: &Store) -> Relation {
+        let To::Number(to) = &self.to else { return self };
+        let Indexed { index, scale, offset } = indexed(store, self.of);
+        if scale == 0 || index == self.of {
+            return self;
+        }
+        let to = To::Number(&(to - &Rational::from_i128(offset)) / &Rational::from_i128(scale));
+        let (less, greater) = if scale > 0 { (self.less, self.greater) } else { (self.greater, self.less) };
+        Relation { of: index, to, less, equal: self.equal, greater }
+    }
+
+    /// The integer that the term is, if the relation says that.
+    fn value(&self) -> Option<Value> {
+        let To::Number(to) = &self.to else { return None };
+        let is_equal = self.equal && !self.less && !self.greater && to.is_integer();
+        is_equal.then(|| to.to_i64()).flatten().map(|is| Value { of: self.of, is })
+    }
+
+    /// The relation where this one does not hold.
+    fn negated(&self) -> Relation {
+        Relation { less: !self.less, equal: !self.equal, greater: !self.greater, ..self.clone() }
+    }
+
+    /// The integers between which the term lies, as far as the relation bounds it.
+    fn bounds(&self) -> Option<(TermId, Option<i128>, Option<i128>)> {
+        let To::Number(to) = &self.to else { return None };
+        let (floor, ceil) = (to.floor().to_i64()?, to.ceil().to_i64()?);
+        let low = match (self.less, self.equal) {
+            (true, _) => None,
+            (false, true) => Some(i128::from(ceil)),
+            (false, false) => Some(i128::from(floor) + 1),
+        };
+        let high = match (self.greater, self.equal) {
+            (true, _) => None,
+            (false, true) => Some(i128::from(floor)),
+            (false, false) => Some(i128::from(ceil) - 1),
+        };
+        (low.is_some() || high.is_some()).then_some((self.of, low, high))
     }
 
     /// Whether no values fulfil both.
@@ -316,23 +417,5 @@ impl Relation {
             low.greater && high.greater,
         ];
         !both.contains(&true)
-    }
-}
-
-/// What a literal says of the value of a term.
-fn value_of(store: &Store, congruence: &mut Congruence, literal: Literal) -> Option<Value> {
-    let View::Apply(op, [a, b, _]) = store.view(literal.condition) else { return None };
-    if !literal.holds || op != TermOp::Equal {
-        return None;
-    }
-    let [a, b] = [a, b].map(|operand| congruence.representative(store, operand));
-    let number = |term| match store.view(term) {
-        View::Constant(constant) => constant.exact.finite()?.to_i64(),
-        View::Input { .. } | View::Apply(..) => None,
-    };
-    match (number(a), number(b)) {
-        (None, Some(is)) => Some(Value { of: a, is }),
-        (Some(is), None) => Some(Value { of: b, is }),
-        (Some(_), Some(_)) | (None, None) => None,
     }
 }

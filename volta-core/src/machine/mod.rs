@@ -32,6 +32,7 @@ mod globals;
 mod grid;
 mod guard;
 mod history;
+mod indexed;
 mod int_terms;
 mod lockstep;
 mod masks;

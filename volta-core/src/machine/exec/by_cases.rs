@@ -3,22 +3,30 @@
 //! with a known range.
 
 use super::super::cta::{Cta, Stop};
-use super::super::guard::{Literal, Terms};
+use super::super::guard::{Guard, Literal, Terms};
+use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
 use super::super::packed::low_bytes;
-use super::super::value::{SymKind, Truth, Value};
+use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, RegId, Src};
-use crate::term::{Bound, Kind, Product, Range, Store, Sum, TermId, TermOp, View};
+use crate::term::{Bound, Range, TermId, TermOp, View};
 use crate::verdict::{Fault, FaultKind};
+use rustc_hash::FxHashSet;
 
 /// The largest number of addresses that one lane may choose from.
 const MAX_ADDRESSES: usize = 1024;
 
-/// The largest number of operations between an address and the index that it is computed from.
-const MAX_STEPS: u32 = 16;
+/// The largest number of values of an integer that are tried to show that a guard never holds.
+const MAX_VALUES: usize = 64;
+
+/// Stored values are simplified so many operations deep.
+const DEEP: u32 = 3;
+
+/// The largest number of terms below a condition that are visited.
+const MAX_TERMS: usize = 64;
 
 /// The possible values of an address.
 enum Places {
@@ -28,48 +36,6 @@ enum Places {
     Choice(TermId, Box<[Places; 2]>),
     /// For each value of an index, an address.
     Index(TermId, Vec<(i64, u64)>),
-}
-
-/// An integer that is `scale · index + offset`.
-struct Indexed {
-    index: TermId,
-    scale: i128,
-    offset: i128,
-}
-
-/// Decomposes an integer into a multiple of an index and a constant.
-fn indexed(store: &Store, term: TermId) -> Indexed {
-    let mut out = Indexed { index: term, scale: 1, offset: 0 };
-    let number = |term: TermId| match store.view(term) {
-        View::Constant(constant) => constant.exact.finite()?.to_i64().map(i128::from),
-        View::Input { .. } | View::Apply(..) => None,
-    };
-    for _ in 0..MAX_STEPS {
-        let View::Apply(op, [a, b, _]) = store.view(out.index) else { break };
-        let (left, right) = (number(a), if op.arity() > 1 { number(b) } else { None });
-        // The operand that becomes the index, with a factor and an addend.
-        let (index, factor, addend) = match (op.kind(), left, right) {
-            (Kind::Sum(Sum::Add), Some(number), None) => (b, 1, number),
-            (Kind::Sum(Sum::Add), None, Some(number)) => (a, 1, number),
-            (Kind::Sum(Sum::Sub), Some(number), None) => (b, -1, number),
-            (Kind::Sum(Sum::Sub), None, Some(number)) => (a, 1, -number),
-            (Kind::Product(Product::Mul), Some(number), None) => (b, number, 0),
-            (Kind::Product(Product::Mul), None, Some(number)) => (a, number, 0),
-            (
-                Kind::Sum(_)
-                | Kind::Product(_)
-                | Kind::Exponential
-                | Kind::Function(_)
-                | Kind::Piecewise(_)
-                | Kind::Condition(_),
-                ..,
-            ) => break,
-        };
-        let shifted = out.scale.checked_mul(addend).and_then(|shift| out.offset.checked_add(shift));
-        let (Some(scale), Some(offset)) = (out.scale.checked_mul(factor), shifted) else { break };
-        out = Indexed { index, scale, offset };
-    }
-    out
 }
 
 impl Cta<'_> {
@@ -99,7 +65,7 @@ impl Cta<'_> {
             let mut left = MAX_ADDRESSES;
             let Some(places) = self.places(lane, address, pc, &mut left) else { continue };
             let access = Access { inst, pc, base, targets };
-            self.guards.around_cases = Some(self.guards.literals(self.guards.of(lane)).len());
+            self.guards.around_cases = Some(self.guards.depth(self.guards.of(lane)));
             let values = self.access_in_each(warp, lane, &places, access);
             self.guards.around_cases = None;
             let values = values?;
@@ -186,8 +152,12 @@ impl Cta<'_> {
             Places::At(address) => {
                 let mask = LaneMask::of(lane);
                 warp.register_mut(access.base).set(lane, Value::Bits(*address));
+                let stored = self.narrow_stored(warp, lane, access);
                 self.execute(warp, mask, access.inst, access.pc)
                     .map_err(|stop| self.ended_under_guard(warp, mask, stop))?;
+                for (source, value) in stored {
+                    warp.register_mut(source).set(lane, value);
+                }
                 let loaded = |target: &Option<RegId>| match target {
                     Some(target) => warp.register(*target).get(lane),
                     None => Value::Bits(0),
@@ -222,6 +192,65 @@ impl Cta<'_> {
                 }
                 Ok(loaded.unwrap_or_default())
             }
+        }
+    }
+
+    /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
+    /// values before.
+    fn narrow_stored(&mut self, warp: &mut Warp, lane: Lane, access: Access<'_>) -> Vec<(RegId, Value)> {
+        let sources: &[Src] = match &access.inst.op {
+            Op::Store { a, .. } => a,
+            Op::Atomic { a, .. } => std::slice::from_ref(a),
+            _ => return Vec::new(),
+        };
+        let mut before = Vec::new();
+        for source in sources {
+            let Src::Reg(source) = *source else { continue };
+            let value = warp.register(source).get(lane);
+            let Value::Sym(sym) = value else { continue };
+            let narrowed = match sym.kind() {
+                SymKind::Real(format, term) => Sym::real(format, self.term_under(term, lane, DEEP)),
+                SymKind::Int(bytes, term) => Sym::int(bytes, self.term_under(term, lane, DEEP)),
+                SymKind::Half64(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Choice(_)
+                | SymKind::Answer(_)
+                | SymKind::Fragment { .. } => continue,
+            };
+            if narrowed != sym && source != access.base {
+                warp.register_mut(source).set(lane, Value::Sym(narrowed));
+                before.push((source, value));
+            }
+        }
+        before
+    }
+
+    /// A term where the guard of a lane holds: the arms that are taken there, at most `depth` operations deep.
+    fn term_under(&mut self, term: TermId, lane: Lane, depth: u32) -> TermId {
+        let mut term = term;
+        loop {
+            let View::Apply(op, mut operands) = self.store.view(term) else { return term };
+            if op == TermOp::Select {
+                let guard = self.guards.of(lane);
+                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+                if let Some(holds) = self.guards.implies(terms, guard, operands[0]) {
+                    term = operands[if holds { 1 } else { 2 }];
+                    continue;
+                }
+                return term;
+            }
+            if depth == 0 || op.is_condition() {
+                return term;
+            }
+            let arity = op.arity();
+            let narrowed = operands.map(|operand| self.term_under(operand, lane, depth - 1));
+            if narrowed[..arity] == operands[..arity] {
+                return term;
+            }
+            operands = narrowed;
+            let site = self.store.site(term).unwrap_or(InstId(u32::MAX));
+            return self.store.apply(op, &operands[..arity], site);
         }
     }
 
@@ -312,70 +341,95 @@ impl Cta<'_> {
 
     /// The range of a term where the guard of a lane holds.
     fn range_under_guard(&mut self, lane: Lane, term: TermId) -> Range {
-        let mut supposed = 0;
-        for literal in self.guards.literals(self.guards.of(lane)) {
-            for bound in self.bounds_of(literal) {
-                self.ranges.suppose(bound);
-                supposed += 1;
-            }
-        }
+        let supposed = self.suppose_guard(self.guards.of(lane));
         let range = self.ranges.of(&self.store, term);
-        for _ in 0..supposed {
-            self.ranges.suppose_no_more();
-        }
+        (0..supposed).for_each(|_| self.ranges.suppose_no_more());
         range
     }
 
-    /// The bounds of an integer that a literal implies: of what is compared with a number, and of what that is computed
-    /// from.
-    fn bounds_of(&mut self, literal: Literal) -> Vec<Bound> {
-        let View::Apply(op, [a, b, _]) = self.store.view(literal.condition) else { return Vec::new() };
-        let number = |term: TermId| match self.store.view(term) {
-            View::Constant(constant) => constant.exact.finite()?.to_i64().map(i128::from),
-            View::Input { .. } | View::Apply(..) => None,
-        };
-        // `least` and `greatest` of the side that is no number.
-        let (term, least, greatest) = match (op, number(a), number(b), literal.holds) {
-            (TermOp::Less, None, Some(b), true) => (a, None, Some(b - 1)),
-            (TermOp::Less, None, Some(b), false) => (a, Some(b), None),
-            (TermOp::Less, Some(a), None, true) => (b, Some(a + 1), None),
-            (TermOp::Less, Some(a), None, false) => (b, None, Some(a)),
-            (TermOp::LessEqual, None, Some(b), true) => (a, None, Some(b)),
-            (TermOp::LessEqual, None, Some(b), false) => (a, Some(b + 1), None),
-            (TermOp::LessEqual, Some(a), None, true) => (b, Some(a), None),
-            (TermOp::LessEqual, Some(a), None, false) => (b, None, Some(a - 1)),
-            (TermOp::Equal, None, Some(b), true) => (a, Some(b), Some(b)),
-            (TermOp::Equal, Some(a), None, true) => (b, Some(a), Some(a)),
-            _ => return Vec::new(),
-        };
-        let mut bounds = Vec::new();
-        let (mut term, mut least, mut greatest) = (term, least, greatest);
-        for _ in 0..MAX_STEPS {
-            let range = self.ranges.of(&self.store, term);
-            let (Some(low), Some(high), true) = (range.low, range.high, range.whole) else { break };
-            let (low, high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
-            if low > high {
-                break;
-            }
-            bounds.push(Bound::Between(term, low, high));
-            // A number that wraps around is itself where it is in the lower half: there, the other half would be
-            // negative.
-            let View::Apply(op, [inner, by, _]) = self.store.view(term) else { break };
-            let by = match self.store.view(by) {
-                View::Constant(constant) => {
-                    constant.exact.finite().and_then(|by| by.to_i64()).map(i128::from)
+    /// Supposes the bounds of integers that a guard implies; returns how many.
+    fn suppose_guard(&mut self, guard: Guard) -> usize {
+        let mut supposed = 0;
+        for (term, least, greatest) in self.guards.bounds(guard) {
+            let (mut term, mut least, mut greatest) = (term, least, greatest);
+            for _ in 0..MAX_STEPS {
+                let range = self.ranges.of(&self.store, term);
+                let (Some(low), Some(high), true) = (range.low, range.high, range.whole) else { break };
+                let (low, high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
+                if low > high {
+                    break;
                 }
-                View::Input { .. } | View::Apply(..) => None,
-            };
-            let (Some(by), inside) = (by, self.ranges.of(&self.store, inner)) else { break };
-            (term, least, greatest) = match op {
-                TermOp::Mod if inside.within(high - by + 1, by - 1) => (inner, Some(low), Some(high)),
-                TermOp::Add => (inner, Some(low - by), Some(high - by)),
-                TermOp::Sub => (inner, Some(low + by), Some(high + by)),
-                _ => break,
-            };
+                // A number that wraps around is itself where it is in the lower half: in the other half, it would be
+                // negative.
+                let inner = match self.store.view(term) {
+                    View::Apply(TermOp::Mod, [inner, by, _]) => Some((inner, by)),
+                    View::Apply(..) | View::Input { .. } | View::Constant(_) => None,
+                };
+                let next = inner.and_then(|(inner, by)| {
+                    let View::Constant(by) = self.store.view(by) else { return None };
+                    let by = i128::from(by.exact.finite()?.to_i64()?);
+                    let inside = self.ranges.of(&self.store, inner);
+                    let Indexed { index, scale, offset } = indexed(&self.store, inner);
+                    let is_plain = scale == 1 && inside.within(high - by + 1, by - 1);
+                    is_plain.then_some((index, low - offset, high - offset))
+                });
+                self.ranges.suppose(Bound::Between(term, low, high));
+                supposed += 1;
+                let Some((index, low, high)) = next else { break };
+                (term, least, greatest) = (index, Some(low), Some(high));
+            }
         }
-        bounds
+        supposed
+    }
+
+    /// Whether some input may fulfil a guard, as far as the values of an integer of few values show.
+    pub(super) fn may_hold(&mut self, guard: Guard) -> bool {
+        if let Some(known) = self.guards.feasible.get(&guard) {
+            return *known;
+        }
+        let may = self.may_hold_anew(guard);
+        self.guards.feasible.insert(guard, may);
+        may
+    }
+
+    fn may_hold_anew(&mut self, guard: Guard) -> bool {
+        let literals = self.guards.conditions(guard);
+        let Some(newest) = literals.first() else { return true };
+        let Some(integer) = self.integer_below(newest.condition) else { return true };
+        let Some(values) = self.ranges.of(&self.store, integer).values(MAX_VALUES) else { return true };
+        values.into_iter().any(|value| {
+            self.ranges.suppose(Bound::Between(integer, value, value));
+            let may = literals.iter().all(|literal| {
+                let range = self.ranges.of(&self.store, literal.condition);
+                !range.within(i128::from(!literal.holds), i128::from(!literal.holds))
+            });
+            self.ranges.suppose_no_more();
+            may
+        })
+    }
+
+    /// The only element of an input that a condition depends on, if it is an integer.
+    fn integer_below(&self, condition: TermId) -> Option<TermId> {
+        let (mut found, mut seen, mut work) = (None, FxHashSet::default(), vec![condition]);
+        while let Some(term) = work.pop() {
+            if seen.len() >= MAX_TERMS {
+                return None;
+            }
+            if !seen.insert(term) {
+                continue;
+            }
+            match self.store.view(term) {
+                View::Apply(op, operands) => work.extend(&operands[..op.arity()]),
+                View::Constant(_) => {}
+                View::Input { input, .. } => {
+                    self.store.integers(input)?;
+                    if found.replace(term).is_some_and(|other| other != term) {
+                        return None;
+                    }
+                }
+            }
+        }
+        found
     }
 }
 

@@ -36,13 +36,13 @@ impl Cta<'_> {
     pub(super) fn stored_under_guard(
         &mut self,
         (warp, lane, pc): (&Warp, Lane, InstId),
-        outer: usize,
+        outer: u32,
         new: Cell,
         old: Cell,
     ) -> Result<Cell, Stop> {
-        let literals = self.guards.literals(self.guards.of(lane));
-        let inner = literals.get(outer..).unwrap_or_default();
-        self.stored_where(warp, lane, pc, inner, new, old)
+        let guard = self.guards.of(lane);
+        let inner = if outer == 0 { self.guards.literals(guard) } else { self.guards.within(guard, outer) };
+        self.stored_where(warp, lane, pc, &inner, new, old)
     }
 
     fn stored_where(

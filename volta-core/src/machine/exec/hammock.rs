@@ -2,6 +2,7 @@
 //! goes on for as long as its condition may hold.
 
 use super::super::cta::{Cta, Stop};
+use super::super::guard::Terms;
 use super::super::value::Truth;
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
@@ -105,9 +106,16 @@ impl Cta<'_> {
             let conditions = conditions.iter().copied().filter(|(lane, _)| mask.contains(*lane));
             let conditions: Vec<(Lane, Truth)> = conditions.collect();
             let mut sides = Vec::with_capacity(2);
+            // Lanes for which no input leads to one of the sides take the other one.
+            let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
             for (holds, bound, start) in [(true, if_taken, *target), (false, if_passed, pc.next())] {
                 let side = (&conditions[..], holds, bound);
-                let done = self.run_where(side, warp, mask, (start, join), &branch, &mut own)?;
+                let lanes = mask & !if holds { never_taken } else { never_passed };
+                if lanes.is_empty() {
+                    sides.push(contents(warp));
+                    continue;
+                }
+                let done = self.run_where(side, warp, lanes, (start, join), &branch, &mut own)?;
                 if let Err(refused) = done {
                     before.restore(warp, mask);
                     return Ok(Err(refused));
@@ -117,9 +125,29 @@ impl Cta<'_> {
             }
             *steps = own.max(*steps);
             let [taken, passed] = &sides[..] else { return Err(Stop::Defect("a branch has two sides")) };
-            self.choose(warp, &conditions, taken, passed, pc)?;
+            let known = never_taken | never_passed;
+            let open: Vec<(Lane, Truth)> =
+                conditions.into_iter().filter(|(lane, _)| !known.contains(*lane)).collect();
+            self.choose(warp, &open, taken, passed, pc)?;
+            taken.restore(warp, never_passed & !never_taken);
+            passed.restore(warp, never_taken);
         }
         Ok(Ok(join))
+    }
+
+    /// Lanes of which no input fulfils the conditions, or their negations.
+    fn never(&mut self, conditions: &[(Lane, Truth)], holds: bool) -> LaneMask {
+        let mut never = LaneMask::NONE;
+        for (lane, truth) in conditions {
+            if let Truth::Condition(term) = truth {
+                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+                let guard = self.guards.narrower(terms, *lane, *term, holds);
+                if !self.may_hold(guard) {
+                    never |= LaneMask::of(*lane);
+                }
+            }
+        }
+        never
     }
 
     /// Like [`Cta::run_side`], where conditions hold, or do not, and under the assumption of a bound.

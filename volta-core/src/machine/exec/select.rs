@@ -9,7 +9,7 @@ use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
-use crate::term::{TermId, TermOp};
+use crate::term::{TermId, TermOp, View};
 use crate::verdict::FaultKind;
 
 /// The contents of some registers, and of local memory, at one time.
@@ -45,6 +45,9 @@ impl Snapshot {
         }
     }
 }
+
+/// At most so many operations are taken out of a select.
+const WITHIN: usize = 16;
 
 impl Cta<'_> {
     /// Checks that a condition on inputs may decide an operation.
@@ -323,6 +326,38 @@ impl Cta<'_> {
         (of(then), of(otherwise))
     }
 
+    /// A select of two terms. Where library functions are recognised and one of the terms is no value by itself, what
+    /// both compute of the same operands is computed of the select: compilers move a branch of a function around the
+    /// code that follows it.
+    fn select_within(&mut self, condition: TermId, then: TermId, otherwise: TermId, pc: InstId) -> TermId {
+        let (mut x, mut y, mut around) = (then, otherwise, Vec::new());
+        while self.store.explains() && [x, y].iter().any(|arm| self.store.is_unexplained(*arm)) {
+            let (View::Apply(op, ones), View::Apply(other, others)) =
+                (self.store.view(x), self.store.view(y))
+            else {
+                break;
+            };
+            let arity = op.arity();
+            let mut differ =
+                (0..arity).filter(|at| !self.congruence.same(&self.store, ones[*at], others[*at]));
+            let (Some(at), None, true, true) =
+                (differ.next(), differ.next(), op == other, around.len() < WITHIN)
+            else {
+                break;
+            };
+            if op.is_condition() || op.is_partial() {
+                break;
+            }
+            around.push((op, at, ones));
+            (x, y) = (ones[at], others[at]);
+        }
+        let inner = self.store.apply(TermOp::Select, &[condition, x, y], pc);
+        around.into_iter().rev().fold(inner, |inner, (op, at, mut operands)| {
+            operands[at] = inner;
+            self.store.apply(op, &operands[..op.arity()], pc)
+        })
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -419,8 +454,7 @@ impl Cta<'_> {
                     let origin = self.taint(&[then, otherwise]);
                     return Ok(Value::Undefined(origin.unwrap_or(Origin::Invalid(pc))));
                 };
-                let chosen: TermId = self.store.apply(TermOp::Select, &[term, x, y], pc);
-                Ok(Value::Sym(Sym::real(format, chosen)))
+                Ok(Value::Sym(Sym::real(format, self.select_within(term, x, y, pc))))
             }
         }
     }
