@@ -231,7 +231,7 @@ impl Guards {
     }
 
     /// The bounds of integers that the literals of a guard imply.
-    pub(super) fn bounds(&self, guard: Guard) -> Vec<(TermId, Option<i128>, Option<i128>)> {
+    pub(super) fn bounds(&self, guard: Guard) -> Vec<Bounds> {
         self.parts(guard).filter_map(|part| part.relation.as_ref()?.bounds()).collect()
     }
 
@@ -282,16 +282,22 @@ impl Guards {
         }
     }
 
+    /// Whether the newest literal of a guard contradicts another one.
+    pub(super) fn contradicts_itself(&self, guard: Guard) -> bool {
+        let Some(newest) = self.parts(guard).next() else { return false };
+        self.parts(newest.outer).any(|other| self.are_apart(newest, other))
+    }
+
     /// Whether two guards, by their literals alone, never hold together.
     pub(super) fn exclude(&self, one: Guard, other: Guard) -> bool {
-        self.parts(one).any(|one| {
-            self.parts(other).any(|other| {
-                let differ = || one.value.zip(other.value).is_some_and(|(a, b)| self.differ(a, b));
-                let apart =
-                    || one.relation.as_ref().zip(other.relation.as_ref()).is_some_and(|(a, b)| a.excludes(b));
-                one.literal == other.literal.negated() || differ() || apart()
-            })
-        })
+        self.parts(one).any(|one| self.parts(other).any(|other| self.are_apart(one, other)))
+    }
+
+    /// Whether two literals never hold together.
+    fn are_apart(&self, one: &Narrowed, other: &Narrowed) -> bool {
+        let differ = || one.value.zip(other.value).is_some_and(|(one, other)| self.differ(one, other));
+        let apart = || one.relation.as_ref().zip(other.relation.as_ref()).is_some_and(|(a, b)| a.excludes(b));
+        one.literal == other.literal.negated() || differ() || apart()
     }
 
     /// Whether two values are not taken together.
@@ -313,6 +319,18 @@ struct Relation {
     less: bool,
     equal: bool,
     greater: bool,
+}
+
+/// What a literal says of an integer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) of: TermId,
+    /// It is not less.
+    pub(super) low: Option<i128>,
+    /// It is not greater.
+    pub(super) high: Option<i128>,
+    /// It is not this one.
+    pub(super) except: Option<i128>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -373,7 +391,7 @@ impl Relation {
     }
 
     /// The integers between which the term lies, as far as the relation bounds it.
-    fn bounds(&self) -> Option<(TermId, Option<i128>, Option<i128>)> {
+    fn bounds(&self) -> Option<Bounds> {
         let To::Number(to) = &self.to else { return None };
         let (floor, ceil) = (to.floor().to_i64()?, to.ceil().to_i64()?);
         let low = match (self.less, self.equal) {
@@ -386,7 +404,9 @@ impl Relation {
             (false, true) => Some(i128::from(floor)),
             (false, false) => Some(i128::from(ceil) - 1),
         };
-        (low.is_some() || high.is_some()).then_some((self.of, low, high))
+        let except = (self.less && self.greater && !self.equal && floor == ceil).then_some(i128::from(floor));
+        let says = low.is_some() || high.is_some() || except.is_some();
+        says.then_some(Bounds { of: self.of, low, high, except })
     }
 
     /// Whether no values fulfil both.

@@ -98,7 +98,11 @@ impl Range {
             |bound: Option<i128>| bound.and_then(|bound| u64::try_from(bound).ok()).unwrap_or(u64::MAX);
         let ones = self.ones & digits(clip(self.high));
         let low = self.low.max(Some(self.sure.into()));
-        Range { low, high: self.high.min(Some(ones.into())), ones, ..self }
+        let high = self.high.min(Some(ones.into()));
+        match (low.filter(|_| low == high), low) {
+            (Some(only), _) => Range { low, high, ones: only as u64, sure: only as u64, ..self },
+            (None, _) => Range { low, high, ones, ..self },
+        }
     }
 
     /// The range intersected with other bounds, if it is one of integers.

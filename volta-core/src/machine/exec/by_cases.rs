@@ -3,7 +3,7 @@
 //! with a known range.
 
 use super::super::cta::{Cta, Stop};
-use super::super::guard::{Guard, Literal, Terms};
+use super::super::guard::{Bounds, Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
@@ -12,7 +12,7 @@ use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, RegId, Src};
-use crate::term::{Bound, Range, TermId, TermOp, View};
+use crate::term::{Bound, Range, Ranges, TermId, TermOp, View};
 use crate::verdict::{Fault, FaultKind};
 use rustc_hash::FxHashSet;
 
@@ -94,7 +94,7 @@ impl Cta<'_> {
         };
         let Value::Sym(sym) = self.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
-        let Indexed { index, scale, offset } = indexed(&self.store, term);
+        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, term);
         let at_zero = (offset as u64 & low_bytes(width)).wrapping_add_signed(address.offset);
         let (own, inner) = owned(locate(*space, at_zero), warp.thread(lane));
         let Some((number, first)) = self.found(warp, own, inner) else { return Ok(()) };
@@ -166,9 +166,9 @@ impl Cta<'_> {
             }
             Places::Choice(condition, arms) => {
                 let [then, otherwise] = &**arms;
-                let own = self.congruence.representative(&self.store, *condition);
-                if let Some(holds) = self.guards.decides(self.guards.of(lane), own) {
-                    return self.access_in_each(warp, lane, if holds { then } else { otherwise }, access);
+                let [then_may, other_may] = [true, false].map(|holds| self.may_be(lane, *condition, holds));
+                if !(then_may && other_may) {
+                    return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
                 }
                 let then = self.access_where(warp, lane, (*condition, true), then, access)?;
                 let otherwise = self.access_where(warp, lane, (*condition, false), otherwise, access)?;
@@ -254,6 +254,13 @@ impl Cta<'_> {
         }
     }
 
+    /// Whether a condition may hold, or not hold, where the guard of a lane does, as far as is known.
+    fn may_be(&mut self, lane: Lane, condition: TermId, holds: bool) -> bool {
+        let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+        let guard = self.guards.narrower(terms, lane, condition, holds);
+        self.may_hold(guard)
+    }
+
     fn access_where(
         &mut self,
         warp: &mut Warp,
@@ -323,7 +330,7 @@ impl Cta<'_> {
             let otherwise = self.places_by_index(lane, (bytes, otherwise), left)?;
             return Some(Places::Choice(condition, Box::new([then, otherwise])));
         }
-        let Indexed { index, scale, offset } = indexed(&self.store, address);
+        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
         let values = self.values_under_guard(lane, index, *left)?;
         *left -= values.len();
         // Addresses wrap around.
@@ -347,15 +354,41 @@ impl Cta<'_> {
         range
     }
 
+    /// An address as a multiple of an index and a constant, where a number that wraps around does not where the guard of
+    /// the lane holds.
+    fn indexed_under_guard(&mut self, lane: Lane, address: TermId) -> Indexed {
+        let mut all = indexed(&self.store, address);
+        for _ in 0..MAX_STEPS {
+            let View::Apply(TermOp::Mod, [inner, by, _]) = self.store.view(all.index) else { break };
+            let modulus = match self.store.view(by) {
+                View::Constant(by) => by.exact.finite().and_then(|by| by.to_i64()).map(i128::from),
+                View::Input { .. } | View::Apply(..) => None,
+            };
+            let Some(modulus) = modulus else { break };
+            if !self.range_under_guard(lane, inner).within(0, modulus - 1) {
+                break;
+            }
+            let Indexed { index, scale, offset } = indexed(&self.store, inner);
+            let shift = all.scale.checked_mul(offset).and_then(|shift| all.offset.checked_add(shift));
+            let (Some(scale), Some(offset)) = (all.scale.checked_mul(scale), shift) else { break };
+            all = Indexed { index, scale, offset };
+        }
+        all
+    }
+
     /// Supposes the bounds of integers that a guard implies; returns how many.
     fn suppose_guard(&mut self, guard: Guard) -> usize {
         let mut supposed = 0;
-        for (term, least, greatest) in self.guards.bounds(guard) {
-            let (mut term, mut least, mut greatest) = (term, least, greatest);
+        for Bounds { of, low, high, except } in self.guards.bounds(guard) {
+            let (mut term, mut least, mut greatest) = (of, low, high);
             for _ in 0..MAX_STEPS {
                 let range = self.ranges.of(&self.store, term);
                 let (Some(low), Some(high), true) = (range.low, range.high, range.whole) else { break };
-                let (low, high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
+                let (mut low, mut high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
+                if term == of {
+                    low += i128::from(except == Some(low));
+                    high -= i128::from(except == Some(high));
+                }
                 if low > high {
                     break;
                 }
@@ -394,17 +427,20 @@ impl Cta<'_> {
 
     fn may_hold_anew(&mut self, guard: Guard) -> bool {
         let literals = self.guards.conditions(guard);
+        if self.guards.contradicts_itself(guard) {
+            return false;
+        }
         let Some(newest) = literals.first() else { return true };
         let Some(integer) = self.integer_below(newest.condition) else { return true };
         let Some(values) = self.ranges.of(&self.store, integer).values(MAX_VALUES) else { return true };
+        // Without what is supposed elsewhere, which is less exact.
         values.into_iter().any(|value| {
-            self.ranges.suppose(Bound::Between(integer, value, value));
-            let may = literals.iter().all(|literal| {
-                let range = self.ranges.of(&self.store, literal.condition);
-                !range.within(i128::from(!literal.holds), i128::from(!literal.holds))
-            });
-            self.ranges.suppose_no_more();
-            may
+            let mut ranges = Ranges::default();
+            ranges.suppose(Bound::Between(integer, value, value));
+            literals.iter().all(|literal| {
+                let opposite = i128::from(!literal.holds);
+                !ranges.of(&self.store, literal.condition).within(opposite, opposite)
+            })
         })
     }
 

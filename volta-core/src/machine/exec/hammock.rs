@@ -259,7 +259,13 @@ impl Cta<'_> {
                 pc = *target;
                 continue;
             };
-            let (taken, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
+            let (mut taken, mut symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
+            if !symbolic.is_empty() {
+                let conditions = self.conditions(warp, symbolic, guard, pc);
+                let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
+                taken |= never_passed & !never_taken;
+                symbolic &= !(never_taken | never_passed);
+            }
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
             if !symbolic.is_empty() {
