@@ -2,12 +2,12 @@
 
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::index::InstId;
-use crate::case::{Case, Which};
+use crate::case::{Case, Element, Which};
 use crate::conditions::Conditions;
-use crate::decide;
-use crate::machine;
-use crate::term::{InputId, Store, TermId, View, expression, spell_element};
-use crate::verdict::{Progress, Unknown, UnknownReason, ValuePair, Verdict};
+use crate::decide::{self, DecisionOptions, Failure, InputInfo};
+use crate::machine::{self, Possible, integer_constant};
+use crate::term::{InputId, Store, TermId, TermOp, View, expression, spell_element};
+use crate::verdict::{Fault, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair, Verdict};
 use crate::verify::read;
 
 /// Number of equal pairs of values that are reported for a failed proof.
@@ -127,4 +127,50 @@ fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
         layer = below.collect();
     }
     None
+}
+
+/// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition.
+pub(crate) fn decided(possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
+    let Possible { mut fault, when, mut store, told } = possible;
+    let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
+    let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));
+    store.close();
+    let pair = decide::ElementPair { reference: (&store, no), opt: (&store, happens) };
+    let decision = decide::decide(&[pair], inputs, options);
+    let Some((_, Failure::Different(witness))) = decision.first_failure else {
+        return perhaps(&fault, &told);
+    };
+    let mut inputs: Vec<String> =
+        witness.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
+    if witness.zeros > 0 {
+        inputs.push(format!("{} more of 0", witness.zeros));
+    }
+    fault.message.push_str(&format!(", for inputs such as {}", inputs.join(", ")));
+    Verdict::Fault(fault)
+}
+
+/// The type of a number that is 0 or 1.
+const BIT: Element = Element::Int { bytes: 1, signed: false };
+
+/// The verdict on a fault of which it is not known whether any input shows it.
+pub(crate) fn perhaps(fault: &Fault, told: &str) -> Verdict {
+    Verdict::Unknown(Unknown {
+        kind: UnknownReason::Undecided,
+        reason: match told {
+            "" => format!("{}; whether there are such inputs is not decided", fault.message),
+            _ => format!("{}, if {told}; whether that can be is not decided", fault.message),
+        },
+        progress: None,
+        help: fault.help.clone(),
+    })
+}
+
+/// The findings to report of the sides that have any, in order, limited in total; each side gets at least half of the
+/// limit, if it has that many.
+pub(crate) fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
+    if let [one, other] = faults.as_mut_slice() {
+        one.truncate((MOST_FINDINGS / 2).max(MOST_FINDINGS.saturating_sub(other.len())));
+        other.truncate(MOST_FINDINGS - one.len());
+    }
+    faults.concat()
 }

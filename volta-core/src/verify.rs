@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::{Held, Limit};
 use crate::base::span::{LineTable, Span};
-use crate::case::{Binding, Case, Contents, Element, FormsWanted, Param, ParamKind, Role, Side, Which};
+use crate::case::{Binding, Case, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -16,15 +16,15 @@ use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::library;
-use crate::machine::{self, Execution, Output, OutputValue, Outputs, Possible, RunError, integer_constant};
+use crate::machine::{self, Execution, Output, OutputValue, Outputs, RunError, integer_constant};
 use crate::program::{self, Program};
-use crate::progress::{ended, undecided};
+use crate::progress::{decided, ended, findings, perhaps, undecided};
 use crate::ptx;
-use crate::term::{Store, TermId, TermOp, element_index, spell_element};
+use crate::term::{Store, TermId, element_index, spell_element};
 use crate::unused::unused_inputs;
 use crate::verdict::{
-    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem,
-    MOST_FINDINGS, Place, Report, SideStats, Unknown, UnknownReason, Verdict, Witness,
+    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem, Place,
+    Report, SideStats, Unknown, UnknownReason, Verdict, Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
@@ -215,7 +215,8 @@ impl<'c> Verification<'c> {
                     faults.push(std::iter::once(*first).chain(also).collect());
                 }
                 Err(RunError::Possible(possible)) => {
-                    let verdict = self.possible(*possible);
+                    let held = Held { terms: possible.store.bytes(), ..Held::default() };
+                    let verdict = decided(*possible, &self.inputs, &self.decide_options(held));
                     if let Verdict::Fault(fault) = &verdict {
                         faults.push(vec![fault.clone()]);
                     }
@@ -239,27 +240,6 @@ impl<'c> Verification<'c> {
         }
         self.report.unused = unused_inputs(&case.params, &outcomes);
         Some(outcomes)
-    }
-
-    /// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition.
-    fn possible(&self, possible: Possible) -> Verdict {
-        let Possible { mut fault, when, mut store, told } = possible;
-        let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
-        let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));
-        store.close();
-        let pair = decide::ElementPair { reference: (&store, no), opt: (&store, happens) };
-        let held = Held { terms: store.bytes(), ..Held::default() };
-        let decision = decide::decide(&[pair], &self.inputs, &self.decide_options(held));
-        let Some((_, Failure::Different(witness))) = decision.first_failure else {
-            return perhaps(&fault, &told);
-        };
-        let mut inputs: Vec<String> =
-            witness.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
-        if witness.zeros > 0 {
-            inputs.push(format!("{} more of 0", witness.zeros));
-        }
-        fault.message.push_str(&format!(", for inputs such as {}", inputs.join(", ")));
-        Verdict::Fault(fault)
     }
 
     /// Notes the assumptions of the verdict, as far as running shows them.
@@ -793,22 +773,6 @@ fn place_of(text: &str, span: Span) -> Place {
     }
 }
 
-/// The type of a number that is 0 or 1.
-const BIT: Element = Element::Int { bytes: 1, signed: false };
-
-/// The verdict on a fault of which it is not known whether any input shows it.
-fn perhaps(fault: &Fault, told: &str) -> Verdict {
-    Verdict::Unknown(Unknown {
-        kind: UnknownReason::Undecided,
-        reason: match told {
-            "" => format!("{}; whether there are such inputs is not decided", fault.message),
-            _ => format!("{}, if {told}; whether that can be is not decided", fault.message),
-        },
-        progress: None,
-        help: fault.help.clone(),
-    })
-}
-
 pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     match error {
         RunError::Bind(error) => Verdict::InputError(InputError {
@@ -830,16 +794,6 @@ pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
             help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
         }),
     }
-}
-
-/// The findings to report of the sides that have any, in order, limited in total; each side gets at least half of the
-/// limit, if it has that many.
-fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
-    if let [one, other] = faults.as_mut_slice() {
-        one.truncate((MOST_FINDINGS / 2).max(MOST_FINDINGS.saturating_sub(other.len())));
-        other.truncate(MOST_FINDINGS - one.len());
-    }
-    faults.concat()
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("opt-args", "the same for `opt` alone"),
     (
         "param",
-        "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents or a sign, or nothing), `x = in f32/f16[8]` (one type a side), `x = in {d:f16,q:u8[2]}[8]` (structs), `n = i32 64`, `a = symbolic f32 positive`",
+        "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents, a sign, `range 0 9` or `range 0 9 distinct`, or nothing), `x = in f32/f16[8]` (one type a side), `x = in {d:f16,q:u8[2]}[8]` (structs), `n = i32 64`, `a = symbolic f32 positive`",
     ),
     ("global", "a variable of the module, likewise"),
     (

@@ -13,7 +13,7 @@ use crate::machine::{Outputs, most_dynamic_shared};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::Program;
-use crate::verdict::{FaultKind, InputError, Reason, Verdict};
+use crate::verdict::{FaultKind, InputError, Reason, UnknownReason, Verdict};
 use crate::verify::{read, run_verdict};
 
 /// The sizes of blocks that are tried, in one dimension and in two.
@@ -444,8 +444,13 @@ fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, Kno
 
 /// Whether a run that failed for this reason may succeed with more assumptions on the contents of memory.
 fn by_contents(reason: Reason) -> bool {
-    use FaultKind::{DependsOnRounding, InputDependentControl, Race, TypeMismatch};
-    matches!(reason, Reason::Fault(DependsOnRounding | InputDependentControl | Race | TypeMismatch))
+    use FaultKind::{DependsOnRounding, InputDependentControl, OutOfBounds, Race, TypeMismatch};
+    // An index of which nothing is known is out of bounds, or perhaps.
+    matches!(
+        reason,
+        Reason::Fault(DependsOnRounding | InputDependentControl | OutOfBounds | Race | TypeMismatch)
+            | Reason::Unknown(UnknownReason::Undecided)
+    )
 }
 
 /// Whether a run that failed for this reason may succeed with other boxes.

@@ -521,13 +521,11 @@ fn of_two_ctas(fault: Fault, guards: Option<[Guard; 2]>, [one, other]: [&mut Cta
         let condition = one.store.import(&other.store, condition, &mut known);
         literals.push(Literal { condition, holds });
     }
-    match one.possibly_in(fault, vec![literals]) {
-        Stop::Possible(mut possible) => {
-            possible.store = std::mem::take(&mut one.store);
-            Stop::Possible(possible)
-        }
-        stop => stop,
+    let mut stop = one.possibly_in(fault, vec![literals]);
+    if let Stop::Possible(possible) = &mut stop {
+        possible.store = std::mem::take(&mut one.store);
     }
+    stop
 }
 
 /// Whether accesses of two CTAs to the same bytes conflict, and how; each access with whether it writes.

@@ -111,6 +111,8 @@ pub(super) struct Guards {
     narrow: bool,
     /// While an access is executed at each of several addresses: the number of literals around it.
     pub(super) around_cases: Option<u32>,
+    /// While contents are stored that are right whether or not the guard holds.
+    pub(super) holds_in_contents: bool,
     /// Inputs whose elements differ from one another.
     distinct: Vec<InputId>,
 }
@@ -125,6 +127,7 @@ impl Guards {
             current,
             narrow: false,
             around_cases: None,
+            holds_in_contents: false,
             distinct,
         }
     }
@@ -343,12 +346,12 @@ impl Relation {
     fn of(store: &Store, congruence: &mut Congruence, literal: Literal) -> Option<Relation> {
         let View::Apply(op, [a, b, _]) = store.view(literal.condition) else { return None };
         let [a, b] = [a, b].map(|operand| congruence.representative(store, operand));
-        let (less, equal, greater) = match op {
-            TermOp::Less => (true, false, false),
-            TermOp::LessEqual => (true, true, false),
-            TermOp::Equal => (false, true, false),
-            _ => return None,
-        };
+        let less = matches!(op, TermOp::Less | TermOp::LessEqual);
+        let equal = matches!(op, TermOp::Equal | TermOp::LessEqual);
+        let greater = false;
+        if !less && !equal {
+            return None;
+        }
         let [less, equal, greater] = [less, equal, greater].map(|may| may == literal.holds);
         let number = |term| match store.view(term) {
             View::Constant(constant) => constant.exact.finite().cloned(),

@@ -68,6 +68,9 @@ pub(super) struct Memory {
 /// An item of a tensor and its place: a page with its number, a location with its byte offset.
 pub(super) type Placed<T> = ((u32, u64), T);
 
+/// What a CTA leaves in global memory: pages and contributions in order, and accesses for some inputs only.
+pub(super) type Left = (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>, PerhapsOfCta);
+
 /// What a CTA's atomics did to a location of global memory (rules Y7, S5).
 #[derive(Clone, Debug)]
 pub(super) struct Contribution {
@@ -164,7 +167,7 @@ impl Memory {
     }
 
     /// Pages and contributions in the order of tensors and addresses, and accesses for some inputs only.
-    pub(super) fn into_parts(self) -> (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>, PerhapsOfCta) {
+    pub(super) fn into_parts(self) -> Left {
         let mut pages: Vec<_> = self.pages.into_iter().collect();
         pages.sort_unstable_by_key(|(key, _)| *key);
         let mut contributions: Vec<_> = self.contributions.into_iter().collect();

@@ -1,6 +1,7 @@
 //! Accesses of CTAs to global memory that happen for some inputs only (rules S1, S5): which of them may race with those of
 //! other CTAs, and what a location holds that several CTAs write, each for other inputs.
 
+use super::agent::Agent;
 use super::guard::{Guard, Guards, Is};
 use super::memory::PAGE;
 use crate::program::InstId;
@@ -19,6 +20,11 @@ pub(super) enum How {
 }
 
 impl How {
+    /// What a write by an agent does.
+    pub(super) fn writing(agent: Agent) -> How {
+        if agent.atomic_update().is_some() { How::Updates } else { How::Writes }
+    }
+
     /// Whether accesses of two CTAs to one location race.
     pub(super) fn races_with(self, other: How) -> bool {
         match (self, other) {

@@ -70,7 +70,7 @@ impl Cta<'_> {
     #[cold]
     pub(super) fn ended_under_guard(&self, warp: &Warp, mask: LaneMask, stop: Stop) -> Stop {
         let Stop::Fault(fault) = stop else { return stop };
-        let thread = fault.sites.first().and_then(|site| site.thread.clone());
+        let thread = fault.sites.first().and_then(|site| site.thread);
         let is_its = |lane: &_| thread == Some(self.launch.thread(self.linear, warp.thread(*lane)));
         let lane = mask.iter().find(is_its).unwrap_or(mask.first());
         self.possibly(*fault, &[self.guards.of(lane)])

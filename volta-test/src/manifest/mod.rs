@@ -343,7 +343,7 @@ fn read_assumed(
         ends.iter().map(|end| integer(end.get_ref())).collect::<Vec<_>>()
     });
     let Some([Some(least), Some(greatest)]) = ends.as_deref() else {
-        table.wrong_type(&value, "`range`", "the least and the greatest integer: [0, 9]");
+        table.wrong_type(value, "`range`", "the least and the greatest integer: [0, 9]");
         return None;
     };
     if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {

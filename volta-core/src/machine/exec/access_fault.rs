@@ -36,10 +36,10 @@ impl Cta<'_> {
             self.is_same_cell(old, content, at.pc)
         });
         let stop = self.race(at.object, cell, conflict, same);
-        match stop {
-            Stop::Fault(fault) => self.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]),
-            stop => stop,
+        if let Stop::Fault(fault) = stop {
+            return self.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]);
         }
+        stop
     }
 
     #[cold]

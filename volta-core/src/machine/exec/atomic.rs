@@ -24,24 +24,28 @@ fn neutral(update: Update) -> Option<Value> {
         Update::Integer(op, ty) => {
             let mask = ty.width.mask();
             let half = mask >> 1;
-            match op {
-                Int2::Add | Int2::Or | Int2::Xor => 0,
-                Int2::And => mask,
-                Int2::Min => {
-                    if ty.signed {
-                        half
-                    } else {
-                        mask
-                    }
-                }
-                Int2::Max => {
-                    if ty.signed {
-                        mask & !half
-                    } else {
-                        0
-                    }
-                }
-                _ => return None,
+            match (op, ty.signed) {
+                (Int2::Add | Int2::Or | Int2::Xor, _) | (Int2::Max, false) => 0,
+                (Int2::And, _) | (Int2::Min, false) => mask,
+                (Int2::Min, true) => half,
+                (Int2::Max, true) => mask & !half,
+                (
+                    Int2::Sub
+                    | Int2::AddSat
+                    | Int2::SubSat
+                    | Int2::MulLo
+                    | Int2::MulHi
+                    | Int2::MulWide
+                    | Int2::Mul24Lo
+                    | Int2::Mul24Hi
+                    | Int2::Div
+                    | Int2::Rem
+                    | Int2::Shl
+                    | Int2::Shr
+                    | Int2::MaskClamp
+                    | Int2::MaskWrap,
+                    _,
+                ) => return None,
             }
         }
     };
@@ -100,31 +104,39 @@ impl Cta<'_> {
             this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
         };
         let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
+        // Under a condition, the operand is one that changes nothing where the condition does not hold. Otherwise the
+        // order of updates would show in the form of the sum.
+        let narrow = self.guards.of(lane) != Guard::ALWAYS;
+        let nothing = if narrow { neutral(update) } else { None };
+        let by = match nothing {
+            Some(nothing) => {
+                let by = self.value_under_guard(warp, lane, pc, by, nothing)?;
+                self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?
+            }
+            None => by,
+        };
         let old = self.held_value(warp, lane, at, offset, update.bytes())?;
         let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
-        self.store_value(warp, lane, at, offset, update.bytes(), new)?;
+        self.guards.holds_in_contents = nothing.is_some();
+        let stored = self.store_value(warp, lane, at, offset, update.bytes(), new);
+        self.guards.holds_in_contents = false;
+        stored?;
         if let Backing::Tensor(tensor) = at.object.backing
             && self.launch.clusters.len() > 1
         {
+            if narrow && nothing.is_none() {
+                let message = format!(
+                    "whether a CTA updates a location of global memory by `{update}` depends on the input, and no \
+                     operand leaves it as it is"
+                );
+                return Err(self.fault(FaultKind::Unsupported, "Y7", message, warp, lane, pc));
+            }
             let place = (tensor, offset);
             let sum = match self.memory.contributed(place) {
                 // If another operation has updated the place before, another CTA that updates it is a fault, and this
                 // sum is never read.
-                Some(sum) => {
-                    let with = self.updated(update, sum, by, pc).unwrap_or(by);
-                    self.value_under_guard(warp, lane, pc, with, sum)?
-                }
-                None if self.guards.of(lane) == Guard::ALWAYS => by,
-                None => match neutral(update) {
-                    Some(nothing) => self.value_under_guard(warp, lane, pc, by, nothing)?,
-                    None => {
-                        let message = format!(
-                            "whether a CTA updates a location of global memory by `{update}` depends on the input, \
-                             and no operand leaves it as it is"
-                        );
-                        return Err(self.fault(FaultKind::Unsupported, "Y7", message, warp, lane, pc));
-                    }
-                },
+                Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
+                None => by,
             };
             self.memory.contribute(place, own, sum);
         }

@@ -47,11 +47,14 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
-        let (address, targets): (_, &[Option<RegId>]) = match &inst.op {
-            Op::Load { address, d, .. } => (address, d),
-            Op::Store { address, .. } => (address, &[]),
-            Op::Atomic { address, d, .. } => (address, std::slice::from_ref(d)),
-            _ => return Ok(LaneMask::NONE),
+        let (address, targets): (_, &[Option<RegId>]) = if let Op::Load { address, d, .. } = &inst.op {
+            (address, d)
+        } else if let Op::Store { address, .. } = &inst.op {
+            (address, &[])
+        } else if let Op::Atomic { address, d, .. } = &inst.op {
+            (address, std::slice::from_ref(d))
+        } else {
+            return Ok(LaneMask::NONE);
         };
         let Src::Reg(base) = address.base else { return Ok(LaneMask::NONE) };
         let symbolic = warp.register(base).sym & mask;
@@ -63,7 +66,7 @@ impl Cta<'_> {
             let address = warp.register(base).get(lane);
             self.check_index(warp, lane, inst, pc)?;
             let mut left = MAX_ADDRESSES;
-            let Some(places) = self.places(lane, address, pc, &mut left) else { continue };
+            let Some(places) = self.places(lane, address, &mut left) else { continue };
             let access = Access { inst, pc, base, targets };
             self.guards.around_cases = Some(self.guards.depth(self.guards.of(lane)));
             let values = self.access_in_each(warp, lane, &places, access);
@@ -82,15 +85,14 @@ impl Cta<'_> {
 
     /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
     fn check_index(&mut self, warp: &Warp, lane: Lane, inst: &Inst, pc: InstId) -> Result<(), Stop> {
-        let (space, address, bytes, verb) = match &inst.op {
-            Op::Load { space, address, width, d, .. } => {
-                (space, address, width.bytes() * d.len() as u32, "reads")
-            }
-            Op::Store { space, address, width, a, .. } => {
-                (space, address, width.bytes() * a.len() as u32, "writes")
-            }
-            Op::Atomic { space, address, update, .. } => (space, address, update.bytes(), "updates"),
-            _ => return Ok(()),
+        let (space, address, bytes, verb) = if let Op::Load { space, address, width, d, .. } = &inst.op {
+            (space, address, width.bytes() * d.len() as u32, "reads")
+        } else if let Op::Store { space, address, width, a, .. } = &inst.op {
+            (space, address, width.bytes() * a.len() as u32, "writes")
+        } else if let Op::Atomic { space, address, update, .. } = &inst.op {
+            (space, address, update.bytes(), "updates")
+        } else {
+            return Ok(());
         };
         let Value::Sym(sym) = self.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
@@ -113,15 +115,17 @@ impl Cta<'_> {
         if range.within(least, greatest) || !range.whole {
             return Ok(());
         }
+        // An index none of whose values lies inside may be one of another object.
+        let beside =
+            range.low.is_some_and(|low| low > greatest) || range.high.is_some_and(|high| high < least);
+        if least > greatest || beside {
+            return Ok(());
+        }
         let name = pretty_name(&object.name);
         let what = self.describe(index);
-        let message = if least > greatest {
-            return Ok(());
-        } else {
-            format!(
-                "{verb} `{name}` out of bounds: its index {what} need not be between {least} and {greatest}"
-            )
-        };
+        let message = format!(
+            "{verb} `{name}` out of bounds: its index {what} need not be between {least} and {greatest}"
+        );
         let site = self.site(format!("{verb} `{name}`"), warp, lane, pc);
         let help = "test the index before the access; or, if its values are known to be in bounds, say so in the case: \
                     `range = [least, greatest]` of the tensor that holds them";
@@ -176,6 +180,8 @@ impl Cta<'_> {
             }
             Places::Index(index, addresses) => {
                 let mut loaded: Option<Vec<Value>> = None;
+                self.counts.warp_instructions += addresses.len() as u64;
+                self.check_budgets()?;
                 for (value, address) in addresses.iter().rev() {
                     let number = whole(&mut self.store, (*value).into());
                     let is_this = self.store.apply(TermOp::Equal, &[*index, number], access.pc);
@@ -198,10 +204,12 @@ impl Cta<'_> {
     /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
     /// values before.
     fn narrow_stored(&mut self, warp: &mut Warp, lane: Lane, access: Access<'_>) -> Vec<(RegId, Value)> {
-        let sources: &[Src] = match &access.inst.op {
-            Op::Store { a, .. } => a,
-            Op::Atomic { a, .. } => std::slice::from_ref(a),
-            _ => return Vec::new(),
+        let sources: &[Src] = if let Op::Store { a, .. } = &access.inst.op {
+            a
+        } else if let Op::Atomic { a, .. } = &access.inst.op {
+            std::slice::from_ref(a)
+        } else {
+            return Vec::new();
         };
         let mut before = Vec::new();
         for source in sources {
@@ -292,10 +300,10 @@ impl Cta<'_> {
     }
 
     /// The possible values of an address; `None` where they are not known, or too many.
-    fn places(&mut self, lane: Lane, address: Value, pc: InstId, left: &mut usize) -> Option<Places> {
+    fn places(&mut self, lane: Lane, address: Value, left: &mut usize) -> Option<Places> {
         if let Some(choice) = self.packed.as_choice(address) {
-            let then = self.places(lane, choice.then, pc, left)?;
-            let otherwise = self.places(lane, choice.otherwise, pc, left)?;
+            let then = self.places(lane, choice.then, left)?;
+            let otherwise = self.places(lane, choice.otherwise, left)?;
             return Some(Places::Choice(choice.condition, Box::new([then, otherwise])));
         }
         match address {

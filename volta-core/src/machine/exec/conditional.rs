@@ -3,9 +3,12 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::guard::{Guard, Literal};
+use super::super::objects::Backing;
 use super::super::packed::{Cell, Choice, Partly};
+use super::super::perhaps::{How, Perhaps};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
+use super::memory::WarpAccess;
 use crate::base::lane::Lane;
 use crate::program::{InstId, Op, Space};
 use crate::term::{TermId, TermOp, View};
@@ -23,17 +26,49 @@ impl Cta<'_> {
         if let Op::Load { access, .. } = op {
             return if access.leads_nowhere || access.ahead_of.is_some() { Err(flag) } else { Ok(()) };
         }
-        match op {
-            Op::Store { space: Space::Local | Space::Param, .. } => Ok(()),
-            Op::Store { .. } | Op::Atomic { .. } if self.launch.has_flags => Err(flag),
-            Op::Store { .. } | Op::Atomic { .. } => Ok(()),
-            _ => Err("it does more than load, store, update and compute"),
+        if matches!(op, Op::Store { space: Space::Local | Space::Param, .. }) {
+            return Ok(());
+        }
+        if !matches!(op, Op::Store { .. } | Op::Atomic { .. }) {
+            return Err("it does more than load, store, update and compute");
+        }
+        if self.launch.has_flags { Err(flag) } else { Ok(()) }
+    }
+
+    /// What a cell holds after a lane has written `content` to it: where its guard does not hold, what was there.
+    #[inline]
+    pub(super) fn stored_content(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        content: Cell,
+    ) -> Result<Cell, Stop> {
+        if self.guards.of(lane) == Guard::ALWAYS || self.guards.holds_in_contents {
+            return Ok(content);
+        }
+        // What a branch leaves in memory of its thread is chosen where its sides join.
+        let outer = match at.object.backing {
+            Backing::Local(_) => self.guards.around_cases,
+            Backing::Shared(_) | Backing::Tensor(_) => Some(0),
+        };
+        let Some(outer) = outer else { return Ok(content) };
+        let old = self.peek(warp, lane, at, cell);
+        self.stored_under_guard((warp, lane, at.pc), outer, content, old)
+    }
+
+    /// Notes an access to global memory under a guard, for the comparison with those of other CTAs.
+    #[inline]
+    pub(super) fn note_perhaps(&mut self, place: (u32, u64), guard: Guard, bytes: u8, how: How) {
+        if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
+            self.memory.perhaps.note(place, Perhaps { guard, bytes, how });
         }
     }
 
     /// The contents of a cell after a lane has stored `new` there under its guard, without the `outer` outermost
     /// literals.
-    pub(super) fn stored_under_guard(
+    fn stored_under_guard(
         &mut self,
         (warp, lane, pc): (&Warp, Lane, InstId),
         outer: u32,

@@ -8,7 +8,7 @@ use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
-use super::super::perhaps::{How, Perhaps};
+use super::super::perhaps::How;
 use super::super::points::KnownFloats;
 use super::super::race::Under;
 use super::super::shadow::WHOLE;
@@ -603,10 +603,7 @@ impl<'l> Cta<'l> {
                         return Err(self.uncached_conflict(warp, lane, at));
                     }
                 }
-                if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
-                    let access = Perhaps { guard, bytes: touched, how: How::Reads };
-                    self.memory.perhaps.note((number, cell), access);
-                }
+                self.note_perhaps((number, cell), guard, touched, How::Reads);
                 Ok(self.cell_under(content, self.guards.of(lane)))
             }
         }
@@ -711,18 +708,7 @@ impl<'l> Cta<'l> {
         content: Cell,
     ) -> Result<(), Stop> {
         let guard = self.guards.of(lane);
-        // What a branch leaves in memory of its thread is chosen where its sides join.
-        let outer = match at.object.backing {
-            Backing::Local(_) => self.guards.around_cases,
-            Backing::Shared(_) | Backing::Tensor(_) => Some(0),
-        };
-        let content = match outer {
-            Some(outer) if guard != Guard::ALWAYS => {
-                let old = self.peek(warp, lane, at, cell);
-                self.stored_under_guard((warp, lane, at.pc), outer, content, old)?
-            }
-            _ => content,
-        };
+        let content = self.stored_content(warp, lane, at, cell, content)?;
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
             Backing::Shared(first) => {
@@ -745,6 +731,8 @@ impl<'l> Cta<'l> {
                 if let Detector::VectorClock(_) = &self.order {
                     self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
                 }
+                let how = How::writing(at.agent);
+                self.note_perhaps((number, cell), guard, touched, how);
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
                 let by_epochs = matches!(self.order, Detector::Epoch(_));
@@ -755,18 +743,12 @@ impl<'l> Cta<'l> {
                     return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
-                let updates = at.agent.atomic_update().is_some();
-                match (guard == Guard::ALWAYS, updates) {
-                    (true, true) => page.updated[slot] |= touched,
-                    (true, false) => page.written[slot] |= touched,
+                match (guard == Guard::ALWAYS, how) {
+                    (true, How::Updates) => page.updated[slot] |= touched,
+                    (true, How::Reads | How::Writes) => page.written[slot] |= touched,
                     (false, _) => page.perhaps[slot] |= touched,
                 }
-                let uncached = page.uncached[slot] & touched != 0;
-                if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
-                    let how = if updates { How::Updates } else { How::Writes };
-                    self.memory.perhaps.note((number, cell), Perhaps { guard, bytes: touched, how });
-                }
-                if uncached {
+                if page.uncached[slot] & touched != 0 {
                     return Err(self.uncached_conflict(warp, lane, at));
                 }
             }
