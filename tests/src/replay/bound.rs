@@ -268,6 +268,15 @@ impl<'s> Tape<'s> {
                 {
                     whole.map_or(Value::Unknown, |whole| Value::Real(whole as f64, 0.0))
                 }
+                // Small integers that are exact stay so, whichever format computes them.
+                Step::Apply(
+                    TermOp::Add | TermOp::Sub | TermOp::Mul | TermOp::Fma | TermOp::Neg,
+                    operands,
+                ) if whole.is_some_and(|whole| whole.unsigned_abs() < 1 << precision.digits.min(64))
+                    && operands.iter().all(|at| matches!(out[*at], Value::Real(_, 0.0))) =>
+                {
+                    whole.map_or(Value::Unknown, |whole| Value::Real(whole as f64, 0.0))
+                }
                 Step::Input { input: at, element } => match input(at, element) {
                     Some(value) => Value::Real(value, 0.0),
                     None => Value::Unknown,
@@ -289,6 +298,7 @@ impl<'s> Tape<'s> {
             };
             let (value, sum) = if let Step::Apply(TermOp::Add, [a, b, _]) = *step
                 && precision.any_order
+                && !(whole.is_some() && matches!(value, Value::Real(_, 0.0)))
             {
                 sums[a].and(sums[b]).bound(precision, value)
             } else {
