@@ -38,6 +38,20 @@ pub const DOCUMENT: &[Key] = &[
     Key::own("sources", "the texts of all sources and of what they include, by the names used in `source`"),
 ];
 
+/// What is assumed of symbolic elements, one by one.
+const SIGN: Key = Key::own("assume", "sign of every symbolic element: {signs}");
+
+const RANGE: Key = Key::own(
+    "range",
+    "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+);
+
+/// What is assumed of symbolic elements together.
+const ELEMENTS: Key = Key::own(
+    "elements",
+    "of a tensor of integers: what its symbolic elements are together: {elements_together}",
+);
+
 /// A parameter, or a variable of the module.
 pub const PARAM: &[Key] = &[
     Key::own("role", "of a tensor: {roles}"),
@@ -59,15 +73,9 @@ pub const PARAM: &[Key] = &[
     ),
     Key::own("value", "of a scalar: its value at the launch"),
     Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
-    Key::own("assume", "sign of every symbolic element: {signs}"),
-    Key::own(
-        "range",
-        "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
-    ),
-    Key::own(
-        "elements",
-        "of a tensor of integers: what its symbolic elements are together: {elements_together}",
-    ),
+    SIGN,
+    RANGE,
+    ELEMENTS,
 ];
 
 /// A type by side.
@@ -80,15 +88,9 @@ pub const FIELD: &[Key] = &[
         "the type of its elements, and how many of them a struct has: `\"f16\"`, `\"u8[16]\"`, `\"f16[4x8]\"`",
     ),
     Key::own("contents", "the contents of its elements before the launch, as for a tensor"),
-    Key::own("assume", "sign of every symbolic element: {signs}"),
-    Key::own(
-        "range",
-        "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
-    ),
-    Key::own(
-        "elements",
-        "of a tensor of integers: what its symbolic elements are together: {elements_together}",
-    ),
+    SIGN,
+    RANGE,
+    ELEMENTS,
 ];
 
 /// Contents that are the same in every element.

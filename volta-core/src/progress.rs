@@ -4,6 +4,7 @@ use crate::base::budget::{Exhausted, Limit};
 use crate::base::index::InstId;
 use crate::case::{Case, Element, Which};
 use crate::conditions::Conditions;
+use crate::decide::witness::WitnessKind;
 use crate::decide::{self, DecisionOptions, Failure, InputInfo};
 use crate::machine::{self, Possible, integer_constant};
 use crate::term::{InputId, Store, TermId, TermOp, View, expression, spell_element};
@@ -137,9 +138,12 @@ pub(crate) fn decided(possible: Possible, inputs: &[InputInfo], options: &Decisi
     store.close();
     let pair = decide::ElementPair { reference: (&store, no), opt: (&store, happens) };
     let decision = decide::decide(&[pair], inputs, options);
-    let Some((_, Failure::Different(witness))) = decision.first_failure else {
-        return perhaps(&fault, &told);
+    // Of a condition without a value, nothing is known.
+    let found = match decision.first_failure {
+        Some((_, Failure::Different(witness))) if witness.kind == WitnessKind::Values => Some(witness),
+        Some(_) | None => None,
     };
+    let Some(witness) = found else { return perhaps(&fault, &told) };
     let mut inputs: Vec<String> =
         witness.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
     if witness.zeros > 0 {

@@ -232,7 +232,8 @@ impl Values {
         match source {
             Source::Random(seed, signs) => {
                 if let Some(of) = self.param.integers().filter(|_| self.param.is_distinct()) {
-                    return Some(distinct(of, *seed, element, elements(&self.param)[0]));
+                    let nonzero = self.param.sign() == Sign::Nonzero;
+                    return Some(distinct((of, nonzero), *seed, element, elements(&self.param)[0]));
                 }
                 let mut mixed = Random::new(seed ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 Some(random(&self.param, *signs, &mut Random::new(mixed.bits())))
@@ -265,45 +266,35 @@ fn known(is_float: bool, value: f64) -> Number {
 }
 
 /// An integer by a seed that no other element has: elements take steps that are coprime to the number of integers.
-fn distinct(of: Integers, seed: u64, element: u64, ty: Element) -> Number {
-    let count = of.count();
+fn distinct((of, nonzero): (Integers, bool), seed: u64, element: u64, ty: Element) -> Number {
+    let count = of.places(nonzero);
     let mut random = Random::new(seed);
     let (first, mut step) = (i128::from(random.bits() >> 32), i128::from(random.bits() >> 32));
     let divides = |by: i128, step: i128| step % by == 0 && count % by == 0;
     while (2..=count.min(1 << 12)).any(|by| divides(by, step)) {
         step += 1;
     }
-    let value = of.least + (first + i128::from(element) * step).rem_euclid(count);
+    let value = of.at_place(first + i128::from(element) * step, nonzero);
     Number::Bits(value as u64 & float::mask(8 * ty.bytes()))
 }
 
 /// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
-    let Assumed { sign, range: assumed, elements: _ } = match &param.kind {
+    let Assumed { sign, range: _, elements: _ } = match &param.kind {
         ParamKind::Tensor { assumed, .. }
         | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
         ParamKind::Scalar { .. } => Assumed::default(),
     };
     let [first, second] = elements(param);
     let (Some(one), Some(other)) = (format(first), format(second)) else {
-        // Small and arbitrary numbers that both types have, with that sign.
-        let assumed = assumed.map(|[least, greatest]| (least.into(), greatest.into()));
-        let ranges = [first, second].into_iter().filter_map(range).chain(assumed);
-        let (least, greatest) =
-            ranges.reduce(|(a, b), (c, d)| (a.max(c), b.min(d))).unwrap_or((0, i128::from(u64::MAX)));
-        let (least, greatest) = match sign {
-            Sign::Positive => (least.max(1), greatest),
-            Sign::NonNegative => (least.max(0), greatest),
-            Sign::Negative => (least, greatest.min(-1)),
-            Sign::NonPositive => (least, greatest.min(0)),
-            Sign::Any | Sign::Nonzero => (least, greatest),
-        };
+        // Small and arbitrary numbers that both types have, as the case assumes.
+        let of = param.integers().unwrap_or(Integers { least: 0, greatest: u64::MAX.into() });
         let value = if random.below(2) == 0 {
-            least + i128::from(random.bits()) % (greatest - least + 1)
+            of.at_place(random.bits().into(), sign == Sign::Nonzero)
         } else {
-            (random.below(100) as i128).clamp(least, greatest)
+            (random.below(100) as i128).clamp(of.least, of.greatest)
         };
-        let value = if value == 0 && sign == Sign::Nonzero { 1 } else { value };
+        let value = if value == 0 && sign == Sign::Nonzero { of.at_place(0, true) } else { value };
         return Number::Bits(value as u64 & float::mask(8 * first.bytes()));
     };
     // Of magnitude between 1/64 and 2, with as many digits as the types have.

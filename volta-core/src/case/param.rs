@@ -201,7 +201,14 @@ impl Param {
             Elements::Permutation => of_types.within(0, i128::from(self.count()) - 1),
             Elements::Any | Elements::Distinct => of_types,
         };
-        Some(assumed.range.map_or(of, |[least, greatest]| of.within(least.into(), greatest.into())))
+        let of = assumed.range.map_or(of, |[least, greatest]| of.within(least.into(), greatest.into()));
+        Some(match assumed.sign {
+            Sign::Any | Sign::Nonzero => of,
+            Sign::Positive => of.within(1, of.greatest),
+            Sign::NonNegative => of.within(0, of.greatest),
+            Sign::Negative => of.within(of.least, -1),
+            Sign::NonPositive => of.within(of.least, 0),
+        })
     }
 
     /// The float formats of its elements on the two sides.
@@ -216,17 +223,9 @@ impl Param {
     /// Whether values of its types satisfy what is assumed of them.
     pub fn has_values(&self) -> bool {
         if let Some(of) = self.integers() {
-            let (least, greatest) = (of.least, of.greatest);
-            let has_sign = match self.sign() {
-                Sign::Any => true,
-                Sign::Positive => greatest > 0,
-                Sign::NonNegative => greatest >= 0,
-                Sign::Negative => least < 0,
-                Sign::NonPositive => least <= 0,
-                Sign::Nonzero => (least, greatest) != (0, 0),
-            };
-            let suffice = !self.is_distinct() || i128::from(self.count()) <= of.count();
-            if least > greatest || !has_sign || !suffice {
+            let (least, greatest, nonzero) = (of.least, of.greatest, self.sign() == Sign::Nonzero);
+            let suffice = !self.is_distinct() || i128::from(self.count()) <= of.places(nonzero);
+            if least > greatest || nonzero && (least, greatest) == (0, 0) || !suffice {
                 return false;
             }
         }

@@ -84,7 +84,7 @@ impl TestPoint<'_> {
             && let Some(of) = info.integers
         {
             if info.distinct {
-                return Number::integer(self.distinct(input, element, of));
+                return Number::integer(self.distinct(input, element, (of, info.sign == Sign::Nonzero)));
             }
             return assume_integer(self.integer(self.hash(input, element), element, of), info, of);
         }
@@ -149,8 +149,8 @@ impl TestPoint<'_> {
     }
 
     /// The value of an integer that no other element has.
-    fn distinct(&self, input: InputId, element: u64, of: Integers) -> i128 {
-        let (count, hash) = (of.count(), self.hash(input, u64::MAX));
+    fn distinct(&self, input: InputId, element: u64, (of, nonzero): (Integers, bool)) -> i128 {
+        let (count, hash) = (of.places(nonzero), self.hash(input, u64::MAX));
         let (first, mut step) = match self.round {
             0 => (0, 1),
             1 => (count - 1, count - 1),
@@ -159,7 +159,7 @@ impl TestPoint<'_> {
         while gcd(step.rem_euclid(count), count) != 1 {
             step += 1;
         }
-        of.least + (first + i128::from(element) * step).rem_euclid(count)
+        of.at_place(first + i128::from(element) * step, nonzero)
     }
 
     /// The value of an integer: small ones, then any bits, then extremes.

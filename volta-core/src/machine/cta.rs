@@ -198,7 +198,7 @@ pub(super) struct Cta<'l> {
 }
 
 /// For each instruction, a read of memory that no thread has written.
-pub(super) type UnwrittenReads = std::collections::BTreeMap<InstId, Site>;
+pub(super) type UnwrittenReads = std::collections::BTreeMap<u64, Site>;
 
 impl<'l> Cta<'l> {
     /// A CTA before its first step.

@@ -439,6 +439,7 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
         | SymKind::Pair(..)
         | SymKind::Packed(_)
         | SymKind::Choice(_)
+        | SymKind::Partly(_)
         | SymKind::Answer(_)
         | SymKind::Fragment { .. } => {
             // Contributions are never values of this kind (`Contribution::sum`).
@@ -465,10 +466,14 @@ fn race_between_ctas(
             Ok(run) => run,
             Err(exhausted) => return Stop::Exhausted(exhausted),
         };
-        if let Err(Stop::Fault(fault)) = run.run() {
-            return Stop::Fault(fault);
+        match run.run() {
+            Err(stop @ Stop::Fault(_)) => return stop,
+            Err(Stop::Possible(mut possible)) => {
+                possible.store = run.store;
+                return Stop::Possible(possible);
+            }
+            Ok(()) | Err(_) => runs.push(run),
         }
-        runs.push(run);
     }
     let [one, other] = &mut runs[..] else { return Stop::Defect("two CTAs run again") };
     let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
@@ -486,6 +491,23 @@ fn race_between_ctas(
         a.iter().any(|a| b.iter().any(|b| a.excludes(*b, &launch.distinct)))
     };
     let conflict = pairs.filter(|pair| !exclude(pair)).find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
+    if conflict.is_none() && ones.iter().chain(&others).any(is_narrow) {
+        // Updates that do not commute, but for which different inputs decide.
+        let place = one.spell(launch.objects.get(object), cell * 4, 4);
+        let message = format!(
+            "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other \
+             does not"
+        );
+        return Stop::Fault(Box::new(Fault::new(
+            launch.which,
+            FaultKind::Unsupported,
+            "Y7",
+            message,
+            Vec::new(),
+            None,
+        )));
+    }
     let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));
     let (mut sites, mut names) = (Vec::new(), Vec::new());
     let (accesses, kind) = match conflict {

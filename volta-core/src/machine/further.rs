@@ -130,7 +130,7 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
                 continue;
             }
             let cell = (*number, page * PAGE as u64 + first as u64 / 4);
-            let sites = sites_of(launch, linear, cell, (exact, &unwritten), wrong.3);
+            let sites = sites_of(launch, linear, cell, (exact, &unwritten, packed), wrong.3);
             let fault = output_fault(launch, at, wrong, sites);
             if survey.stands(&fault) {
                 survey.note(fault);

@@ -19,7 +19,7 @@ use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
 use super::perhaps::Accessed;
 use super::points::{KnownFloats, Recognition};
-use super::possible::{InCases, Possible, unwritten_cases};
+use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
@@ -449,13 +449,15 @@ fn attempt<'l>(
             };
             let cell = (*number, page * PAGE as u64 + first as u64 / 4);
             let sites = match &order {
-                Detector::VectorClock(exact) => sites_of(launch, linear, cell, (exact, &unwritten), wrong.3),
+                Detector::VectorClock(exact) => {
+                    sites_of(launch, linear, cell, (exact, &unwritten, &packed), wrong.3)
+                }
                 Detector::Epoch(_) => found_again(launch, options, linear, cell, wrong.3),
             };
             let origin = wrong.3;
             let fault = output_fault(launch, at, wrong, sites);
-            if let Some(Origin::Partly(partly)) = origin {
-                let mut possible = InCases::new(fault, unwritten_cases(&packed, partly), String::new());
+            if let Some(partly) = origin.and_then(Origin::number) {
+                let mut possible = InCases::new(fault, undefined_cases(&packed, partly), String::new());
                 possible.store = store;
                 return Err(Stop::Possible(Box::new(possible)));
             }
@@ -529,7 +531,7 @@ fn is_unexplained(value: Value, store: &Store) -> bool {
         SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => store.is_refused(term),
         SymKind::Pair(_, low, high) => store.is_refused(low) || store.is_refused(high),
         SymKind::Choice(_) | SymKind::Packed(_) | SymKind::Fragment { .. } => store.explains(),
-        SymKind::Answer(_) => false,
+        SymKind::Partly(_) | SymKind::Answer(_) => false,
     }
 }
 
@@ -571,21 +573,21 @@ pub(super) fn output_value(
 ) -> Result<OutputValue, WrongOutput> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
-        let (kind, rule, what) = match origin {
-            Origin::Unwritten(_) => {
-                (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
-            }
-            Origin::Partly(_) => (
+        let (kind, rule, what) = match residues.packed.leaf(origin) {
+            Origin::Unwritten(_) if origin.number().is_some() => (
                 FaultKind::Uninitialised,
                 "V6",
                 "is written, or computed from what is written, for some inputs only",
             ),
+            Origin::Unwritten(_) => {
+                (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
+            }
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
                 "is computed from a value that is not determined by the launch",
             ),
-            Origin::Invalid(_) | Origin::Doubtful(_) => {
+            Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
                 (FaultKind::Undefined, "V6", "is undefined: an operation that it depends on has no value")
             }
             Origin::Unevaluated(_) => (
@@ -651,7 +653,7 @@ pub(super) fn output_value(
             (_, SymKind::Fragment { .. }) => {
                 mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }
-            (_, SymKind::Choice(_)) => mismatch("a choice between encodings".into()),
+            (_, SymKind::Choice(_) | SymKind::Partly(_)) => mismatch("a choice between encodings".into()),
             (_, SymKind::Answer(_)) => Err((
                 FaultKind::Nondeterministic,
                 "Y9",
@@ -675,12 +677,19 @@ fn found_again(
     origin: Option<Origin>,
 ) -> Vec<Site> {
     let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
-    match (cta.run(), &cta.order) {
-        (Ok(()), Detector::VectorClock(exact)) => {
-            sites_of(launch, linear, cell, (exact, &cta.unwritten), origin)
-        }
-        _ => Vec::new(),
+    if cta.run().is_err() {
+        return Vec::new();
     }
+    let Cta { memory, packed, store, order, unwritten, .. } = &mut cta;
+    let Detector::VectorClock(exact) = order else { return Vec::new() };
+    let (tensor, slot, reader) = (&launch.tensors[cell.0 as usize], cell.1 as usize % PAGE, InstId(u32::MAX));
+    let held = memory.page(cell.0, cell.1, tensor, (packed, store), reader).0.cells[slot].whole(reader);
+    // Choices have other numbers in this run.
+    let origin = match origin {
+        Some(Origin::Partly(_)) => held.and_then(|value| packed.undefined_part(value)),
+        other => other,
+    };
+    sites_of(launch, linear, cell, (exact, unwritten, packed), origin)
 }
 
 /// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
@@ -689,7 +698,7 @@ pub(super) fn sites_of(
     launch: &Launch<'_>,
     linear: u64,
     (tensor, cell): (u32, u64),
-    (exact, unwritten): (&VectorClockDetector, &UnwrittenReads),
+    (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
     origin: Option<Origin>,
 ) -> Vec<Site> {
     let object = launch.objects.of_tensor(tensor);
@@ -700,8 +709,9 @@ pub(super) fn sites_of(
         place: launch.place(access.inst),
     });
     let read = |origin: Origin| {
-        let known = if let Origin::Unwritten(inst) = origin { unwritten.get(&inst).cloned() } else { None };
-        known.or_else(|| origin_site(launch, origin))
+        let leaf = packed.leaf(origin);
+        let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
+        noted.cloned().or_else(|| origin_site(launch, leaf))
     };
     written.into_iter().chain(origin.and_then(read)).collect()
 }

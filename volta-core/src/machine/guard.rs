@@ -4,6 +4,7 @@
 
 use super::indexed::{Indexed, indexed};
 use super::perhaps::all_of;
+use super::race::Under;
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
 use crate::number::Rational;
@@ -111,6 +112,8 @@ pub(super) struct Guards {
     narrow: bool,
     /// While an access is executed at each of several addresses: the number of literals around it.
     pub(super) around_cases: Option<u32>,
+    /// While lanes that store the same value together do so at each of several addresses ([`Under::alike`]).
+    pub(super) alike: Option<u32>,
     /// While contents are stored that are right whether or not the guard holds.
     pub(super) holds_in_contents: bool,
     /// Inputs whose elements differ from one another.
@@ -127,6 +130,7 @@ impl Guards {
             current,
             narrow: false,
             around_cases: None,
+            alike: None,
             holds_in_contents: false,
             distinct,
         }
@@ -141,6 +145,11 @@ impl Guards {
     #[inline]
     pub(super) fn are_narrow(&self) -> bool {
         self.narrow
+    }
+
+    /// The condition of an access that a lane makes.
+    pub(super) fn under(&self, lane: Lane) -> Under<'_> {
+        Under { guard: self.of(lane), guards: Some(self), alike: self.alike }
     }
 
     /// The guard of a lane.
@@ -160,15 +169,20 @@ impl Guards {
         self.narrow = guards != [Guard::ALWAYS; 32];
     }
 
-    /// Narrows the guard of a lane by one more condition.
     /// The guard of a lane, narrowed by one more condition.
     pub(super) fn narrower(&mut self, terms: Terms<'_>, lane: Lane, condition: TermId, holds: bool) -> Guard {
         self.narrowed(terms, self.current[lane], condition, holds)
     }
 
+    /// Narrows the guard of a lane by one more condition.
     pub(super) fn narrow(&mut self, terms: Terms<'_>, lane: Lane, condition: TermId, holds: bool) {
         self.current[lane] = self.narrowed(terms, self.current[lane], condition, holds);
         self.narrow |= self.current[lane] != Guard::ALWAYS;
+    }
+
+    /// The guard that holds where a literal does.
+    pub(super) fn only(&mut self, terms: Terms<'_>, literal: Literal) -> Guard {
+        self.narrowed(terms, Guard::ALWAYS, literal.condition, literal.holds)
     }
 
     /// A guard narrowed by one more condition.

@@ -299,7 +299,11 @@ impl IntTerms<'_> {
                 let half = self.lowered(encoding, 32 * which);
                 Some(self.unsigned(half, 8 * bytes.min(4)))
             }
-            SymKind::Real(..) | SymKind::Pair(..) | SymKind::Answer(_) | SymKind::Fragment { .. } => None,
+            SymKind::Real(..)
+            | SymKind::Pair(..)
+            | SymKind::Partly(_)
+            | SymKind::Answer(_)
+            | SymKind::Fragment { .. } => None,
         }
     }
 

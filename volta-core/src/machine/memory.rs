@@ -209,7 +209,11 @@ pub(super) fn initial_cell(
         }
     };
     match bytes {
-        4 => Cell::of(value(cell)),
+        // Whoever reads it first is told, not whoever first touched its page.
+        4 => match value(cell) {
+            Value::Undefined(Origin::Unwritten(_)) => Cell::UNWRITTEN,
+            value @ (Value::Bits(_) | Value::Sym(_) | Value::Undefined(_)) => Cell::of(value),
+        },
         8 => {
             let whole = packed.split(value(cell / 2), 8);
             match int_terms::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {

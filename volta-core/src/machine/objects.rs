@@ -248,6 +248,13 @@ impl Objects {
         self.iter().find(|(_, object)| is_it(object)).map(|(number, _)| number)
     }
 
+    /// The first and the last offset in an object whose address lies in its slot, inside of it or not.
+    pub(super) fn slot(object: &Object) -> [i128; 2] {
+        let bits = if narrow_index(object.space).is_some() { NARROW_SHIFT } else { GLOBAL_SHIFT };
+        let within = i128::from(object.base & ((1 << bits) - 1));
+        [-within, (1 << bits) - 1 - within]
+    }
+
     /// The object whose slot holds an address of `space` (not generic), and the offset in it, which may lie
     /// before its start or past its end.
     #[inline]

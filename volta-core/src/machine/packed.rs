@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::value::{Origin, Sym, SymKind, Value};
@@ -24,7 +24,7 @@ pub(super) struct PackedPart {
 /// A few values side by side, least significant first.
 pub(super) type PackedParts = SmallVec<[PackedPart; 4]>;
 
-/// A select of two integers by a condition. Invariant: the arms are bits or choices.
+/// A select of two values by a condition. Invariant: the arms are bits or choices, or one arm at least is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Choice {
     pub(super) condition: TermId,
@@ -40,14 +40,6 @@ pub(super) struct Answer {
     pub(super) asked: u32,
     pub(super) if_over: u64,
     pub(super) if_not: u64,
-}
-
-/// Contents of memory that a condition chooses, of which one is not defined.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Partly {
-    pub(super) condition: TermId,
-    pub(super) then: Cell,
-    pub(super) otherwise: Cell,
 }
 
 /// Operations are applied to at most this many combinations of arms.
@@ -66,17 +58,20 @@ pub(super) struct PackedValues {
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
     answers: Vec<Answer>,
-    partly: Vec<Partly>,
+    /// Whether some choice has an undefined arm.
+    are_partly: bool,
     /// Conditions that may have no value (V8): a choice by one of them is kept even if its arms are equal.
     lacking: FxHashSet<TermId>,
+    /// The select of two doubles, by its condition and arms: both halves of it are halves of one term.
+    pub(super) selects: FxHashMap<[TermId; 3], TermId>,
 }
 
 impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
         let by_value = self.choices.len() * size_of::<Choice>() + self.answers.len() * size_of::<Answer>();
-        let by_value = by_value + self.partly.len() * size_of::<Partly>();
-        (self.packs.len() * 80 + by_value + self.lacking.capacity() * 8) as u64
+        (self.packs.len() * 80 + by_value + (self.lacking.capacity() + 2 * self.selects.capacity()) * 8)
+            as u64
     }
 
     /// The choice at a symbolic value's index.
@@ -84,12 +79,13 @@ impl PackedValues {
         self.choices[index as usize]
     }
 
-    /// The choice that a value stands for.
+    /// The choice between integers that a value stands for.
     pub(super) fn as_choice(&self, value: Value) -> Option<Choice> {
         let Value::Sym(sym) = value else { return None };
         match sym.kind() {
             SymKind::Choice(index) => Some(self.choice(index)),
-            SymKind::Real(..)
+            SymKind::Partly(_)
+            | SymKind::Real(..)
             | SymKind::Half64(..)
             | SymKind::Int(..)
             | SymKind::Pair(..)
@@ -110,15 +106,31 @@ impl PackedValues {
         number_of(self.answers.len() - 1)
     }
 
-    /// Adds contents that are not defined in one of two cases; returns their number.
-    pub(super) fn partly(&mut self, partly: Partly) -> u32 {
-        self.partly.push(partly);
-        number_of(self.partly.len() - 1)
+    /// The choice with an undefined arm that a value stands for.
+    pub(super) fn as_partly(&self, value: Value) -> Option<Choice> {
+        Some(self.choice(value.as_partly()?))
     }
 
-    /// The contents with that number.
-    pub(super) fn partly_at(&self, number: u32) -> Partly {
-        self.partly[number as usize]
+    /// Why a value is undefined: of an undefined arm of a choice, why that one is.
+    pub(super) fn leaf(&self, origin: Origin) -> Origin {
+        let (mut seen, mut work, mut kept) = (FxHashSet::default(), vec![origin], None);
+        while let Some(origin) = work.pop() {
+            let Some(index) = origin.number() else {
+                kept = Some(kept.map_or(origin, |kept: Origin| kept.or(origin)));
+                continue;
+            };
+            if seen.insert(index) {
+                let Choice { then, otherwise, .. } = self.choice(index);
+                // The first arm comes first.
+                work.extend([otherwise, then].into_iter().filter_map(|arm| self.undefined_part(arm)));
+            }
+        }
+        kept.unwrap_or(origin)
+    }
+
+    /// Whether some choice has an undefined arm.
+    pub(super) fn are_partly(&self) -> bool {
+        self.are_partly
     }
 
     /// Applies an operation on integers to every combination of arms of its operands, and joins the results with
@@ -177,8 +189,16 @@ impl PackedValues {
         if choice.then == choice.otherwise && !self.may_lack(choice.condition) {
             return choice.then;
         }
+        let undefined = [choice.then, choice.otherwise].map(|arm| self.undefined_part(arm));
         self.choices.push(choice);
-        Value::Sym(Sym::choice(self.choices.len() - 1))
+        let index = self.choices.len() - 1;
+        match undefined {
+            [None, None] => Value::Sym(Sym::choice(index)),
+            [Some(_), None] | [None, Some(_)] | [Some(_), Some(_)] => {
+                self.are_partly = true;
+                Value::Sym(Sym::partly(index))
+            }
+        }
     }
 
     /// Notes that a condition may have no value.
@@ -225,6 +245,8 @@ impl PackedValues {
             }
             SymKind::Int(own, _) => own,
             SymKind::Choice(_) | SymKind::Answer(_) => bytes,
+            SymKind::Partly(_) if self.fits(value, bytes) => bytes,
+            SymKind::Partly(_) => 8,
         };
         let mut out: PackedParts = smallvec![PackedPart { value, bytes: own }];
         if own < bytes {
@@ -340,7 +362,13 @@ impl PackedValues {
                             PackedPart { value: Value::Bits(bits), bytes: to - from }
                         }
                         Value::Undefined(_) => PackedPart { value: piece.value, bytes: to - from },
-                        Value::Sym(_) => return Err(SplitsValue),
+                        Value::Sym(_) => match piece.value.as_partly() {
+                            Some(index) => {
+                                let value = Value::Undefined(Origin::Partly(index));
+                                PackedPart { value, bytes: to - from }
+                            }
+                            None => return Err(SplitsValue),
+                        },
                     }
                 });
             }
@@ -352,13 +380,16 @@ impl PackedValues {
     /// Parts that one condition chooses, or that are bits, as one choice between joined arms: a chosen f64 lies in
     /// memory as two words, each of them a choice.
     fn joined_choice(&mut self, pieces: &[PackedPart]) -> Option<Choice> {
-        let condition = pieces.iter().find_map(|piece| self.as_choice(piece.value))?.condition;
+        let is_partly = pieces.first()?.value.as_partly().is_some();
+        let chosen =
+            |this: &Self, value| if is_partly { this.as_partly(value) } else { this.as_choice(value) };
+        let condition = pieces.iter().find_map(|piece| chosen(self, piece.value))?.condition;
         let mut arms = [PackedParts::new(), PackedParts::new()];
         for piece in pieces {
-            let values = match (piece.value, self.as_choice(piece.value)) {
+            let values = match (piece.value, chosen(self, piece.value)) {
                 (_, Some(choice)) if choice.condition == condition => [choice.then, choice.otherwise],
-                (Value::Bits(_), _) => [piece.value; 2],
-                (Value::Sym(_) | Value::Undefined(_), _) => return None,
+                (Value::Bits(_), _) if !is_partly => [piece.value; 2],
+                (Value::Bits(_) | Value::Sym(_) | Value::Undefined(_), _) => return None,
             };
             for (arm, value) in arms.iter_mut().zip(values) {
                 arm.push(PackedPart { value, bytes: piece.bytes });
@@ -437,7 +468,7 @@ impl PackedValues {
 
     /// The low bytes of concrete values, choices and answers; other values unchanged.
     pub(super) fn narrowed(&mut self, value: Value, bytes: u32) -> Value {
-        if let Some(Choice { condition, then, otherwise }) = self.as_choice(value) {
+        if let Some(Choice { condition, then, otherwise }) = self.as_choice(value).or(self.as_partly(value)) {
             if self.fits(value, bytes) {
                 return value;
             }
@@ -472,7 +503,7 @@ impl PackedValues {
                 let Answer { if_over, if_not, .. } = self.answer(index);
                 (if_over | if_not) & !low_bytes(bytes) == 0
             }
-            SymKind::Choice(index) => {
+            SymKind::Choice(index) | SymKind::Partly(index) => {
                 let Choice { then, otherwise, .. } = self.choices[index as usize];
                 [then, otherwise].into_iter().all(|arm| match arm {
                     Value::Bits(bits) => bits & !low_bytes(bytes) == 0,
@@ -517,6 +548,7 @@ impl PackedValues {
             | SymKind::Half64(..)
             | SymKind::Pair(..)
             | SymKind::Choice(_)
+            | SymKind::Partly(_)
             | SymKind::Answer(_)
             | SymKind::Fragment { .. } => false,
         }
@@ -541,6 +573,7 @@ impl PackedValues {
                     let parts = self.packs[index as usize].iter();
                     parts.filter_map(|piece| self.undefined_part(piece.value)).reduce(Origin::or)
                 }
+                SymKind::Partly(index) => Some(Origin::Partly(index)),
                 SymKind::Real(..)
                 | SymKind::Half64(..)
                 | SymKind::Int(..)
@@ -583,11 +616,17 @@ impl Cell {
         }
     }
 
+    /// The cell's value, if it is all symbolic.
+    #[inline]
+    pub(super) fn symbolic(self) -> Option<Value> {
+        (self.0 >> 56 != 0).then(|| Value::Sym(Sym::from_raw(self.0)))
+    }
+
     /// The whole cell, if it is all concrete or all symbolic.
     #[inline]
     pub(super) fn whole(self, reader: InstId) -> Option<Value> {
-        if self.0 >> 56 != 0 {
-            return Some(Value::Sym(Sym::from_raw(self.0)));
+        if let Some(value) = self.symbolic() {
+            return Some(value);
         }
         match self.0 & Self::ALL_WRITTEN {
             Self::ALL_WRITTEN => Some(Value::Bits(self.0 & 0xffff_ffff)),

@@ -3,17 +3,21 @@
 
 use super::cta::{Cta, Stop};
 use super::guard::{Guard, Literal};
-use super::packed::{Cell, PackedValues, Partly};
+use super::packed::{Choice, PackedValues};
 use super::perhaps::all_of;
-use super::value::{Origin, Value};
+use super::value::Origin;
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::InstId;
 use crate::term::{Store, TermId, TermOp};
 use crate::verdict::{Fault, FaultKind};
+use std::mem::discriminant;
 
 /// At most so many of the cases in which a fault happens are looked at.
 const MOST_CASES: usize = 64;
+
+/// So many paths of choices are followed to these cases.
+const MOST_PATHS: usize = 4096;
 
 /// At most so many of the conditions of a fault are told, the innermost ones.
 const MOST_TOLD: usize = 3;
@@ -88,12 +92,12 @@ impl Cta<'_> {
         self.possibly_in(fault, vec![literals])
     }
 
-    /// A fault whose message tells one of the literals under which it happens; the others are those of a guard.
+    /// A fault that happens under a guard and where some literals hold, of which its message tells.
     #[cold]
-    pub(super) fn possibly_besides(&self, fault: Fault, guard: Guard, literal: Literal) -> Stop {
+    pub(super) fn possibly_besides(&self, fault: Fault, guard: Guard, besides: &[Literal]) -> Stop {
         let mut literals = self.guards.literals(guard).to_vec();
         let told = self.in_words(&literals);
-        literals.push(literal);
+        literals.extend(besides);
         Stop::Possible(Box::new(InCases::new(fault, vec![literals], told)))
     }
 
@@ -120,39 +124,35 @@ impl Cta<'_> {
         told.join(" and ")
     }
 
-    /// The fault of using memory that is written for some inputs only: it happens for the others.
+    /// The fault of using a value that is undefined for some inputs only: it happens for these.
     #[cold]
-    pub(super) fn where_unwritten(&self, fault: Fault, partly: u32, guard: Guard) -> Stop {
-        let mut cases = unwritten_cases(&self.packed, partly);
+    pub(super) fn where_undefined(&self, fault: Fault, partly: u32, guard: Guard) -> Stop {
+        let mut cases = undefined_cases(&self.packed, partly);
         let literals = self.guards.literals(guard);
         cases.iter_mut().for_each(|case| case.extend_from_slice(&literals));
         self.possibly_in(fault, cases)
     }
 }
 
-/// The cases in which memory is not written.
-pub(super) fn unwritten_cases(packed: &PackedValues, partly: u32) -> Cases {
-    let mut cases = Cases::new();
+/// The cases in which a choice takes an undefined arm: one of the kind that is told of it.
+pub(super) fn undefined_cases(packed: &PackedValues, partly: u32) -> Cases {
+    let kind = discriminant(&packed.leaf(Origin::Partly(partly)));
+    let (mut cases, mut left) = (Cases::new(), MOST_PATHS);
     let mut work = vec![(partly, Vec::new())];
-    while let Some((partly, so_far)) = work.pop() {
-        let Partly { condition, then, otherwise } = packed.partly_at(partly);
-        for (cell, holds) in [(then, true), (otherwise, false)] {
+    while let (Some((partly, so_far)), 1..) = (work.pop(), left) {
+        left -= 1;
+        let Choice { condition, then, otherwise } = packed.choice(partly);
+        for (arm, holds) in [(then, true), (otherwise, false)] {
             let mut case: Vec<Literal> = so_far.clone();
             case.push(Literal { condition, holds });
-            match cell.whole(InstId(u32::MAX)) {
-                Some(Value::Undefined(Origin::Partly(inner))) => work.push((inner, case)),
-                _ if is_defined(cell, packed) => {}
-                _ if cases.len() == MOST_CASES => return cases,
-                _ => cases.push(case),
+            match packed.undefined_part(arm) {
+                Some(Origin::Partly(inner)) => work.push((inner, case)),
+                Some(origin) if discriminant(&origin) == kind && cases.len() < MOST_CASES => cases.push(case),
+                Some(_) | None => {}
             }
         }
     }
     cases
-}
-
-fn is_defined(cell: Cell, packed: &PackedValues) -> bool {
-    let pieces = cell.pieces(packed, InstId(u32::MAX));
-    pieces.iter().all(|piece| packed.undefined_part(piece.value).is_none())
 }
 
 /// Whether a fault is one of the kernel, rather than something that Volta cannot do.

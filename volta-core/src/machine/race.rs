@@ -54,11 +54,20 @@ pub(super) struct Under<'g> {
     pub(super) guard: Guard,
     /// The meaning of guards, where there are any.
     pub(super) guards: Option<&'g Guards>,
+    /// Of a store by one of several lanes that store the same value together, wherever they do: the number of the first
+    /// access that one of them may have recorded. Nothing else has been recorded since.
+    pub(super) alike: Option<u32>,
 }
 
 impl Under<'_> {
     /// For all inputs.
-    pub(super) const ALWAYS: Under<'static> = Under { guard: Guard::ALWAYS, guards: None };
+    pub(super) const ALWAYS: Under<'static> = Under { guard: Guard::ALWAYS, guards: None, alike: None };
+
+    /// Whether an earlier access is a store of the same value, together with this one (rule Y1).
+    fn are_alike(self, earlier: &Access) -> bool {
+        // Accesses are counted up to the largest number.
+        self.alike.is_some_and(|first| first < u32::MAX && earlier.sequence >= first)
+    }
 
     /// Whether an earlier access is not made by any input by which this one is made.
     fn excludes(self, earlier: &Access) -> bool {
@@ -82,6 +91,8 @@ pub(super) struct VectorClockDetector {
     changes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether accesses are ordered by these alone.
     pub(super) relied_on_parts: Cell<bool>,
+    /// Whether lanes have stored the same value to one place together.
+    pub(super) met_alike: Cell<bool>,
     operations: Operations,
     recorded: u32,
     /// The number of thread numbers of a CTA.
@@ -106,6 +117,7 @@ impl VectorClockDetector {
             parts: FxHashMap::default(),
             changes: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
+            met_alike: Cell::new(false),
             operations: Operations::default(),
             recorded: 0,
             strict_proxies,
@@ -220,12 +232,20 @@ impl VectorClockDetector {
             if under.excludes(earlier) {
                 return None;
             }
-            self.conflict(&history.reads, (earlier, earlier_writes), (later, writes))
+            let conflict = self.conflict(&history.reads, (earlier, earlier_writes), (later, writes))?;
+            let are_alike = under.are_alike(earlier);
+            self.met_alike.set(self.met_alike.get() | are_alike);
+            (!are_alike).then_some(conflict)
         };
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
         let reads = || history.reads_for(later.thread).iter();
         let with_read = || reads().find_map(|earlier| conflict(earlier, false));
         with_write.or_else(|| if writes { with_read() } else { None }).map_or(Ok(()), Err)
+    }
+
+    /// The number of the next access that is recorded.
+    pub(super) fn next(&self) -> u32 {
+        self.recorded
     }
 
     /// The access that a thread makes now.
@@ -265,13 +285,14 @@ impl VectorClockDetector {
     /// instruction that happens for all inputs.
     pub(super) fn access_anyway(
         &mut self,
-        guard: Guard,
+        under: Under<'_>,
         place: (u32, u64),
         (thread, agent): (u32, Agent),
         bytes: u8,
         inst: InstId,
         writes: bool,
     ) -> Vec<Conflict> {
+        let guard = under.guard;
         let mut conflicts: Vec<Conflict> = Vec::new();
         let by = self.operations.performers(thread, agent);
         if let Some(history) = self.cells.get(place) {
@@ -280,7 +301,7 @@ impl VectorClockDetector {
                 let reads = if writes { &history.reads[..] } else { &[] };
                 let earlier = history.writes.iter().map(|access| (access, true));
                 for (earlier, earlier_writes) in earlier.chain(reads.iter().map(|access| (access, false))) {
-                    let happen = [earlier.guard, guard] == [Guard::ALWAYS; 2];
+                    let happen = [earlier.guard, guard] == [Guard::ALWAYS; 2] && !under.are_alike(earlier);
                     if happen && conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
                         let earlier = (earlier, earlier_writes);
                         conflicts.extend(self.conflict(&history.reads, earlier, (&later, writes)));
@@ -655,7 +676,7 @@ mod tests {
         let mut exact = VectorClockDetector::new(4, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
             let found = exact.access_anyway(
-                Guard::ALWAYS,
+                Under::ALWAYS,
                 (0, 0),
                 (thread, Agent::Thread),
                 0b1111,

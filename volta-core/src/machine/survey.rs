@@ -84,7 +84,8 @@ impl Survey {
     pub(super) fn is_in_doubt(&self, origin: Origin) -> bool {
         match origin {
             Origin::Doubtful(_) => true,
-            Origin::Unwritten(_) | Origin::Partly(_) => self.lacks_stores,
+            Origin::Unwritten(_) => self.lacks_stores,
+            Origin::Partly(_) => self.lacks_stores || self.doubts,
             // Values lose their origin in matrices, for example.
             Origin::Invalid(_) => self.doubts,
             Origin::Unpredictable(_) | Origin::Unevaluated(_) | Origin::State(_) | Origin::Columns(_) => {

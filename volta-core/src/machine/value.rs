@@ -28,6 +28,9 @@ pub(super) enum SymKind {
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
+    /// One of two values, by a condition, of which one is undefined: an index into the CTA's table of choices. What is
+    /// computed from it is undefined ([`Origin::Partly`]).
+    Partly(u32),
     /// One of two integers, by whether a phase of an mbarrier was over when it was tested: an index into the CTA's
     /// table of answers.
     Answer(u32),
@@ -50,6 +53,7 @@ const TAG_PACKED: u64 = 32;
 const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
 const TAG_ANSWER: u64 = 35;
+const TAG_PARTLY: u64 = 36;
 const TAG_PAIR: u64 = 40;
 /// Number of 16-bit formats, which come first among all formats.
 const PAIRED: u64 = 2;
@@ -96,6 +100,10 @@ impl Sym {
 
     pub(super) fn choice(index: usize) -> Sym {
         Sym(TAG_CHOICE << TAG_SHIFT | index as u64)
+    }
+
+    pub(super) fn partly(index: usize) -> Sym {
+        Sym(TAG_PARTLY << TAG_SHIFT | index as u64)
     }
 
     pub(super) fn answer(index: u32) -> Sym {
@@ -169,6 +177,7 @@ impl Sym {
             }
             TAG_PACKED => SymKind::Packed(payload as u32),
             TAG_ANSWER => SymKind::Answer(payload as u32),
+            TAG_PARTLY => SymKind::Partly(payload as u32),
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
                 place: (payload >> 8) as u8,
@@ -220,7 +229,8 @@ pub(super) enum Origin {
     /// An address of tensor memory, with this first column, as `tcgen05.alloc` stores it (rule Y14): only loads of the
     /// whole address read it.
     Columns(u32),
-    /// Memory that was written only where a condition holds, by number (rule S1).
+    /// An operand that is undefined where a condition holds, by its index in the table of choices (rule S1). The result
+    /// is undefined there at least.
     Partly(u32),
 }
 
@@ -256,6 +266,20 @@ impl Origin {
             Origin::Partly(word as u32)
         } else {
             Origin::Unwritten(inst)
+        }
+    }
+
+    /// The index of the choice in which there is an undefined operand.
+    pub(super) fn number(self) -> Option<u32> {
+        if let Origin::Partly(number) = self { Some(number) } else { None }
+    }
+
+    /// Whether a select of a value with this origin is undefined only where it takes it. Doubt must not be forgotten,
+    /// no fault is claimed of what is not supported, and states and columns only move.
+    pub(super) fn is_by_case(self) -> bool {
+        match self {
+            Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Partly(_) => true,
+            Origin::Doubtful(_) | Origin::State(_) | Origin::Unevaluated(_) | Origin::Columns(_) => false,
         }
     }
 
@@ -302,6 +326,15 @@ impl Value {
             Value::Bits(bits) => Some((bits, false)),
             Value::Sym(sym) => Some((sym.raw(), true)),
             Value::Undefined(_) => None,
+        }
+    }
+
+    /// The index of the choice between two values of which one is undefined, if it is one.
+    #[inline]
+    pub(super) fn as_partly(self) -> Option<u32> {
+        match self {
+            Value::Sym(sym) if sym.0 >> TAG_SHIFT == TAG_PARTLY => Some((sym.0 & Sym::PAYLOAD) as u32),
+            Value::Sym(_) | Value::Bits(_) | Value::Undefined(_) => None,
         }
     }
 }
@@ -432,6 +465,7 @@ mod tests {
         assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
         assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+        assert_eq!(Sym::partly(9).kind(), SymKind::Partly(9));
         assert_eq!(Sym::answer(9).kind(), SymKind::Answer(9));
     }
 

@@ -61,15 +61,19 @@ impl Update {
         }
     }
 
-    /// Whether the update by this operand leaves every word as it is.
-    pub(super) fn is_neutral(self, by: Src) -> bool {
-        let (Update::Integer(op, ty), Src::Imm(by)) = (self, by) else { return false };
-        let (by, mask) = (by & ty.width.mask(), ty.width.mask());
+    /// The operand that leaves every location as it is, as bits.
+    pub(crate) fn neutral(self) -> Option<u64> {
+        let (op, ty) = match self {
+            Update::Real(_) | Update::RealInWord { .. } => return Some(0),
+            Update::Extreme { .. } => return None,
+            Update::Integer(op, ty) => (op, ty),
+        };
+        let (mask, largest) = (ty.width.mask(), ty.width.mask() >> 1);
         match op {
-            Int2::Add | Int2::Or | Int2::Xor => by == 0,
-            Int2::And => by == mask,
-            Int2::Max => by == if ty.signed { mask / 2 + 1 } else { 0 },
-            Int2::Min => by == if ty.signed { mask / 2 } else { mask },
+            Int2::Add | Int2::Or | Int2::Xor => Some(0),
+            Int2::And => Some(mask),
+            Int2::Max => Some(if ty.signed { largest + 1 } else { 0 }),
+            Int2::Min => Some(if ty.signed { largest } else { mask }),
             Int2::Sub
             | Int2::AddSat
             | Int2::SubSat
@@ -83,8 +87,14 @@ impl Update {
             | Int2::Shl
             | Int2::Shr
             | Int2::MaskClamp
-            | Int2::MaskWrap => false,
+            | Int2::MaskWrap => None,
         }
+    }
+
+    /// Whether the update by this operand leaves every word as it is.
+    pub(super) fn is_neutral(self, by: Src) -> bool {
+        let (Update::Integer(_, ty), Src::Imm(by)) = (self, by) else { return false };
+        self.neutral() == Some(by & ty.width.mask())
     }
 
     /// The size in bytes of what it updates.

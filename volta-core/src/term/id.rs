@@ -67,6 +67,21 @@ impl Integers {
         (self.greatest - self.least + 1).max(1)
     }
 
+    /// How many they are, without zero where it is not one of them; at least 1.
+    pub fn places(self, nonzero: bool) -> i128 {
+        (self.count() - i128::from(nonzero && self.has_zero())).max(1)
+    }
+
+    /// The one at a place in their order, around the end; zero has no place where it is not one of them.
+    pub fn at_place(self, place: i128, nonzero: bool) -> i128 {
+        let value = self.least + place.rem_euclid(self.places(nonzero));
+        value + i128::from(nonzero && self.has_zero() && value >= 0)
+    }
+
+    fn has_zero(self) -> bool {
+        self.least <= 0 && self.greatest >= 0
+    }
+
     /// The one of them that differs from an integer by a multiple of their number.
     pub fn wrapped(self, value: i128) -> i128 {
         self.least + (value - self.least).rem_euclid(self.count())

@@ -172,7 +172,7 @@ fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script 
              (assert (= (real.exp2 0.0) 1.0))\n",
         );
     }
-    for (input, element) in used {
+    for &(input, element) in &used {
         let symbol = input_symbol(inputs, input, element);
         let _ = writeln!(text, "(declare-const {symbol} Real)");
         let _ = match inputs.get(input.index()).map_or(Sign::Any, |input| input.sign) {
@@ -191,6 +191,14 @@ fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script 
             let least = decimal(of.least);
             let range = format!("(<= {least} {symbol} {}.0)", of.greatest);
             let _ = writeln!(text, "(assert (and (is_int {symbol}) {range}))");
+        }
+    }
+    for (at, _) in inputs.iter().enumerate().filter(|(_, input)| input.distinct) {
+        let elements = used.iter().filter(|(input, _)| input.index() == at);
+        let symbols: Vec<String> =
+            elements.map(|(input, element)| input_symbol(inputs, *input, *element)).collect();
+        if symbols.len() > 1 {
+            let _ = writeln!(text, "(assert (distinct {}))", symbols.join(" "));
         }
     }
     text.push_str(body);

@@ -173,3 +173,18 @@ fn each_element_has_a_question_of_its_own() {
         assert_eq!(about.text.matches(what).count(), count, "{what}");
     }
 }
+
+#[test]
+fn elements_of_a_distinct_input_are_distinct() {
+    let mut store = Store::new();
+    let sum = store.apply(TermOp::Add, &[x(0), x(2)], InstId(0));
+    let [any, mut distinct] = [inputs(), inputs()];
+    distinct[0].distinct = true;
+    let text = |inputs: &[InputInfo]| {
+        let element = ElementPair { reference: (&store, sum), opt: (&store, x(1)) };
+        script(&[("y[0]".into(), element)], inputs, Settings::default()).expect("it can be written").text
+    };
+    let assertion = "(assert (distinct |x[0]| |x[1]| |x[2]|))\n";
+    assert!(text(&distinct).contains(assertion));
+    assert_eq!(text(&distinct).replace(assertion, ""), text(&any));
+}

@@ -217,13 +217,16 @@ impl Cta<'_> {
         (offset, bytes): (u64, u32),
         value: Value,
     ) {
-        let reader = at.pc;
-        if self.packed.undefined_part(value) == Some(Origin::Unwritten(reader))
-            && !self.unwritten.contains_key(&reader)
-        {
-            let place = self.spell_by(at.object, (offset, bytes), self.element_bytes(reader));
-            let site = self.site(format!("reads {place}, which nothing has written"), warp, lane, at.pc);
-            self.unwritten.insert(reader, site);
+        let Some(origin) = self.packed.undefined_part(value) else { return };
+        let how = match (origin, self.packed.leaf(origin)) {
+            (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only",
+            (Origin::Unwritten(reader), _) if reader == at.pc => "which nothing has written",
+            (_, _) => return,
+        };
+        if !self.unwritten.contains_key(&origin.raw()) {
+            let place = self.spell_by(at.object, (offset, bytes), self.element_bytes(at.pc));
+            let site = self.site(format!("reads {place}, {how}"), warp, lane, at.pc);
+            self.unwritten.insert(origin.raw(), site);
         }
     }
 

@@ -107,7 +107,7 @@ impl<'l> Cta<'l> {
         Ok(true)
     }
 
-    /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined.
+    /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined for all inputs.
     #[inline]
     pub(in super::super) fn own_word<const B: usize>(
         &self,
@@ -119,7 +119,8 @@ impl<'l> Cta<'l> {
     ) -> Option<Value> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
         let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
-        self.packed.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
+        let is_defined = |word: &Value| !matches!(word, Value::Undefined(_)) && word.as_partly().is_none();
+        self.packed.part(cell, 0, 4).filter(is_defined)
     }
 
     /// The words of the elements at some places, if they belong to a read-only input.

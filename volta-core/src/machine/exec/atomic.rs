@@ -12,45 +12,9 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Address, Clamp, InstId, Int2, Precision, RegId, Scope, Space, Src, Strong, Update};
+use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Strong, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
-
-/// The operand that leaves every location as it is, as bits.
-fn neutral(update: Update) -> Option<Value> {
-    let bits = match update {
-        Update::Real(_) | Update::RealInWord { .. } => 0,
-        Update::Extreme { .. } => return None,
-        Update::Integer(op, ty) => {
-            let mask = ty.width.mask();
-            let half = mask >> 1;
-            match (op, ty.signed) {
-                (Int2::Add | Int2::Or | Int2::Xor, _) | (Int2::Max, false) => 0,
-                (Int2::And, _) | (Int2::Min, false) => mask,
-                (Int2::Min, true) => half,
-                (Int2::Max, true) => mask & !half,
-                (
-                    Int2::Sub
-                    | Int2::AddSat
-                    | Int2::SubSat
-                    | Int2::MulLo
-                    | Int2::MulHi
-                    | Int2::MulWide
-                    | Int2::Mul24Lo
-                    | Int2::Mul24Hi
-                    | Int2::Div
-                    | Int2::Rem
-                    | Int2::Shl
-                    | Int2::Shr
-                    | Int2::MaskClamp
-                    | Int2::MaskWrap,
-                    _,
-                ) => return None,
-            }
-        }
-    };
-    Some(Value::Bits(bits))
-}
 
 impl Cta<'_> {
     /// Executes an atomic operation lane by lane, since several lanes may update one location.
@@ -107,7 +71,8 @@ impl Cta<'_> {
         // Under a condition, the operand is one that changes nothing where the condition does not hold. Otherwise the
         // order of updates would show in the form of the sum.
         let narrow = self.guards.of(lane) != Guard::ALWAYS;
-        let nothing = if narrow { neutral(update) } else { None };
+        let nothing = if narrow { update.neutral().map(Value::Bits) } else { None };
+        let given = by;
         let by = match nothing {
             Some(nothing) => {
                 let by = self.value_under_guard(warp, lane, pc, by, nothing)?;
@@ -116,8 +81,12 @@ impl Cta<'_> {
             None => by,
         };
         let old = self.held_value(warp, lane, at, offset, update.bytes())?;
-        let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
-        self.guards.holds_in_contents = nothing.is_some();
+        // Where it is defined only under the condition, it is updated only there.
+        let is_partly = narrow && self.packed.undefined_part(old).is_some();
+        let (old, operand) =
+            if is_partly { (self.value_under(old, self.guards.of(lane)), given) } else { (old, by) };
+        let new = self.updated(update, old, operand, pc).map_err(|held| mismatch(self, warp, held))?;
+        self.guards.holds_in_contents = nothing.is_some() && !is_partly;
         let stored = self.store_value(warp, lane, at, offset, update.bytes(), new);
         self.guards.holds_in_contents = false;
         stored?;

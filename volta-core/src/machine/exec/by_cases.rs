@@ -2,11 +2,11 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::{Cta, Detector, Stop};
 use super::super::guard::{Bounds, Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
-use super::super::objects::{locate, owned, pretty_name};
+use super::super::objects::{Objects, locate, owned, pretty_name};
 use super::super::packed::low_bytes;
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
@@ -62,25 +62,64 @@ impl Cta<'_> {
             return Ok(LaneMask::NONE);
         }
         let mut done = LaneMask::NONE;
-        for lane in symbolic {
-            let address = warp.register(base).get(lane);
-            self.check_index(warp, lane, inst, pc)?;
-            let mut left = MAX_ADDRESSES;
-            let Some(places) = self.places(lane, address, &mut left) else { continue };
-            let access = Access { inst, pc, base, targets };
-            self.guards.around_cases = Some(self.guards.depth(self.guards.of(lane)));
-            let values = self.access_in_each(warp, lane, &places, access);
-            self.guards.around_cases = None;
-            let values = values?;
-            warp.register_mut(base).set(lane, address);
-            for (target, value) in targets.iter().zip(values) {
-                if let Some(target) = target {
-                    warp.register_mut(*target).set(lane, value);
-                }
-            }
-            done |= LaneMask::of(lane);
+        for lanes in self.storing_alike(warp, symbolic, inst) {
+            self.guards.alike = match &self.order {
+                Detector::VectorClock(exact) if lanes.only().is_none() => Some(exact.next()),
+                Detector::VectorClock(_) | Detector::Epoch(_) => None,
+            };
+            let accessed = lanes.iter().try_for_each(|lane| -> Result<(), Stop> {
+                done |= self.access_of_lane(warp, lane, inst, pc, (base, targets))?;
+                Ok(())
+            });
+            self.guards.alike = None;
+            accessed?;
         }
         Ok(done)
+    }
+
+    fn access_of_lane(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        inst: &Inst,
+        pc: InstId,
+        (base, targets): (RegId, &[Option<RegId>]),
+    ) -> Result<LaneMask, Stop> {
+        let address = warp.register(base).get(lane);
+        self.check_index(warp, lane, inst, pc)?;
+        let mut left = MAX_ADDRESSES;
+        let Some(places) = self.places(lane, address, &mut left) else { return Ok(LaneMask::NONE) };
+        let access = Access { inst, pc, base, targets };
+        self.guards.around_cases = Some(self.guards.depth(self.guards.of(lane)));
+        let values = self.access_in_each(warp, lane, &places, access);
+        self.guards.around_cases = None;
+        for (target, value) in targets.iter().zip(values?) {
+            if let Some(target) = target {
+                warp.register_mut(*target).set(lane, value);
+            }
+        }
+        Ok(LaneMask::of(lane))
+    }
+
+    /// Groups of lanes that store the same value together, wherever they do (rule Y1); each of the lanes is in one.
+    fn storing_alike(&mut self, warp: &Warp, mut left: LaneMask, inst: &Inst) -> Vec<LaneMask> {
+        let stored = if let Op::Store { a, width, .. } = &inst.op { Some((a, *width)) } else { None };
+        let Some((a, width)) = stored.filter(|_| !self.options.rules.strict_stores) else {
+            return left.iter().map(LaneMask::of).collect();
+        };
+        let mut groups = Vec::new();
+        while !left.is_empty() {
+            let first = left.first();
+            let mut alike = LaneMask::of(first);
+            for lane in left & !alike {
+                if self.store_alike(warp, (first, lane), width, a) {
+                    alike.insert(lane);
+                }
+            }
+            left &= !alike;
+            groups.push(alike);
+        }
+        groups
     }
 
     /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
@@ -105,12 +144,15 @@ impl Cta<'_> {
         if last < 0 {
             return Ok(());
         }
-        // `first + scale · index` lies between 0 and `last`.
-        let (least, greatest) = match scale {
-            0 => return Ok(()),
-            1.. => ((scale - 1 - first).div_euclid(scale), (last - first).div_euclid(scale)),
-            _ => ((first - last - scale - 1).div_euclid(-scale), first.div_euclid(-scale)),
+        if scale == 0 {
+            return Ok(());
+        }
+        // The indices for which `first + scale · index` lies between two offsets.
+        let between = |low: i128, high: i128| match scale {
+            1.. => ((low - first + scale - 1).div_euclid(scale), (high - first).div_euclid(scale)),
+            _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
         };
+        let (least, greatest) = between(0, last);
         let range = self.range_under_guard(lane, index);
         if range.within(least, greatest) || !range.whole {
             return Ok(());
@@ -137,11 +179,22 @@ impl Cta<'_> {
             vec![site],
             Some(help.into()),
         );
-        let [low, high] = [least, greatest].map(|bound| self.int_terms(pc).whole(bound));
-        let not_below = self.store.apply(TermOp::LessEqual, &[low, index], pc);
-        let not_above = self.store.apply(TermOp::LessEqual, &[index, high], pc);
-        let inside = self.store.apply(TermOp::And, &[not_below, not_above], pc);
-        Err(self.possibly_besides(fault, self.guards.of(lane), Literal { condition: inside, holds: false }))
+        let inside = Literal { condition: self.is_between(index, (least, greatest), pc), holds: false };
+        // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
+        let [first_near, last_near] = Objects::slot(object);
+        let (low, high) = between(first_near, last_near - i128::from(bytes));
+        let near = (!range.within(low, high))
+            .then(|| Literal { condition: self.is_between(index, (low, high), pc), holds: true });
+        let besides: Vec<Literal> = near.into_iter().chain([inside]).collect();
+        Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
+    }
+
+    /// The condition that an integer lies between two numbers.
+    fn is_between(&mut self, integer: TermId, (low, high): (i128, i128), pc: InstId) -> TermId {
+        let [low, high] = [low, high].map(|bound| self.int_terms(pc).whole(bound));
+        let not_below = self.store.apply(TermOp::LessEqual, &[low, integer], pc);
+        let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
+        self.store.apply(TermOp::And, &[not_below, not_above], pc)
     }
 
     /// Executes an access at each of some addresses; returns what it loads.
@@ -155,18 +208,22 @@ impl Cta<'_> {
         match places {
             Places::At(address) => {
                 let mask = LaneMask::of(lane);
+                // A target may be one of the operands of the next case.
+                let registers = access.targets.iter().flatten().chain([&access.base]);
+                let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
                 warp.register_mut(access.base).set(lane, Value::Bits(*address));
-                let stored = self.narrow_stored(warp, lane, access);
+                before.extend(self.narrow_stored(warp, lane, access));
                 self.execute(warp, mask, access.inst, access.pc)
                     .map_err(|stop| self.ended_under_guard(warp, mask, stop))?;
-                for (source, value) in stored {
-                    warp.register_mut(source).set(lane, value);
-                }
                 let loaded = |target: &Option<RegId>| match target {
                     Some(target) => warp.register(*target).get(lane),
                     None => Value::Bits(0),
                 };
-                Ok(access.targets.iter().map(loaded).collect())
+                let loaded = access.targets.iter().map(loaded).collect();
+                for (register, value) in before {
+                    warp.register_mut(register).set(lane, value);
+                }
+                Ok(loaded)
             }
             Places::Choice(condition, arms) => {
                 let [then, otherwise] = &**arms;
@@ -223,6 +280,7 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Partly(_)
                 | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => continue,
             };
@@ -319,6 +377,7 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Partly(_)
                 | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => None,
             },
@@ -333,13 +392,13 @@ impl Cta<'_> {
         (bytes, address): (u32, TermId),
         left: &mut usize,
     ) -> Option<Places> {
-        if let View::Apply(TermOp::Select, [condition, then, otherwise]) = self.store.view(address) {
+        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
+        let Some(values) = self.values_under_guard(lane, index, *left) else {
+            let (condition, [then, otherwise]) = self.arms(address, DEEP)?;
             let then = self.places_by_index(lane, (bytes, then), left)?;
             let otherwise = self.places_by_index(lane, (bytes, otherwise), left)?;
             return Some(Places::Choice(condition, Box::new([then, otherwise])));
-        }
-        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
-        let values = self.values_under_guard(lane, index, *left)?;
+        };
         *left -= values.len();
         // Addresses wrap around.
         let at = |value: i128| Some(scale.checked_mul(value)?.checked_add(offset)? as u64 & low_bytes(bytes));
@@ -347,6 +406,28 @@ impl Cta<'_> {
         let addresses: Option<Vec<_>> =
             values.into_iter().map(|value| Some((number(value)?, at(value)?))).collect();
         Some(Places::Index(index, addresses.filter(|addresses| !addresses.is_empty())?))
+    }
+
+    /// An address that is a sum with a select, as a select of sums.
+    fn arms(&mut self, address: TermId, depth: u32) -> Option<(TermId, [TermId; 2])> {
+        let View::Apply(op, operands) = self.store.view(address) else { return None };
+        if op == TermOp::Select {
+            return Some((operands[0], [operands[1], operands[2]]));
+        }
+        if !matches!(op, TermOp::Add | TermOp::Mod) || depth == 0 {
+            return None;
+        }
+        let operands = &operands[..op.arity()];
+        let below = operands.iter().enumerate();
+        let (at, (condition, arms)) =
+            below.into_iter().find_map(|(at, operand)| Some((at, self.arms(*operand, depth - 1)?)))?;
+        let site = self.store.site(address).unwrap_or(InstId(u32::MAX));
+        let arms = arms.map(|arm| {
+            let mut operands = operands.to_vec();
+            operands[at] = arm;
+            self.store.apply(op, &operands, site)
+        });
+        Some((condition, arms))
     }
 
     /// The values that an integer may have where the guard of a lane holds.

@@ -234,8 +234,10 @@ impl Cta<'_> {
         let what = "a value that lanes combine";
         let values = members.iter().map(|lane| match self.value(warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
-            value @ Value::Undefined(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
-            value @ Value::Sym(_) => Ok(value),
+            value @ (Value::Undefined(_) | Value::Sym(_)) => match self.packed.undefined_part(value) {
+                Some(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
+                None => Ok(value),
+            },
         });
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         let result = self.reduced(warp, op, &values, pc)?;

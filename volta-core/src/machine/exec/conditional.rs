@@ -2,14 +2,14 @@
 //! under a guard finds.
 
 use super::super::cta::{Cta, Stop};
-use super::super::guard::{Guard, Literal};
+use super::super::guard::{Guard, Literal, Terms};
 use super::super::objects::Backing;
-use super::super::packed::{Cell, Choice, Partly};
+use super::super::packed::{Cell, Choice};
 use super::super::perhaps::{How, Perhaps};
-use super::super::value::{Origin, Sym, SymKind, Truth, Value};
+use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::base::lane::Lane;
+use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Op, Space};
 use crate::term::{TermId, TermOp, View};
 
@@ -90,20 +90,17 @@ impl Cta<'_> {
         old: Cell,
     ) -> Result<Cell, Stop> {
         let [literal, inner @ ..] = literals else { return Ok(new) };
-        let stored = self.cell_where(old, *literal);
+        let [stored, kept] = [*literal, literal.negated()].map(|literal| {
+            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+            let guard = self.guards.only(terms, literal);
+            self.cell_under(old, guard)
+        });
         let stored = self.stored_where(warp, lane, pc, inner, new, stored)?;
-        let kept = self.cell_where(old, literal.negated());
         if stored == kept {
             return Ok(kept);
         }
         let [then, otherwise] = if literal.holds { [stored, kept] } else { [kept, stored] };
-        let condition = literal.condition;
-        let whole = |cell: Cell| cell.whole(pc).is_none_or(|value| matches!(value, Value::Undefined(_)));
-        if whole(then) || whole(otherwise) {
-            let at = self.packed.partly(Partly { condition, then, otherwise });
-            return Ok(Cell::of(Value::Undefined(Origin::Partly(at))));
-        }
-        self.choose_cell(warp, Truth::Condition(condition), then, otherwise, lane, pc)
+        self.choose_cell(warp, Truth::Condition(literal.condition), then, otherwise, lane, pc)
     }
 
     /// A value where the guard of a lane holds, and another one elsewhere.
@@ -124,56 +121,88 @@ impl Cta<'_> {
     }
 
     /// The contents of a cell where a guard holds.
+    #[inline]
     pub(super) fn cell_under(&mut self, cell: Cell, guard: Guard) -> Cell {
-        if guard == Guard::ALWAYS {
-            return cell;
+        match cell.symbolic() {
+            Some(value) if guard != Guard::ALWAYS => Cell::of(self.value_under(value, guard)),
+            Some(_) | None => cell,
         }
-        let literals = self.guards.literals(guard);
-        literals.iter().fold(cell, |cell, literal| self.cell_where(cell, *literal))
     }
 
-    /// The contents of a cell where a literal holds: an arm of what the condition chose.
-    fn cell_where(&mut self, mut cell: Cell, literal: Literal) -> Cell {
-        let arm = |then: Cell, otherwise: Cell| if literal.holds { then } else { otherwise };
+    /// A value where a guard holds: the arms that are taken there.
+    pub(super) fn value_under(&mut self, mut value: Value, guard: Guard) -> Value {
         loop {
-            let next = match cell.whole(InstId(u32::MAX)) {
-                Some(Value::Undefined(Origin::Partly(at))) => {
-                    let Partly { condition, then, otherwise } = self.packed.partly_at(at);
-                    (condition == literal.condition).then(|| arm(then, otherwise))
+            let Value::Sym(sym) = value else { return value };
+            let select = |term| match self.store.view(term) {
+                View::Apply(TermOp::Select, [condition, then, otherwise]) => {
+                    Some((condition, [then, otherwise]))
                 }
-                Some(Value::Sym(sym)) => match sym.kind() {
-                    SymKind::Real(format, term) => self
-                        .term_where(term, literal)
-                        .map(|term| Cell::of(Value::Sym(Sym::real(format, term)))),
-                    SymKind::Int(bytes, term) => {
-                        self.term_where(term, literal).map(|term| Cell::of(Value::Sym(Sym::int(bytes, term))))
-                    }
-                    SymKind::Choice(at) => {
-                        let Choice { condition, then, otherwise } = self.packed.choice(at);
-                        let is_same = self.congruence.same(&self.store, condition, literal.condition);
-                        is_same.then(|| arm(Cell::of(then), Cell::of(otherwise)))
-                    }
-                    SymKind::Half64(..)
-                    | SymKind::Pair(..)
-                    | SymKind::Packed(_)
-                    | SymKind::Answer(_)
-                    | SymKind::Fragment { .. } => None,
-                },
-                Some(Value::Bits(_) | Value::Undefined(_)) | None => None,
+                View::Apply(..) | View::Input { .. } | View::Constant(_) => None,
             };
-            match next {
-                Some(next) => cell = next,
-                None => return cell,
+            let of = |arms: Option<(TermId, [TermId; 2])>, with: &dyn Fn(TermId) -> Sym| {
+                arms.map(|(condition, arms)| (condition, arms.map(|arm| Value::Sym(with(arm)))))
+            };
+            let chosen = match sym.kind() {
+                SymKind::Real(format, term) => of(select(term), &|arm| Sym::real(format, arm)),
+                SymKind::Half64(which, term) => of(select(term), &|arm| Sym::half(which, arm)),
+                SymKind::Int(bytes, term) => of(select(term), &|arm| Sym::int(bytes, arm)),
+                SymKind::Choice(at) | SymKind::Partly(at) => {
+                    let Choice { condition, then, otherwise } = self.packed.choice(at);
+                    Some((condition, [then, otherwise]))
+                }
+                SymKind::Pair(..) | SymKind::Packed(_) => {
+                    let before = self.packed.split(value, 4);
+                    let mut parts = before.clone();
+                    parts.iter_mut().for_each(|part| part.value = self.value_under(part.value, guard));
+                    return if parts == before { value } else { self.packed.join(&parts) };
+                }
+                SymKind::Answer(_) | SymKind::Fragment { .. } => None,
+            };
+            let Some((condition, [then, otherwise])) = chosen else { return value };
+            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+            match self.guards.implies(terms, guard, condition) {
+                Some(true) => value = then,
+                Some(false) => value = otherwise,
+                None => return value,
             }
         }
     }
 
-    /// The arm of a select by the condition of a literal.
-    fn term_where(&mut self, term: TermId, literal: Literal) -> Option<TermId> {
-        let View::Apply(TermOp::Select, [condition, then, otherwise]) = self.store.view(term) else {
-            return None;
-        };
-        let is_same = self.congruence.same(&self.store, condition, literal.condition);
-        is_same.then_some(if literal.holds { then } else { otherwise })
+    /// Replaces what registers hold for some inputs only by what they hold where the guards of lanes do; returns what
+    /// they held.
+    pub(super) fn narrow_registers(&mut self, warp: &mut Warp, mask: LaneMask) -> NarrowRegisters {
+        let mut narrowed = Vec::new();
+        if !self.packed.are_partly() {
+            return NarrowRegisters(narrowed);
+        }
+        for register in 0..warp.registers.len() {
+            for lane in warp.registers[register].sym & mask {
+                let before = warp.registers[register].get(lane);
+                if before.as_partly().is_none() {
+                    continue;
+                }
+                let after = self.value_under(before, self.guards.of(lane));
+                if after != before {
+                    warp.registers[register].set(lane, after);
+                    narrowed.push((register, lane, before, after));
+                }
+            }
+        }
+        NarrowRegisters(narrowed)
+    }
+}
+
+/// Registers that were narrowed: what they held in a lane before, and then.
+pub(super) struct NarrowRegisters(Vec<(usize, Lane, Value, Value)>);
+
+impl NarrowRegisters {
+    /// Restores the registers that were not written since.
+    pub(super) fn restore(self, warp: &mut Warp) {
+        for (register, lane, before, after) in self.0 {
+            let register = &mut warp.registers[register];
+            if register.get(lane) == after {
+                register.set(lane, before);
+            }
+        }
     }
 }

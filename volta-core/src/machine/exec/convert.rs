@@ -64,7 +64,10 @@ impl Cta<'_> {
                         Some(result) => result,
                         None => match self.int_terms(pc).reading(value, from) {
                             Some(number) => Value::Sym(Sym::real(to, number)),
-                            None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                            None => match self.taint(&[value]) {
+                                Some(origin) => Value::Undefined(origin),
+                                None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                            },
                         },
                     }
                 }

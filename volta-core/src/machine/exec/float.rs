@@ -468,6 +468,7 @@ impl Cta<'_> {
                 | SymKind::Int(..)
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
+                | SymKind::Partly(_)
                 | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => {
                     if self.packed.undefined_part(value).is_some() {

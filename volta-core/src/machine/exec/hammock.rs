@@ -162,6 +162,7 @@ impl Cta<'_> {
     ) -> Result<Result<(), Refused>, Stop> {
         let around = self.guards.all();
         self.narrow_guards(conditions, holds);
+        let narrowed = self.narrow_registers(warp, mask);
         let supposes = bound.is_some();
         if let Some(bound) = bound {
             self.ranges.suppose(bound);
@@ -174,6 +175,7 @@ impl Cta<'_> {
         }
         let done = done.map_err(|stop| self.ended_under_guard(warp, mask, stop));
         self.guards.restore(around);
+        narrowed.restore(warp);
         done
     }
 

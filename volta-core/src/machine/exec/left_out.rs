@@ -1,7 +1,7 @@
 //! Continuing after a fault (rule R2): a faulty access is recorded and not executed, and the results of a faulty load
 //! are in doubt. This applies only to runs that search for further findings; otherwise the fault ends the run.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::value::{Origin, Value};
@@ -88,35 +88,6 @@ impl Cta<'_> {
             rest if !in_doubt.is_empty() => self.access(warp, rest, inst, pc),
             _ => Err(stop),
         }
-    }
-
-    /// Records an access after a fault and notes its races. Returns whether the contents of the object are in doubt.
-    #[cold]
-    pub(super) fn survey_access(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        touched: u8,
-        content: Option<Cell>,
-    ) -> bool {
-        let (place, inst) = ((at.number, cell), at.pc);
-        let Detector::VectorClock(exact) = &mut self.order else { return false };
-        let who = (warp.thread(lane), at.agent);
-        let guard = self.guards.of(lane);
-        let conflicts = exact.access_anyway(guard, place, who, touched, inst, content.is_some());
-        for conflict in conflicts {
-            let Some(survey) = &mut self.survey else { break };
-            survey.doubt_object(at.number);
-            if survey.is_new_race(&conflict)
-                && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
-                && let Some(survey) = &mut self.survey
-            {
-                survey.note(*fault);
-            }
-        }
-        self.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
     }
 
     /// Notes a fault after which the run continues.

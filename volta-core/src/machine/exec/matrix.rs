@@ -446,9 +446,9 @@ impl Cta<'_> {
     /// The fault of an operand that is undefined, or not an integer.
     #[cold]
     pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
-        match value {
-            Value::Undefined(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
-            Value::Bits(_) | Value::Sym(_) => self.computes_with_encoding(warp, &[value], lane, pc),
+        match self.packed.undefined_part(value) {
+            Some(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
+            None => self.computes_with_encoding(warp, &[value], lane, pc),
         }
     }
 

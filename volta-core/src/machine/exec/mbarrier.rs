@@ -563,12 +563,12 @@ impl Cta<'_> {
                     }
                     Ok(Asked::Phase(phase))
                 }
-                Value::Bits(_) | Value::Sym(_) => {
+                value if self.packed.undefined_part(value).is_some() => {
+                    Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"))
+                }
+                Value::Bits(_) | Value::Sym(_) | Value::Undefined(_) => {
                     let message = "the state was not returned by an arrival".to_string();
                     Err(self.misuse(message, warp, lane, pc))
-                }
-                value @ Value::Undefined(_) => {
-                    Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"))
                 }
             },
         }

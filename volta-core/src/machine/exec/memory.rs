@@ -10,7 +10,6 @@ use super::super::objects::{Backing, Object, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::perhaps::How;
 use super::super::points::KnownFloats;
-use super::super::race::Under;
 use super::super::shadow::WHOLE;
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -542,7 +541,10 @@ impl<'l> Cta<'l> {
         touched: u8,
     ) -> Result<Cell, Stop> {
         match at.object.backing {
-            Backing::Local(first) => Ok(warp.local[first as usize + cell as usize][lane]),
+            Backing::Local(first) => {
+                let content = warp.local[first as usize + cell as usize][lane];
+                Ok(self.cell_under(content, self.guards.of(lane)))
+            }
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
                 match &self.order {
@@ -754,38 +756,6 @@ impl<'l> Cta<'l> {
             }
         }
         Ok(())
-    }
-
-    /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
-    /// contents of the object are in doubt, which is possible only after a fault.
-    fn vector_clock_access(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        touched: u8,
-        content: Option<Cell>,
-    ) -> Result<bool, Stop> {
-        if self.survey.is_some() {
-            return Ok(self.survey_access(warp, lane, at, cell, touched, content));
-        }
-        if self.mbarriers.covers((at.number, cell)) {
-            return Err(self.barrier_accessed(warp, lane, at, cell, content.is_some()));
-        }
-        let writes = content.is_some();
-        let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
-        let (place, inst) = ((at.number, cell), at.pc);
-        let under = Under { guard: self.guards.of(lane), guards: Some(&self.guards) };
-        match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
-            Ok(()) => {
-                if let Some(content) = content.filter(|_| self.launch.has_flags) {
-                    self.note_change(warp, lane, at, cell, touched, content);
-                }
-                Ok(false)
-            }
-            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
-        }
     }
 }
 

@@ -36,6 +36,7 @@ mod packed_int;
 mod piecewise;
 mod products;
 mod read_only_load;
+mod recorded;
 mod repeat;
 mod select;
 mod shape;
@@ -438,16 +439,17 @@ impl Cta<'_> {
     /// The fault of a value that steers the run but is not known (rules S1, V6).
     #[cold]
     pub(super) fn not_concrete(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId, what: &str) -> Stop {
-        if self.packed.undefined_part(value).is_some_and(|origin| self.is_in_doubt(origin)) {
+        let undefined = self.packed.undefined_part(value);
+        if undefined.is_some_and(|origin| self.is_in_doubt(origin)) {
             return Stop::Doubtful;
         }
-        match value {
-            Value::Undefined(origin) => {
+        match undefined {
+            Some(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
                 let rule = rule_of(kind);
                 self.undefined_fault((kind, rule), format!("{what} is {why}"), origin, (warp, lane, pc))
             }
-            Value::Sym(_) | Value::Bits(_) => {
+            None => {
                 let message = format!("{what} depends on the input: {}", self.describe_value(value));
                 let site = self.site("depends on the input".into(), warp, lane, pc);
                 let given = match value {
@@ -477,11 +479,11 @@ impl Cta<'_> {
         }
         let (kind, why) = self.undefined_reason(origin);
         let decides = format!("the predicate that decides here is {why}");
-        let (rule, message) = match origin {
-            Origin::Unwritten(_) | Origin::Partly(_) => ("V6", message.to_owned()),
+        let (rule, message) = match self.packed.leaf(origin) {
+            Origin::Unwritten(_) => ("V6", message.to_owned()),
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => ("S4", decides),
             Origin::Unevaluated(_) => ("S2", decides),
-            Origin::Invalid(_) | Origin::Doubtful(_) => {
+            Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
                 ("V6", format!("{decides}: an operation that it depends on has no value"))
             }
         };
@@ -498,25 +500,27 @@ impl Cta<'_> {
         (warp, lane, pc): (&Warp, Lane, InstId),
     ) -> Stop {
         let use_site = self.site("uses the value".into(), warp, lane, pc);
-        let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
+        let became = origin_site(self.launch, self.packed.leaf(origin));
+        let sites = std::iter::once(use_site).chain(became).collect();
         let stop = self.fault_at(kind, rule, message, sites, undefined_help(kind).map(str::to_owned));
-        match (stop, origin) {
-            (Stop::Fault(fault), Origin::Partly(at)) => {
-                self.where_unwritten(*fault, at, self.guards.of(lane))
-            }
+        match (stop, origin.number()) {
+            (Stop::Fault(fault), Some(at)) => self.where_undefined(*fault, at, self.guards.of(lane)),
             (stop, _) => stop,
         }
     }
 
     /// The kind of fault that using an undefined value is, with its description.
     pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
-        match origin {
+        match self.packed.leaf(origin) {
+            Origin::Unwritten(_) if origin.number().is_some() => (
+                FaultKind::Uninitialised,
+                "read from memory or registers that are written for some inputs only",
+            ),
             Origin::Unwritten(_) => (FaultKind::Uninitialised, "read from uninitialised memory or registers"),
-            Origin::Partly(_) => {
-                (FaultKind::Uninitialised, "read from memory that is written for some inputs only")
-            }
             Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
-            Origin::Invalid(_) | Origin::Doubtful(_) => (FaultKind::Undefined, "undefined"),
+            Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
+                (FaultKind::Undefined, "undefined")
+            }
             Origin::Unevaluated(_) => {
                 (FaultKind::Unsupported, "the result of an instruction whose value is not supported")
             }
@@ -540,7 +544,7 @@ impl Cta<'_> {
                 let parts = self.packed.parts_of(Value::Sym(sym));
                 parts.into_iter().flat_map(|part| self.terms_of(part)).collect()
             }
-            SymKind::Choice(index) => vec![self.packed.choice(index).condition],
+            SymKind::Choice(index) | SymKind::Partly(index) => vec![self.packed.choice(index).condition],
             SymKind::Fragment { .. } | SymKind::Answer(_) => Vec::new(),
         }
     }
@@ -601,6 +605,9 @@ impl Cta<'_> {
                 }
                 SymKind::Fragment { .. } => "an unspecified element of a `wmma` fragment".into(),
                 SymKind::Answer(_) => "whether a phase of a barrier was complete when it was tested".into(),
+                SymKind::Partly(index) => {
+                    format!("a value or nothing, by {}", self.describe(self.packed.choice(index).condition))
+                }
                 SymKind::Choice(index) => {
                     // The integers themselves are not printed: they may be addresses, which are not determined.
                     let choice = self.packed.choice(index);
@@ -664,7 +671,21 @@ impl Cta<'_> {
                 self.answer_of(answer, |holds| holds ^ u64::from(flips))
             }
             (_, Answer(answer), _) | (_, _, Answer(answer)) => Undefined(self.unpredictable(answer)),
+            // Where one is defined, it may decide.
+            (Bool2::And | Bool2::Or, Undefined(one), Undefined(other))
+                if one.number().or(other.number()).is_some() && one.or(other).is_by_case() =>
+            {
+                Undefined(Origin::Unevaluated(pc))
+            }
             (_, Undefined(one), Undefined(other)) => Undefined(one.or(other)),
+            (Bool2::And, Condition(term), undefined @ Undefined(_))
+            | (Bool2::And, undefined @ Undefined(_), Condition(term)) => {
+                self.partly_truth(term, undefined, Known(false))
+            }
+            (Bool2::Or, Condition(term), undefined @ Undefined(_))
+            | (Bool2::Or, undefined @ Undefined(_), Condition(term)) => {
+                self.partly_truth(term, Known(true), undefined)
+            }
             (_, undefined @ Undefined(_), _) | (_, _, undefined @ Undefined(_)) => undefined,
             (Bool2::And, Known(true), other) | (Bool2::And, other, Known(true)) => other,
             (Bool2::Or, Known(false), other) | (Bool2::Or, other, Known(false)) => other,

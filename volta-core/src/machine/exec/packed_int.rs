@@ -331,8 +331,24 @@ fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
 }
 
 impl Cta<'_> {
-    /// A choice between integers of 8 bytes, as two choices between integers of 4 bytes.
+    /// A choice between values of 8 bytes, as two choices between values of 4 bytes.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
+        if let Some(Choice { condition, then, otherwise }) = self.packed.as_partly(value) {
+            let [then, otherwise] = [then, otherwise].map(|arm| {
+                let pieces = self.halves_of_choice(arm, pc).unwrap_or_else(|| self.packed.split(arm, 8));
+                [0, 4].map(|start| int_terms::slice(&pieces, start, 4, &mut self.store))
+            });
+            return then
+                .into_iter()
+                .zip(otherwise)
+                .map(|(then, otherwise)| {
+                    let [then, otherwise] =
+                        [self.packed.join(&then.ok()?), self.packed.join(&otherwise.ok()?)];
+                    let half = self.packed.choose(Choice { condition, then, otherwise });
+                    Some(PackedPart { value: half, bytes: 4 })
+                })
+                .collect();
+        }
         self.packed.as_choice(value)?;
         [0, 32]
             .into_iter()
@@ -422,10 +438,11 @@ impl Cta<'_> {
                     };
                     match packed.each_arm(&[x, y], &mut leaf, &mut join) {
                         Some(truth) => truth,
-                        None => match self.int_terms(pc).compare(op, ty, x, y) {
-                            Some(Ok(known)) => Truth::Known(known),
-                            Some(Err(condition)) => Truth::Condition(condition),
-                            None => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
+                        None => match (self.int_terms(pc).compare(op, ty, x, y), self.taint(&[x, y])) {
+                            (Some(Ok(known)), _) => Truth::Known(known),
+                            (Some(Err(condition)), _) => Truth::Condition(condition),
+                            (None, Some(origin)) => Truth::Undefined(origin),
+                            (None, None) => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
                         },
                     }
                 }

@@ -1,8 +1,8 @@
 //! Selects by a condition on inputs (rules S1, V7).
 
 use super::super::cta::{Cta, Stop};
-use super::super::guard::Terms;
-use super::super::packed::{Cell, Choice, PackedPart};
+use super::super::guard::{Literal, Terms};
+use super::super::packed::{Cell, Choice, PackedPart, PackedParts};
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
@@ -11,6 +11,7 @@ use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp, View};
 use crate::verdict::FaultKind;
+use std::mem::discriminant;
 
 /// The contents of some registers, and of local memory, at one time.
 pub(super) struct Snapshot {
@@ -123,11 +124,13 @@ impl Cta<'_> {
         let old = Snapshot::new(warp, &written);
         let around = self.guards.all();
         self.narrow_guards(&conditions, true);
+        let narrowed = self.narrow_registers(warp, symbolic);
         let done = self.execute(warp, symbolic, inst, pc);
         let done = done.map_err(|stop| self.ended_under_guard(warp, symbolic, stop));
         self.guards.restore(around);
         done?;
         let new = Snapshot::new(warp, &written);
+        narrowed.restore(warp);
         self.choose(warp, &conditions, &new, &old, pc)
     }
 
@@ -198,12 +201,8 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<Cell, Stop> {
-        // Either content is possible, so the cell may be unwritten.
-        if matches!(condition, Truth::Condition(_)) && [then, otherwise].contains(&Cell::UNWRITTEN) {
-            return Ok(Cell::UNWRITTEN);
-        }
         let [then, otherwise] = [then, otherwise].map(|cell| {
-            let pieces = cell.pieces(&self.packed, pc);
+            let pieces = cell.pieces(&self.packed, InstId(u32::MAX));
             self.packed.join(&pieces)
         });
         Ok(Cell::of(self.select_value(warp, condition, then, otherwise, lane, pc)?))
@@ -217,6 +216,11 @@ impl Cta<'_> {
             Truth::Undefined(origin) => Truth::Undefined(origin),
             Truth::Answer(answer) => Truth::Undefined(self.unpredictable(answer)),
             Truth::Condition(term) if then == otherwise && self.is_total(term) => then,
+            Truth::Condition(term)
+                if [then, otherwise].iter().any(|arm| matches!(arm, Truth::Undefined(_))) =>
+            {
+                self.partly_truth(term, then, otherwise)
+            }
             Truth::Condition(term) => {
                 let not = Truth::Condition(self.store.apply(TermOp::Not, &[term], pc));
                 let left = self.combine(Bool2::And, condition, then, pc);
@@ -224,6 +228,17 @@ impl Cta<'_> {
                 self.combine(Bool2::Or, left, right, pc)
             }
         }
+    }
+
+    /// A truth value that is undefined where the arm that a condition takes is.
+    #[cold]
+    pub(super) fn partly_truth(&mut self, condition: TermId, then: Truth, otherwise: Truth) -> Truth {
+        let arms = [then, otherwise].map(|arm| match arm {
+            Truth::Undefined(origin) => Value::Undefined(origin),
+            Truth::Known(_) | Truth::Condition(_) | Truth::Answer(_) => Value::Bits(0),
+        });
+        let value = self.partly(condition, arms);
+        self.packed.undefined_part(value).map_or(then, Truth::Undefined)
     }
 
     #[inline]
@@ -314,16 +329,21 @@ impl Cta<'_> {
             Value::Sym(sym) => self.terms_of(sym).into_iter().any(|term| self.store.is_unexplained(term)),
             Value::Bits(_) | Value::Undefined(_) => false,
         };
-        let is_unwritten = |value| matches!(value, Value::Undefined(Origin::Unwritten(_)));
-        if !self.store.explains()
-            || !(is_unwritten(then) && is_unexplained(otherwise)
-                || is_unwritten(otherwise) && is_unexplained(then))
+        if !self.store.explains() {
+            return (then, otherwise);
+        }
+        let is_unwritten = |value| {
+            let origin = self.packed.undefined_part(value).map(|origin| self.packed.leaf(origin));
+            !is_packed(value) && matches!(origin, Some(Origin::Unwritten(_)))
+        };
+        if !(is_unwritten(then) && is_unexplained(otherwise)
+            || is_unwritten(otherwise) && is_unexplained(then))
         {
             return (then, otherwise);
         }
+        let [no_then, no_otherwise] = [then, otherwise].map(is_unwritten);
         let nothing = self.int_terms(pc).nothing();
-        let of = |value| if is_unwritten(value) { nothing } else { value };
-        (of(then), of(otherwise))
+        (if no_then { nothing } else { then }, if no_otherwise { nothing } else { otherwise })
     }
 
     /// A select of two terms. Where library functions are recognised and one of the terms is no value by itself, what
@@ -358,6 +378,67 @@ impl Cta<'_> {
         })
     }
 
+    /// A select between two values of which one is undefined, or a part of it: it is undefined where that one is taken
+    /// (rule V6).
+    #[cold]
+    fn select_partly(
+        &mut self,
+        warp: &Warp,
+        condition: TermId,
+        [then, otherwise]: [Value; 2],
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<Value, Stop> {
+        let in_part = |value: Value| is_packed(value) && self.packed.undefined_part(value).is_some();
+        if in_part(then) || in_part(otherwise) {
+            let beside = |part: PackedPart, value| PackedPart { value, bytes: part.bytes };
+            let parts = self.packed.split(if in_part(then) { then } else { otherwise }, 4).into_iter();
+            let pairs: Option<Vec<_>> = match [then, otherwise] {
+                [Value::Undefined(_), _] => Some(parts.map(|part| (beside(part, then), part)).collect()),
+                [_, Value::Undefined(_)] => Some(parts.map(|part| (part, beside(part, otherwise))).collect()),
+                [_, _] => self.packed.align(then, otherwise),
+            };
+            let Some(pairs) = pairs else { return Err(self.no_select(warp, [then, otherwise], lane, pc)) };
+            let mut chosen = PackedParts::new();
+            for (then, otherwise) in pairs {
+                let truth = Truth::Condition(condition);
+                let value = self.select_value(warp, truth, then.value, otherwise.value, lane, pc)?;
+                chosen.push(PackedPart { value, bytes: then.bytes });
+            }
+            return Ok(self.packed.join(&chosen));
+        }
+        Ok(self.partly(condition, [then, otherwise]))
+    }
+
+    /// A choice between two values of which one at least is undefined, and none in part.
+    fn partly(&mut self, condition: TermId, [then, otherwise]: [Value; 2]) -> Value {
+        let always = match [then, otherwise].map(|arm| self.packed.undefined_part(arm)) {
+            [Some(only), None] | [None, Some(only)] => Some(only).filter(|only| !only.is_by_case()),
+            [Some(one), Some(other)] => {
+                let is_same = discriminant(&one) == discriminant(&other) && one.number().is_none();
+                Some(one.or(other)).filter(|both| is_same || !both.is_by_case())
+            }
+            [None, None] => None,
+        };
+        if let Some(origin) = always {
+            return Value::Undefined(origin);
+        }
+        if !self.is_total(condition) {
+            self.packed.lacks(condition);
+        }
+        self.packed.choose(Choice { condition, then, otherwise })
+    }
+
+    #[cold]
+    fn no_select(&self, warp: &Warp, [then, otherwise]: [Value; 2], lane: Lane, pc: InstId) -> Stop {
+        let message = format!(
+            "a selection between {} and {} is not supported yet",
+            self.describe_value(then),
+            self.describe_value(otherwise)
+        );
+        self.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -380,6 +461,14 @@ impl Cta<'_> {
             Truth::Answer(answer) => return Ok(self.select_by_answer(answer, then, otherwise)),
             Truth::Condition(term) => term,
         };
+        let [then, otherwise] = [(then, true), (otherwise, false)].map(|(arm, holds)| {
+            if arm.as_partly().is_none() {
+                return arm;
+            }
+            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+            let guard = self.guards.only(terms, Literal { condition: term, holds });
+            self.value_under(arm, guard)
+        });
         // A condition without a value taints both arms.
         if then == otherwise {
             let beside = match then {
@@ -392,8 +481,9 @@ impl Cta<'_> {
         }
         let (then, otherwise) = self.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {
-            // Either arm may be taken, so an undefined one taints the result (rule V6).
-            (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
+            _ if self.taint(&[then, otherwise]).is_some() => {
+                self.select_partly(warp, term, [then, otherwise], lane, pc)
+            }
             _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
                 if !self.is_total(term) {
                     self.packed.lacks(term);
@@ -414,7 +504,8 @@ impl Cta<'_> {
                 Ok(residues.value(chosen, bytes))
             }
             _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
-                let chosen = self.store.apply(TermOp::Select, &[term, x, y], pc);
+                let select = || self.store.apply(TermOp::Select, &[term, x, y], pc);
+                let chosen = *self.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
             _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.store.explains() => {
@@ -441,12 +532,7 @@ impl Cta<'_> {
                     return Ok(self.packed.join(&chosen));
                 }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
-                    let message = format!(
-                        "a selection between {} and {} is not supported yet",
-                        self.describe_value(then),
-                        self.describe_value(otherwise)
-                    );
-                    return Err(self.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc));
+                    return Err(self.no_select(warp, [then, otherwise], lane, pc));
                 };
                 let x = self.arm(warp, then, format, lane, pc)?;
                 let y = self.arm(warp, otherwise, format, lane, pc)?;
@@ -486,6 +572,7 @@ fn format_of(value: Value) -> Option<Format> {
             | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Choice(_)
+            | SymKind::Partly(_)
             | SymKind::Answer(_)
             | SymKind::Fragment { .. } => None,
         },

@@ -34,6 +34,7 @@ impl Signs<'_> {
             | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Choice(_)
+            | SymKind::Partly(_)
             | SymKind::Answer(_)
             | SymKind::Fragment { .. } => return None,
         };
@@ -117,6 +118,7 @@ impl PackedInts<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Partly(_)
                 | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => None,
             },

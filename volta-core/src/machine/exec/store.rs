@@ -135,19 +135,27 @@ impl Cta<'_> {
                     ));
                 }
             }
-            let same = others.iter().all(|other| warp.go_together(*first, *other))
-                && a.iter().all(|source| {
-                    let value = self.value(warp, *source, *first);
-                    others.iter().all(|other| {
-                        let other = self.value(warp, *source, *other);
-                        self.is_same(value, other, width.bytes()) || self.may_be_same(value, other)
-                    })
-                });
+            let same = others.iter().all(|other| self.store_alike(warp, (*first, *other), width, a));
             if same {
                 groups.push(group.iter().copied().collect::<LaneMask>());
             }
         }
         Ok(groups)
+    }
+
+    /// Whether two lanes store the same value together.
+    pub(super) fn store_alike(
+        &mut self,
+        warp: &Warp,
+        (one, other): (Lane, Lane),
+        width: Width,
+        a: &[Src],
+    ) -> bool {
+        warp.go_together(one, other)
+            && a.iter().all(|source| {
+                let [one, other] = [one, other].map(|lane| self.value(warp, *source, lane));
+                self.is_same(one, other, width.bytes()) || self.may_be_same(one, other)
+            })
     }
 
     /// Whether two values certainly have the same low bytes; for reals, up to formats and rounding (V2).
@@ -185,6 +193,7 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Choice(_)
+                | SymKind::Partly(_)
                 | SymKind::Answer(_)
                 | SymKind::Fragment { .. },
                 _,

@@ -654,6 +654,7 @@ fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
         | SymKind::Pair(..)
         | SymKind::Packed(_)
         | SymKind::Choice(_)
+        | SymKind::Partly(_)
         | SymKind::Answer(_) => None,
     }
 }

@@ -1,0 +1,73 @@
+//! Accesses that the exact detector records, with the guards under which they happen.
+
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::packed::Cell;
+use super::super::warp::Warp;
+use super::memory::WarpAccess;
+use crate::base::lane::Lane;
+
+impl Cta<'_> {
+    /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
+    /// contents of the object are in doubt, which is possible only after a fault.
+    pub(super) fn vector_clock_access(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Option<Cell>,
+    ) -> Result<bool, Stop> {
+        if self.survey.is_some() {
+            return Ok(self.survey_access(warp, lane, at, cell, touched, content));
+        }
+        if self.mbarriers.covers((at.number, cell)) {
+            return Err(self.barrier_accessed(warp, lane, at, cell, content.is_some()));
+        }
+        let writes = content.is_some();
+        let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
+        let (place, inst) = ((at.number, cell), at.pc);
+        let under = self.guards.under(lane);
+        match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
+            Ok(()) => {
+                if exact.met_alike.take() {
+                    self.relied.on_same_store(inst);
+                }
+                if let Some(content) = content.filter(|_| self.launch.has_flags) {
+                    self.note_change(warp, lane, at, cell, touched, content);
+                }
+                Ok(false)
+            }
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
+        }
+    }
+
+    /// Records an access after a fault and notes its races. Returns whether the contents of the object are in doubt.
+    #[cold]
+    fn survey_access(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Option<Cell>,
+    ) -> bool {
+        let (place, inst) = ((at.number, cell), at.pc);
+        let Detector::VectorClock(exact) = &mut self.order else { return false };
+        let who = (warp.thread(lane), at.agent);
+        let under = self.guards.under(lane);
+        let conflicts = exact.access_anyway(under, place, who, touched, inst, content.is_some());
+        for conflict in conflicts {
+            let Some(survey) = &mut self.survey else { break };
+            survey.doubt_object(at.number);
+            if survey.is_new_race(&conflict)
+                && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
+                && let Some(survey) = &mut self.survey
+            {
+                survey.note(*fault);
+            }
+        }
+        self.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
+    }
+}
