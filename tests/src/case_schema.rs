@@ -9,20 +9,21 @@ use volta_case::{
 
 /// The schema.
 pub fn case_schema() -> Value {
-    let top =
-        object(CASE.iter().chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
-            "version" => json!({ "const": FORMAT_VERSION }),
-            "name" | "description" => text(),
-            "sources" => named(text()),
-            "params" => named(reference("parameter")),
-            "globals" => named(reference("parameter")),
-            "tensor_maps" => named(reference("tensor_map")),
-            "reference" | "opt" | "kernel" => reference("kernel"),
-            "expect" => json!({ "anyOf": [verdict(), reference("expectation")] }),
-            "options" => reference("options"),
-            "contains" => list(reference("contains")),
-            _ => Value::Null,
-        });
+    // A document holds no family.
+    let of_case = CASE.iter().filter(|key| key.name != "family");
+    let top = object(of_case.chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
+        "version" => json!({ "const": FORMAT_VERSION }),
+        "name" | "description" => text(),
+        "sources" => named(text()),
+        "params" => named(reference("parameter")),
+        "globals" => named(reference("parameter")),
+        "tensor_maps" => named(reference("tensor_map")),
+        "reference" | "opt" | "kernel" => reference("kernel"),
+        "expect" => json!({ "anyOf": [verdict(), reference("expectation")] }),
+        "options" => reference("options"),
+        "contains" => list(reference("contains")),
+        _ => Value::Null,
+    });
     let parameter = object(PARAM, &["type"], |key| match key {
         "role" => word::<Role>(),
         "type" => {

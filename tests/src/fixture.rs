@@ -95,7 +95,7 @@ pub fn all() -> Vec<(String, PathBuf)> {
     let found = discover(&root()).into_iter();
     found
         .map(|found| match found {
-            Found::Case { name, dir } => (name, dir),
+            Found::Case { name, dir, .. } => (name, dir),
             Found::Wrong { name, message } => panic!("{name}: {message}"),
         })
         .collect()

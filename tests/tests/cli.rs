@@ -222,6 +222,37 @@ fn one_case_may_be_named_by_its_folder_or_file() {
     }
 }
 
+#[test]
+fn the_smallest_member_of_a_family_that_fails_is_named() {
+    let scratch = scratch("family");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/family");
+    let read = |name: &str| fs::read_to_string(fixtures.join(name)).expect("fixtures can be read");
+    for name in ["rows.cu", "rows.sm_80.ptx"] {
+        scratch.write(&format!("cases/rows/{name}"), &read(name));
+    }
+    let text = read("sums/volta.toml").replace(", \"f16\"]", "]");
+    scratch.write("cases/rows/right/volta.toml", &text);
+    scratch.write("cases/rows/short/volta.toml", &text.replace("sums_{dtype}", "sums_short_{dtype}"));
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    let expected =
+        "rows::right: as expected for n = 1, 31 to 33, 95 to 97, 191 to 193; dtype = f32 (10 members)";
+    assert_eq!(said.out.lines().filter(|line| *line == expected).count(), 1, "{}", said.out);
+    let expected = "rows::short: 2 of 10 members are not as expected; the smallest is n=97,dtype=f32";
+    assert_eq!(said.out.lines().filter(|line| *line == expected).count(), 1, "{}", said.out);
+    let said = volta(&scratch, &["list", "cases/rows/short"]);
+    let listed: Vec<&str> = said.out.lines().collect();
+    assert_eq!(listed.len(), 10, "{}", said.out);
+    assert!(
+        listed[6].contains("rows::short::n=97,dtype=f32"),
+        "members are in the order of the file: {}",
+        said.out
+    );
+    let said = volta(&scratch, &["check", "cases", "--exact", "rows::short::n=97,dtype=f32"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("y[0]"), "one member alone is told in full: {}", said.out);
+}
+
 /// Checks one case whose `volta.toml` is `text`; it cannot run, and standard error says so.
 fn refused(name: &str, text: &str) -> String {
     let scratch = scratch(name);

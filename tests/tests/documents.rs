@@ -374,7 +374,9 @@ fn examples_are_cases() {
         for (language, text) in document.blocks().0 {
             let problem = match language.as_str() {
                 "toml" if text.contains("[params]") => {
-                    let problems = manifest::parse("example", Home::default(), &text).err();
+                    let member = manifest::members_of(&text).into_iter().next();
+                    let name = member.unwrap_or_else(|| "example".into());
+                    let problems = manifest::parse(&name, Home::default(), &text).err();
                     problems.map(|problems| problems.into_iter().map(|problem| problem.message).collect())
                 }
                 "toml" => toml::from_str::<toml::Table>(&text).err().map(|error| error.to_string()),

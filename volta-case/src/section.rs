@@ -17,6 +17,7 @@ pub const FORMAT_VERSION: u64 = 1;
 pub const CASE: &[Key] = &[
     Key::own("version", "the version of this file's format: 1, which is also the default"),
     Key::own("description", "what the case is about, in words"),
+    Key::own("family", "variables: the case is verified for each of their values, [below](#family)"),
     Key::own("params", "tensors and scalars, below"),
     Key::own("globals", "variables of the module, below"),
     Key::own("tensor_maps", "how tensors are cut into boxes (`CUtensorMap`), below"),

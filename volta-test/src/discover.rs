@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use volta_case::nearest;
 
-use crate::manifest::FILE_NAME;
+use crate::manifest::{self, FILE_NAME};
 
 /// Deeper folders are not searched.
 const MAX_DEPTH: usize = 64;
@@ -19,6 +19,8 @@ pub enum Found {
         name: String,
         /// Its folder.
         dir: PathBuf,
+        /// Which member of the family it is, if the folder holds one: `n=97`.
+        member: Option<String>,
     },
     /// A problem, which must not be ignored silently.
     Wrong {
@@ -38,6 +40,11 @@ impl Found {
     }
 }
 
+/// The name of the family whose member a case is; of any other case, its own.
+pub fn family_of(name: &str) -> &str {
+    name.rsplit_once("::").filter(|(_, member)| member.contains('=')).map_or(name, |(family, _)| family)
+}
+
 /// The cases below `root`, sorted by name. It is a problem if there is none, and so is a folder that has lost its case:
 /// one with snapshots, or with a file of almost the right name, and no case in it or below it. Other folders without
 /// cases are not of interest. Folders called `snapshots` or `include`, or whose name begins with `.` or `_`, are not
@@ -46,7 +53,8 @@ pub fn discover(root: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
     visit(root, &mut vec![], &name, &mut found);
-    found.sort_by(|a, b| a.name().cmp(b.name()));
+    // The members of a family stay in the order of its file.
+    found.sort_by(|a, b| family_of(a.name()).cmp(family_of(b.name())));
     found
 }
 
@@ -54,7 +62,15 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
     let name = if path.is_empty() { root_name.to_owned() } else { path.join("::") };
     let before = found.len();
     if dir.join(FILE_NAME).is_file() {
-        found.push(Found::Case { name: name.clone(), dir: dir.into() });
+        let members = manifest::members(dir);
+        if members.is_empty() {
+            found.push(Found::Case { name: name.clone(), dir: dir.into(), member: None });
+        }
+        found.extend(members.into_iter().map(|member| Found::Case {
+            name: format!("{name}::{member}"),
+            dir: dir.into(),
+            member: Some(member),
+        }));
     }
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,

@@ -44,6 +44,7 @@ pub mod discover;
 pub mod files;
 pub mod limits;
 pub mod manifest;
+mod members;
 pub mod number;
 pub mod nvcc;
 pub mod prepare;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -13,6 +13,7 @@ use crate::cache::Cache;
 use crate::discover::{Found, discover};
 use crate::limits;
 use crate::manifest;
+use crate::members::Outcomes;
 use crate::nvcc::Toolchain;
 use crate::registry::{Registered, registered};
 use crate::render::{self, Paint};
@@ -48,9 +49,14 @@ pub fn main(suite: Suite) -> ExitCode {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     limits::share_among(arguments.test_threads.unwrap_or_else(cores));
     let run_slow = slow_is_wanted();
+    let families = Arc::new(Mutex::new(Outcomes::default()));
     let trials =
-        sources.into_iter().map(|(name, sources)| trial(name, sources, run_slow, &toolchain)).collect();
+        sources.into_iter().map(|(name, sources)| trial(name, sources, run_slow, &toolchain, &families));
+    let trials = trials.collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Ok(families) = families.lock() {
+        families.lines().for_each(|line| eprintln!("volta: {line}"));
+    }
     if !arguments.list
         && let Ok(Some(cache)) = Cache::of_process()
         && let (found @ 1.., asked) = cache.counts()
@@ -84,7 +90,7 @@ fn sources(suite: &Suite, arguments: &Arguments) -> BTreeMap<String, Vec<Source>
         let root = normalized(&manifest_dir(suite.manifest_dir).join(fixtures));
         for found in discover(&root) {
             match found {
-                Found::Case { name, dir } => add(name, Source::Folder { dir, root: root.clone() }),
+                Found::Case { name, dir, .. } => add(name, Source::Folder { dir, root: root.clone() }),
                 Found::Wrong { name, message } => add(name, Source::Wrong(message)),
             }
         }
@@ -107,7 +113,13 @@ pub fn manifest_dir(compiled: &str) -> PathBuf {
     now.filter(|dir| dir.is_dir()).unwrap_or_else(|| PathBuf::from(compiled))
 }
 
-fn trial(name: String, mut sources: Vec<Source>, run_slow: bool, toolchain: &Arc<Toolchain>) -> Trial {
+fn trial(
+    name: String,
+    mut sources: Vec<Source>,
+    run_slow: bool,
+    toolchain: &Arc<Toolchain>,
+    families: &Arc<Mutex<Outcomes>>,
+) -> Trial {
     if sources.len() > 1 {
         let message = format!("{} cases are called {name}", sources.len());
         return Trial::test(name, move || Err(Failed::from(message)));
@@ -118,11 +130,14 @@ fn trial(name: String, mut sources: Vec<Source>, run_slow: bool, toolchain: &Arc
         Source::Folder { dir, .. } => manifest::is_slow(dir),
         Source::Wrong(_) => false,
     };
-    let toolchain = Arc::clone(toolchain);
+    let (toolchain, families) = (Arc::clone(toolchain), Arc::clone(families));
     let case_name = name.clone();
     let test = move || {
-        let case = load(source, &case_name).map_err(Failed::from)?;
-        check(&case, &toolchain).map_err(Failed::from)
+        let checked = load(source, &case_name).and_then(|case| check(&case, &toolchain));
+        if let Ok(mut families) = families.lock() {
+            families.add(&case_name, checked.is_ok());
+        }
+        checked.map_err(Failed::from)
     };
     Trial::test(name, test).with_ignored_flag(is_slow && !run_slow)
 }

@@ -6,7 +6,7 @@ use volta_case::nearest;
 
 use super::Selection;
 use crate::beside::normalized;
-use crate::discover::{Found, discover};
+use crate::discover::{Found, discover, family_of};
 use crate::manifest::FILE_NAME;
 
 /// A case to run.
@@ -44,7 +44,7 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
     for path in &selection.paths {
         for found in below(path, selection.root.as_deref()) {
             let is_known = |other: &Selected| match (other, &found) {
-                (Selected::Case(a), Selected::Case(b)) => a.dir == b.dir,
+                (Selected::Case(a), Selected::Case(b)) => a.dir == b.dir && a.name == b.name,
                 _ => false,
             };
             if !selected.iter().any(is_known) {
@@ -52,7 +52,7 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
             }
         }
     }
-    selected.sort_by(|a, b| a.name().cmp(b.name()));
+    selected.sort_by(|a, b| family_of(a.name()).cmp(family_of(b.name())));
     let names: Vec<String> = selected.iter().map(|selected| selected.name().to_owned()).collect();
     let wanted = |name: &str| {
         (selection.exact.is_empty() || selection.exact.iter().any(|exact| exact == name))
@@ -123,12 +123,15 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     let found = discover(&dir);
     let alone = is_case && found.len() == 1;
     let selected = found.into_iter().map(|found| match found {
-        Found::Case { dir: case, .. } => Selected::Case(Folder {
-            name: name_of(&case, top.as_deref()),
-            dir: case,
-            root: root.clone(),
-            alone,
-        }),
+        Found::Case { dir: case, member, .. } => {
+            let name = name_of(&case, top.as_deref());
+            Selected::Case(Folder {
+                name: member.map_or(name.clone(), |member| format!("{name}::{member}")),
+                dir: case,
+                root: root.clone(),
+                alone,
+            })
+        }
         Found::Wrong { name, message } => {
             let is_dir_itself = dir.file_name().is_some_and(|dir| dir.to_string_lossy() == name);
             let wrong = if is_dir_itself { dir.clone() } else { dir.join(name.replace("::", "/")) };

@@ -4,6 +4,8 @@
 
 mod args;
 mod document;
+mod expression;
+mod family;
 mod guesses;
 mod locate;
 mod reader;
@@ -80,6 +82,22 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
     parse(name, home, &text).map_err(|problems| Unreadable { path, text, problems })
 }
 
+/// The names of the members of the family in `dir`; none if the case is not a family, or cannot be read.
+pub fn members(dir: &Path) -> Vec<String> {
+    files::read_text(&dir.join(FILE_NAME), MAX_BYTES).map_or_else(|_| Vec::new(), |text| members_of(&text))
+}
+
+/// The names of the members of the family in the text of a `volta.toml`.
+pub fn members_of(text: &str) -> Vec<String> {
+    let Ok(document) = document::parse(text) else { return Vec::new() };
+    let members = family::members(&document).unwrap_or_default();
+    // What is wrong already in the first member is told once.
+    if members.first().is_some_and(|first| family::replaced(&document, first).is_err()) {
+        return Vec::new();
+    }
+    members.iter().map(ToString::to_string).collect()
+}
+
 /// Whether the case in `dir` says `slow = true`. A case that cannot be read is not slow: it must be run to fail.
 pub fn is_slow(dir: &Path) -> bool {
     let Ok(text) = files::read_text(&dir.join(FILE_NAME), MAX_BYTES) else { return false };
@@ -88,13 +106,34 @@ pub fn is_slow(dir: &Path) -> bool {
     options.and_then(|options| options.get("slow")?.get_ref().as_bool()).unwrap_or(false)
 }
 
-/// Reads the text of a `volta.toml`.
+/// Reads the text of a `volta.toml`. Of a family, the member is read that ends the name.
 pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
-    let document = document::parse(text)?;
+    let plain = document::parse(text)?;
+    let members = family::members(&plain)?;
+    if members.is_empty() {
+        return read(name, home, text, &plain);
+    }
+    let wanted = name.rsplit("::").next().unwrap_or(name);
+    let Some(member) = members.iter().find(|member| member.to_string() == wanted) else {
+        members.first().map_or(Ok(()), |first| family::replaced(&plain, first).map(|_| ()))?;
+        let message = format!("`{wanted}` is no member of this family, which has {}", members.len());
+        let help = members.first().map(|first| format!("the first one is `{first}`"));
+        return Err(vec![Problem { span: 0..0, kind: InputProblem::WrongValue, message, help }]);
+    };
+    let replaced = family::replaced(&plain, member)?;
+    let mut document = plain;
+    replaced.apply(&mut document);
+    let mut case = read(name, home, text, &document)?;
+    // The forms of all sizes are not for reading.
+    case.options.run.snapshot = false;
+    Ok(case)
+}
+
+fn read(name: &str, home: Home, text: &str, document: &DeTable<'_>) -> Result<Case, Vec<Problem>> {
     let problems = Problems::default();
-    let top = Table::new(&document, 0..0, "a case", CASE.iter().chain(About::keys()), &problems);
+    let top = Table::new(document, 0..0, "a case", CASE.iter().chain(About::keys()), &problems);
     let mut case = read_case(name, home, top, &problems);
-    case.iter_mut().for_each(|case| case.guesses = guesses::marked(text, &document));
+    case.iter_mut().for_each(|case| case.guesses = guesses::marked(text, document));
     finished(case, problems)
 }
 
@@ -113,6 +152,10 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
     let keys = CASE.iter().chain(About::keys()).chain(DOCUMENT);
     let top = Table::new(&document, 0..0, "a case with its sources", keys, &problems);
     let name = top.string("name").unwrap_or_else(|| DOCUMENT_NAME.into());
+    if top.get(family::KEY).is_some() {
+        let help = "a family lies in a folder; write a document for each member";
+        problems.add(top.key_span(family::KEY), "a document holds one case", Some(help.into()));
+    }
     let sources = match top.table("sources", []) {
         Some(table) => read_sources(&table, &problems),
         None if top.get("sources").is_some() => Vec::new(),
@@ -175,7 +218,8 @@ fn finished(case: Option<Case>, problems: Problems) -> Result<Case, Vec<Problem>
 }
 
 /// Advice on sizes.
-const SIZES: &str = "sizes must be numbers, since a case is verified at one size: shape = [128]";
+const SIZES: &str =
+    "sizes must be numbers, since a case is verified at one size: shape = [128]; for several, see [family]";
 
 fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Option<Case> {
     read_version(&top, problems)?;

@@ -339,7 +339,7 @@ pub(super) fn as_integer(value: &DeValue<'_>) -> Option<u64> {
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// The exact value of a number; `inf` and `-inf` may be quoted.
+/// The exact value of a number; `inf` and `-inf` may be quoted, and a quotient is: `1/3`.
 pub(super) fn as_number(value: &DeValue<'_>) -> Option<Extended> {
     match value {
         DeValue::Integer(number) => match number.radix() {
@@ -349,7 +349,13 @@ pub(super) fn as_number(value: &DeValue<'_>) -> Option<Extended> {
             _ => number::parse(number.as_str()),
         },
         DeValue::Float(number) => number::parse(number.as_str()),
-        DeValue::String(text) => number::parse(text).filter(|number| !matches!(number, Extended::Finite(_))),
+        DeValue::String(text) => match text.split_once('/') {
+            Some((over, under)) => {
+                let [over, under] = [over, under].map(|part| number::parse(part.trim()));
+                Some(Extended::Finite(over?.finite()?.checked_div(under?.finite()?)?))
+            }
+            None => number::parse(text).filter(|number| !matches!(number, Extended::Finite(_))),
+        },
         DeValue::Boolean(value) => number::parse(if *value { "1" } else { "0" }),
         DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
     }

@@ -381,7 +381,7 @@ args = ["y", "x"]
 
 #[test]
 fn words_where_values_are_wanted_are_named() {
-    let sizes = "sizes must be numbers, since a case is verified at one size: shape = [128]";
+    let sizes = "sizes must be numbers, since a case is verified at one size: shape = [128]; for several, see [family]";
     let params = |value: &str| format!("description = \"ß\"\n[params]\nx = {{ {value} }}\n");
     assert_eq!(problems(&params("shape = [n]")), [format!("3:16: `n` is not a value | {sizes}")]);
     assert_eq!(problems(&params("type = f32")), ["3:14: `f32` is not a value | strings are quoted: \"f32\""]);

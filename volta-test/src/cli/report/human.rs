@@ -78,6 +78,11 @@ impl Reporter for Human<'_> {
             write!(out, "{message}")?;
         }
         write!(out, "{}", self.slowest(summary))?;
+        let mut families = summary.families.lines().peekable();
+        if families.peek().is_some() {
+            writeln!(out)?;
+        }
+        families.try_for_each(|line| writeln!(out, "{line}"))?;
         let line = summary.line();
         let is_good = summary.exit() == Exit::Good;
         let line = if is_good { self.paint.good(&line) } else { self.paint.bad(&line) };

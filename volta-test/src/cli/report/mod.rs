@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use super::{CheckArgs, Exit, Format};
 use crate::case::Case;
 use crate::manifest::Unreadable;
+use crate::members::Outcomes;
 use crate::render::{self, Paint};
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
@@ -61,6 +62,8 @@ pub(super) struct Summary {
     pub(super) cached: usize,
     /// Snapshots that were accepted.
     pub(super) accepted: usize,
+    /// The members of families.
+    pub(super) families: Outcomes,
     /// The time of each case in seconds, with its name.
     pub(super) times: Vec<(f64, String)>,
     /// The time of the whole run.
@@ -73,6 +76,7 @@ impl Summary {
             self.skipped += 1;
             return;
         }
+        self.families.add(&checked.name, checked.run.outcome() == Outcome::Passed);
         *match checked.run.outcome() {
             Outcome::Passed => &mut self.passed,
             Outcome::Failed => &mut self.failed,

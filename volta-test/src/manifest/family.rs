@@ -1,0 +1,391 @@
+//! `[family]`: one case at several sizes, types or names. Each member is a case of its own, called
+//! `family::case::n=97,dtype=f16`: numbers in it may be expressions of the variables, and other texts may contain them
+//! in braces.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use volta_case::{InputProblem, Key, Launch, Options, Section, Takes, Target, TensorMap};
+use volta_core::number::Rational;
+
+use super::Problem;
+use super::expression::evaluate;
+
+/// The name of the table.
+pub(super) const KEY: &str = "family";
+
+/// A family has at most so many members.
+const MAX_MEMBERS: usize = 4096;
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Bound {
+    Number(i64),
+    Text(String),
+}
+
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Number(number) => write!(f, "{number}"),
+            Bound::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// One member: the values of the variables, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Member(Vec<(String, Bound)>);
+
+impl Display for Member {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (at, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={value}", if at > 0 { "," } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl Member {
+    fn evaluate(&self, text: &str) -> Result<Rational, String> {
+        let value_of = |name: &str| {
+            let bound = self.0.iter().find(|(known, _)| known == name)?;
+            match &bound.1 {
+                Bound::Number(value) => Some(Rational::from_integer(*value)),
+                Bound::Text(_) => None,
+            }
+        };
+        evaluate(text, &value_of)
+    }
+
+    /// A text with the values of the expressions that stand in braces; two braces stand for one.
+    fn filled(&self, text: &str) -> Result<String, String> {
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find(['{', '}']) {
+            out.push_str(&rest[..at]);
+            let (sign, behind) = rest[at..].split_at(1);
+            if let Some(other) = behind.strip_prefix(sign) {
+                out.push_str(sign);
+                rest = other;
+                continue;
+            }
+            let inner = if sign == "{" { behind.split_once('}') } else { None };
+            let (expression, other) = inner.ok_or_else(|| {
+                format!("this `{sign}` belongs to no pair; `{sign}{sign}` stands for one brace")
+            })?;
+            match self.0.iter().find(|(name, _)| name == expression.trim()) {
+                Some((_, value)) => out.push_str(&value.to_string()),
+                None => out.push_str(&self.evaluate(expression)?.to_string()),
+            }
+            rest = other;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}
+
+/// The members of the family of a document; none if it has no such table.
+pub(super) fn members(document: &DeTable<'_>) -> Result<Vec<Member>, Vec<Problem>> {
+    let Some((_, table)) = document.iter().find(|(key, _)| key.get_ref() == KEY) else {
+        return Ok(Vec::new());
+    };
+    let Some(variables) = table.get_ref().as_table() else {
+        return Err(vec![problem(table, "`family` is a table: [family]".into(), Some(EXAMPLE))]);
+    };
+    let mut members = vec![Member::default()];
+    let mut named: Vec<_> = variables.iter().collect();
+    named.sort_by_key(|(name, _)| name.span().start);
+    for (name, value) in named {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let plain = name.get_ref();
+        if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') || !plain.chars().all(is_name) {
+            let message = format!("`{plain}` is not a name for a variable: letters, digits and `_`");
+            return Err(vec![problem(value, message, None)]);
+        }
+        let all = values(value)?;
+        if all.is_empty() {
+            let message = format!("the variable `{plain}` has no value");
+            return Err(vec![problem(value, message, Some(EXAMPLE))]);
+        }
+        if members.len() * all.len() > MAX_MEMBERS {
+            let message = format!("this family has more than {MAX_MEMBERS} members");
+            return Err(vec![problem(value, message, Some("choose sizes at which something changes"))]);
+        }
+        let with = |member: &Member, value: &Bound| {
+            let bound = (plain.to_string(), value.clone());
+            Member(member.0.iter().cloned().chain([bound]).collect())
+        };
+        members =
+            members.iter().flat_map(|member| all.iter().map(move |value| with(member, value))).collect();
+    }
+    if members == [Member::default()] {
+        return Err(vec![problem(table, "[family] has no variable".into(), Some(EXAMPLE))]);
+    }
+    Ok(members)
+}
+
+const EXAMPLE: &str = "n = [1, 31, \"32..=64\", \"2^k <= 4096\"], dtype = [\"f32\", \"f16\"]";
+
+/// The values of a variable.
+fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
+    let wrong = |at: &Spanned<DeValue<'_>>, message: String| vec![problem(at, message, Some(EXAMPLE))];
+    let mut all: Vec<Bound> = Vec::new();
+    let items: Vec<&Spanned<DeValue<'_>>> = match value.get_ref().as_array() {
+        Some(items) => items.iter().collect(),
+        None => vec![value],
+    };
+    for item in items {
+        let more = match item.get_ref() {
+            DeValue::Integer(_) => {
+                match super::as_number(item.get_ref()).and_then(|number| number.finite()?.to_i64()) {
+                    Some(number) => vec![Bound::Number(number)],
+                    None => return Err(wrong(item, "a number of a family has at most 63 bits".into())),
+                }
+            }
+            DeValue::String(text) => match series(text).map_err(|message| wrong(item, message))? {
+                Some(numbers) => numbers.into_iter().map(Bound::Number).collect(),
+                None => vec![Bound::Text(text.to_string())],
+            },
+            DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => {
+                return Err(wrong(item, "a value of a family is a whole number or a text".into()));
+            }
+        };
+        for value in more {
+            if !all.contains(&value) {
+                all.push(value);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers that a text such as `1..=64` or `2^k <= 4096` stands for; `None` for any other text.
+fn series(text: &str) -> Result<Option<Vec<i64>>, String> {
+    let whole = |text: &str| {
+        let value = evaluate(text, &|_| None)?;
+        value.to_i64().ok_or_else(|| format!("{value} is not a whole number of 63 bits"))
+    };
+    let too_many = || format!("`{text}` are more than {MAX_MEMBERS} numbers");
+    if let Some((first, last)) = text.split_once("..=") {
+        let (first, last) = (whole(first)?, whole(last)?);
+        if last.saturating_sub(first) >= MAX_MEMBERS as i64 {
+            return Err(too_many());
+        }
+        return Ok(Some((first..=last).collect()));
+    }
+    let Some((term, most)) = text.split_once("<=") else { return Ok(None) };
+    let most = Rational::from_integer(whole(most)?);
+    let mut numbers: Vec<i64> = Vec::new();
+    // The one name in the term counts from zero.
+    for count in 0.. {
+        let value = evaluate(term, &|name| {
+            name.starts_with(char::is_alphabetic).then(|| Rational::from_integer(count))
+        })?;
+        if value > most {
+            return Ok(Some(numbers));
+        }
+        let value = value.to_i64().ok_or_else(|| format!("{value} is not a whole number of 63 bits"))?;
+        if numbers.last().is_some_and(|last| *last >= value) {
+            return Err(format!("`{term}` does not grow"));
+        }
+        numbers.push(value);
+        if numbers.len() > MAX_MEMBERS {
+            break;
+        }
+    }
+    Err(too_many())
+}
+
+/// The texts that replace those of a document for a member, by the place of the text.
+pub(super) struct Replaced(BTreeMap<usize, Replacement>);
+
+enum Replacement {
+    Number(String),
+    Text(String),
+}
+
+/// What a member makes of the texts of a document.
+pub(super) fn replaced(document: &DeTable<'_>, member: &Member) -> Result<Replaced, Vec<Problem>> {
+    let (mut all, mut problems) = (BTreeMap::new(), Vec::new());
+    let mut work: Vec<(&str, &Spanned<DeValue<'_>>)> = Vec::new();
+    for (key, value) in document.iter().filter(|(key, _)| key.get_ref() != KEY) {
+        work.push((key.get_ref(), value));
+    }
+    while let Some((key, value)) = work.pop() {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                work.extend(table.iter().map(|(key, value)| (key.get_ref().as_ref(), value)));
+            }
+            DeValue::Array(items) => work.extend(items.iter().map(|item| (key, item))),
+            DeValue::String(text) => {
+                let is_constant = text.trim_start_matches(['-', '+']).starts_with("inf");
+                let new = if takes_numbers(key) && !is_constant {
+                    number(member, key, text)
+                } else {
+                    member.filled(text).map(Replacement::Text)
+                };
+                match new {
+                    Ok(new) => {
+                        all.insert(value.span().start, new);
+                    }
+                    Err(message) => problems.push(problem(value, message, None)),
+                }
+            }
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
+        }
+    }
+    if problems.is_empty() { Ok(Replaced(all)) } else { Err(problems) }
+}
+
+/// The value of an expression at a key.
+fn number(member: &Member, key: &str, text: &str) -> Result<Replacement, String> {
+    let value = member.evaluate(text)?;
+    if let Some(integer) = value.to_i128() {
+        return Ok(Replacement::Number(integer.to_string()));
+    }
+    if ["value", "fill"].contains(&key) {
+        // A quotient, as the reader of numbers takes it.
+        return Ok(Replacement::Text(value.to_string()));
+    }
+    Err(format!("`{text}` is {value} for {member}, which is no whole number; see ceil and floor"))
+}
+
+/// Whether the texts at a key are expressions: where a case has numbers.
+fn takes_numbers(key: &str) -> bool {
+    let of_sections = [Launch::keys(), Target::keys(), Options::keys(), TensorMap::keys()];
+    let is_number = |known: &&Key| match known.takes {
+        Takes::Count | Takes::Size | Takes::Extent | Takes::Number | Takes::Counts => true,
+        Takes::Flag | Takes::Text | Takes::Texts | Takes::Own => false,
+    };
+    ["shape", "value", "range", "fill"].contains(&key)
+        || of_sections.into_iter().flatten().any(|known| known.name == key && is_number(&known))
+}
+
+impl Replaced {
+    /// The document of the member.
+    pub(super) fn apply<'t>(&'t self, document: &mut DeTable<'t>) {
+        let mut work: Vec<&mut Spanned<DeValue<'t>>> = document.iter_mut().map(|(_, value)| value).collect();
+        while let Some(value) = work.pop() {
+            let place = value.span().start;
+            match value.get_mut() {
+                DeValue::Table(table) => work.extend(table.iter_mut().map(|(_, value)| value)),
+                DeValue::Array(items) => work.extend(items.iter_mut()),
+                text @ DeValue::String(_) => match self.0.get(&place) {
+                    Some(Replacement::Number(number)) => {
+                        if let Ok(number) = DeValue::parse(number) {
+                            *text = number.into_inner();
+                        }
+                    }
+                    Some(Replacement::Text(new)) => *text = DeValue::String(Cow::Borrowed(new)),
+                    None => {}
+                },
+                DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
+            }
+        }
+    }
+}
+
+fn problem(at: &Spanned<DeValue<'_>>, message: String, help: Option<&str>) -> Problem {
+    Problem { span: at.span(), kind: InputProblem::WrongValue, message, help: help.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Case, Home, document, parse};
+    use super::*;
+    use volta_core::case::{Element, ParamKind};
+
+    const FAMILY: &str = r#"
+description = "{{n}} is {n}"
+
+[family]
+n = [1, 97, "3..=4", "2^k <= 4"]
+dtype = ["f32", "f16"]
+
+[params]
+x = { role = "in", type = "{dtype}", shape = [2, "2 * n"] }
+s = { type = "f32", value = "1 / n" }
+m = { role = "in", type = "f32", shape = 1, contents = { fill = "-inf" } }
+
+[kernel]
+source = "k.cu::k<{dtype},{2 * n}>"
+grid = "ceil(n / 32)"
+block = [32, "min(n, 4)"]
+"#;
+
+    fn names(text: &str) -> Result<Vec<String>, Vec<String>> {
+        let document = document::parse(text).expect("it is TOML");
+        let members = members(&document).map_err(|problems| messages(&problems))?;
+        Ok(members.iter().map(ToString::to_string).collect())
+    }
+
+    fn messages(problems: &[Problem]) -> Vec<String> {
+        problems.iter().map(|problem| problem.message.clone()).collect()
+    }
+
+    fn member(text: &str, name: &str) -> Result<Case, Vec<String>> {
+        parse(&format!("a::case::{name}"), Home::default(), text).map_err(|problems| messages(&problems))
+    }
+
+    #[test]
+    fn members_are_all_combinations_in_order() {
+        let all = names(FAMILY).expect("the family is right");
+        assert_eq!(all.len(), 10, "1, 97, 3, 4 and 2, each once, in two types");
+        assert_eq!(all[..3], ["n=1,dtype=f32", "n=1,dtype=f16", "n=97,dtype=f32"]);
+        assert_eq!(all[9], "n=2,dtype=f16");
+    }
+
+    #[test]
+    fn a_member_is_a_case_with_its_values() {
+        let case = member(FAMILY, "n=97,dtype=f16").expect("the member is right");
+        assert_eq!(case.description.as_deref(), Some("{n} is 97"));
+        assert_eq!(case.opt.shown(), "k.cu::k<f16,194>");
+        assert_eq!((case.opt.launch.grid, case.opt.launch.block), ([4, 1, 1], [32, 4, 1]));
+        let [x, s, _] = &case.params[..] else { panic!("three parameters") };
+        assert!(
+            matches!(&x.kind, ParamKind::Tensor { opt: Element::Float(_), shape, .. } if shape == &[2, 194])
+        );
+        assert!(format!("{:?}", s.kind).contains("1/97"), "{:?}", s.kind);
+        assert!(!case.options.run.snapshot);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_at_its_place() {
+        let with = |from: &str, to: &str| FAMILY.replace(from, to);
+        let no_member = ["`n=5` is no member of this family, which has 10"];
+        assert_eq!(member(FAMILY, "n=5").expect_err("no member"), no_member);
+        for (text, message) in [
+            (
+                with("ceil(n / 32)", "n / 32"),
+                "`n / 32` is 97/32 for n=97,dtype=f16, which is no whole number; see ceil and floor",
+            ),
+            (with("2 * n\"]", "2 * k\"]"), "`k` is not a number of this family"),
+            (with("2 * n\"]", "2 * dtype\"]"), "`dtype` is not a number of this family"),
+            (with("k<{dtype}", "k<{type}"), "`type` is not a number of this family"),
+            (with("{{n}}", "{n}}"), "this `}` belongs to no pair; `}}` stands for one brace"),
+        ] {
+            assert_eq!(member(&text, "n=97,dtype=f16").expect_err("it is wrong"), [message], "{text}");
+        }
+        for (text, message) in [
+            (with("[\"f32\", \"f16\"]", "[]"), "the variable `dtype` has no value"),
+            (with("[\"f32\", \"f16\"]", "1.5"), "a value of a family is a whole number or a text"),
+            (with("3..=4", "1..=5000"), "`1..=5000` are more than 4096 numbers"),
+            (with("3..=4", "1..=4000"), "this family has more than 4096 members"),
+            (with("2^k", "4 - k"), "`4 - k ` does not grow"),
+            (with("2^k", "2^"), "a number or a name is wanted before its end in `2^ `"),
+            (
+                with("dtype =", "\"d-type\" ="),
+                "`d-type` is not a name for a variable: letters, digits and `_`",
+            ),
+        ] {
+            assert_eq!(names(&text).expect_err("it is wrong"), [message], "{text}");
+        }
+    }
+}
