@@ -1,5 +1,5 @@
 //! The attributes: what stands in their parentheses, `;;`, and the function below them. Included where `attribute`,
-//! `expand` and `signature` of the macros' crate are modules of the root, since that crate exports macros only.
+//! `expand`, `family` and `signature` of the macros' crate are modules of the root, since that crate exports macros only.
 
 /// Expands both attributes on what a text spells, or has an error to show for it.
 pub(crate) fn input(data: &[u8]) {
@@ -11,13 +11,7 @@ pub(crate) fn input(data: &[u8]) {
         return;
     };
     for form in [crate::attribute::Form::Pair, crate::attribute::Form::Single] {
-        let expand = || {
-            let function = crate::signature::parse(item.clone())?;
-            let parsed = crate::attribute::parse(attribute.clone(), form, &function)?;
-            Ok(crate::expand::expand(&parsed, &function))
-        };
-        let expanded: Result<proc_macro2::TokenStream, syn::Error> = expand();
-        match expanded {
+        match crate::expand::expanded(attribute.clone(), item.clone(), form) {
             Ok(tokens) => {
                 let tokens = tokens.to_string();
                 assert!(syn::parse_str::<syn::File>(&tokens).is_ok(), "no Rust: {tokens}");

@@ -6,6 +6,8 @@
 mod attribute;
 #[path = "../../volta-macros/src/expand.rs"]
 mod expand;
+#[path = "../../volta-macros/src/family.rs"]
+mod family;
 #[path = "attribute.rs"]
 mod input;
 #[path = "../../volta-macros/src/signature.rs"]

@@ -57,7 +57,8 @@ pub fn lowering(data: &[u8]) {
 /// When a problem cannot be rendered, or the result is harmful to a terminal.
 pub fn manifest(data: &[u8]) {
     let text = text(data);
-    if let Err(problems) = manifest::parse("fuzz", Home::default(), &text) {
+    let name = manifest::members_of(&text).pop().unwrap_or_else(|| "fuzz".into());
+    if let Err(problems) = manifest::parse(&name, Home::default(), &text) {
         assert!(!problems.is_empty(), "a refusal has a reason");
         let shown =
             render::unreadable(&Unreadable { path: "volta.toml".into(), text, problems }, Paint::PLAIN);

@@ -11,6 +11,8 @@ use volta_suite::fuzz;
 mod attribute;
 #[path = "../../volta-macros/src/expand.rs"]
 mod expand;
+#[path = "../../volta-macros/src/family.rs"]
+mod family;
 #[path = "../../fuzz/src/attribute.rs"]
 mod input;
 #[path = "../../volta-macros/src/signature.rs"]

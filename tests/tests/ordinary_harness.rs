@@ -23,6 +23,15 @@ fn scale(#[inout] a: &mut [[f32; WIDTH]; 2], #[symbolic(positive)] beta: f32);
 #[verify_kernel(kernel = "kernels/add.cu::shift<double>", block = 8)]
 fn shift(x: &[f64; 8], y: &mut [f64; 8], #[value(-0.5)] by: f64);
 
+/// Rows of {N}.
+#[verify_equiv(
+    reference = "kernels/add.cu::shift<{C}>",
+    opt = "kernels/add.cu::shift<{C}>",
+    block = N,
+    family(N = [1, 31..=33], C = [float])
+)]
+fn shifts(x: &[f32; N], y: &mut [f32; N], #[value(0.5)] by: f32);
+
 mod inner {
     use super::*;
 
@@ -117,6 +126,23 @@ fn an_attribute_fills_in_the_whole_case() {
         ScalarValue::integer(3),
     ];
     assert_eq!(scalars, expected);
+}
+
+#[test]
+fn a_family_is_a_case_for_each_of_its_values() {
+    let cases = volta_test::registry::registered().map(|case| case.name());
+    let mut names: Vec<String> = cases.filter(|name| name.contains("shifts")).collect();
+    names.sort();
+    let expected = [1, 31, 32, 33].map(|n| format!("ordinary_harness::shifts::N={n},C=float"));
+    assert_eq!(names, expected);
+    let case = case("shifts::N=33,C=float");
+    assert_eq!(case.description.as_deref(), Some("Rows of 33."));
+    assert_eq!(case.opt.shown(), "kernels/add.cu::shift<float>");
+    assert_eq!(case.opt.launch.block, [33, 1, 1]);
+    assert_eq!(case.params.len(), 3);
+    let ParamKind::Tensor { shape, .. } = &case.params[0].kind else { panic!("x is a tensor") };
+    assert_eq!(shape, &[33]);
+    assert!(!case.options.run.snapshot, "the forms of members are not for reading");
 }
 
 #[test]

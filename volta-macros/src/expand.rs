@@ -4,17 +4,38 @@ use std::fmt::Debug;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::LitStr;
+use syn::{LitStr, Result};
 use volta_case::split_source;
 
-use crate::attribute::{Arg, CaseAttribute, Member, Set, Side};
-use crate::signature::{Assumed, Contents, Function, Kind, Number, Param, Value};
+use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
+use crate::family::{self, Member as Of};
+use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Value};
 
-/// The items that replace the function.
-pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStream {
+/// The items that replace a function under an attribute.
+pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) -> Result<TokenStream> {
+    let one = |attribute: TokenStream, item: TokenStream, member: Option<&Of>| {
+        let function = signature::parse(item)?;
+        let attribute = attribute::parse(attribute, form, &function)?;
+        Ok(expand(&attribute, &function, member))
+    };
+    let (attribute, members) = family::split(attribute)?;
+    let Some(members) = members else { return one(attribute, item, None) };
+    let of = |member: &Of| one(member.applied(attribute.clone()), member.applied(item.clone()), Some(member));
+    // What is wrong in one of them is mostly wrong in all.
+    members.iter().map(of).collect()
+}
+
+/// The items that replace the function, or those of one member of its family.
+fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Of>) -> TokenStream {
     let Function { name, kept, docs, params } = function;
-    let text = name.to_string();
-    let constant = format_ident!("__VOLTA_CASE_{}", text.to_uppercase(), span = name.span());
+    let (name, text) = match member {
+        Some(member) => (
+            format_ident!("{name}_{}", member.suffix(), span = name.span()),
+            format!("{name}::{}", member.name()),
+        ),
+        None => (name.clone(), name.to_string()),
+    };
+    let constant = format_ident!("__VOLTA_CASE_{}", name.to_string().to_uppercase(), span = name.span());
     let slow = attribute.slow;
     let tracked = attribute.reference.iter().chain([&attribute.opt]).map(|side| tracked(&side.source));
     let docs = docs.iter().map(|line| quote!(case.description(#line);));
@@ -24,6 +45,11 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
     let [about, expect, options] =
         [("about", &attribute.about), ("expect", &attribute.expect), ("options", &attribute.options)]
             .map(|(section, sets)| section_call(section, sets));
+    // The forms of all sizes are not for reading.
+    let unread = member.map(|_| {
+        let flag = quote!(::volta_test::__private::Flag(false));
+        quote!(case.options(::std::vec![("snapshot", #flag)]);)
+    });
     let ignore = slow.then(|| {
         quote!(#[ignore = "slow: run it with --include-ignored (volta_test::main! runs it with VOLTA_SLOW=1)"])
     });
@@ -41,6 +67,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
                 #about
                 #expect
                 #options
+                #unread
             }
             ::volta_test::__private::Registered {
                 module: ::core::module_path!(),

@@ -31,6 +31,7 @@
 
 mod attribute;
 mod expand;
+mod family;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -44,6 +45,8 @@ use proc_macro::TokenStream;
 ///   together. `shared`: bytes of dynamic shared memory. `ctas = [0]`: run
 ///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
+/// - `family(N = [1, 31, 64..=66], T = [f32, f16])`: a case and a test for each combination of these values. `N` and `T`
+///   stand for them in the attribute and in the signature, and `{T}` in texts.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
 /// - Every key of `[options]`: rules (`partial`, `exit_orders_memory`, …), `slow`, `snapshot = false`,
 ///   `timeout = "10s"`, and limits (`max_instructions`, `max_memory_bytes`, …). [`volta_case::Options`] has all of them.
@@ -69,10 +72,7 @@ pub fn verify_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn run(attribute: TokenStream, item: TokenStream, form: attribute::Form) -> TokenStream {
-    let expand = || {
-        let function = signature::parse(item.into())?;
-        let attribute = attribute::parse(attribute.into(), form, &function)?;
-        Ok(expand::expand(&attribute, &function))
-    };
-    expand().unwrap_or_else(|error: syn::Error| error.to_compile_error()).into()
+    expand::expanded(attribute.into(), item.into(), form)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }

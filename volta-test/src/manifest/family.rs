@@ -147,6 +147,12 @@ fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
             }
             DeValue::String(text) => match series(text).map_err(|message| wrong(item, message))? {
                 Some(numbers) => numbers.into_iter().map(Bound::Number).collect(),
+                // It is a part of the member's name.
+                None if text.is_empty()
+                    || !text.chars().all(|c| c.is_alphanumeric() || "_-.+*<> ".contains(c)) =>
+                {
+                    return Err(wrong(item, "a text of a family has letters, digits and `_-.+*<>`".into()));
+                }
                 None => vec![Bound::Text(text.to_string())],
             },
             DeValue::Float(_)
@@ -376,6 +382,7 @@ block = [32, "min(n, 4)"]
         for (text, message) in [
             (with("[\"f32\", \"f16\"]", "[]"), "the variable `dtype` has no value"),
             (with("[\"f32\", \"f16\"]", "1.5"), "a value of a family is a whole number or a text"),
+            (with("f16", "half,n=1"), "a text of a family has letters, digits and `_-.+*<>`"),
             (with("3..=4", "1..=5000"), "`1..=5000` are more than 4096 numbers"),
             (with("3..=4", "1..=4000"), "this family has more than 4096 members"),
             (with("2^k", "4 - k"), "`4 - k ` does not grow"),
