@@ -6,6 +6,7 @@
 //! compiled.
 
 mod element;
+mod family;
 mod key;
 mod limit;
 mod reason;
@@ -14,6 +15,7 @@ mod verdict;
 mod word;
 
 pub use element::{Element, Elements, Format, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout};
+pub use family::{Family, MAX_MEMBERS, Member};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};

@@ -133,6 +133,7 @@ fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
 /// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition.
 pub(crate) fn decided(possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
     let Possible { mut fault, when, mut store, told } = possible;
+    let Some(when) = when else { return perhaps(&fault, &told) };
     let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
     let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));
     store.close();

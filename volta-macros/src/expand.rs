@@ -8,30 +8,33 @@ use syn::{LitStr, Result};
 use volta_case::split_source;
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
-use crate::family::{self, Member as Of};
+use crate::family::{self, Member as FamilyMember};
 use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Value};
 
 /// The items that replace a function under an attribute.
 pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) -> Result<TokenStream> {
-    let one = |attribute: TokenStream, item: TokenStream, member: Option<&Of>| {
+    let one = |attribute: TokenStream, item: TokenStream, member: Option<&FamilyMember>| {
         let function = signature::parse(item)?;
         let attribute = attribute::parse(attribute, form, &function)?;
         Ok(expand(&attribute, &function, member))
     };
-    let (attribute, members) = family::split(attribute)?;
-    let Some(members) = members else { return one(attribute, item, None) };
-    let of = |member: &Of| one(member.applied(attribute.clone()), member.applied(item.clone()), Some(member));
+    let (attribute, family) = family::split(attribute)?;
+    let Some(family) = family else { return one(attribute, item, None) };
+    let of = |member: FamilyMember| {
+        let [attribute, item] = [&attribute, &item].map(|tokens| family::applied(&member, tokens.clone()));
+        one(attribute, item, Some(&member))
+    };
     // What is wrong in one of them is mostly wrong in all.
-    members.iter().map(of).collect()
+    family.members().map(of).collect()
 }
 
 /// The items that replace the function, or those of one member of its family.
-fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Of>) -> TokenStream {
+fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&FamilyMember>) -> TokenStream {
     let Function { name, kept, docs, params } = function;
     let (name, text) = match member {
         Some(member) => (
-            format_ident!("{name}_{}", member.suffix(), span = name.span()),
-            format!("{name}::{}", member.name()),
+            format_ident!("{name}_{}", family::suffix(member), span = name.span()),
+            format!("{name}::{member}"),
         ),
         None => (name.clone(), name.to_string()),
     };

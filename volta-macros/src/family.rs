@@ -2,30 +2,33 @@
 //! member is read, each variable is replaced by its value: as a name in the attribute and in the signature, and in
 //! braces in texts.
 
+use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
+
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, RangeLimits, Result, Token};
-
-/// A family has at most so many members.
-const MAX_MEMBERS: usize = 4096;
+use volta_case::{Family, MAX_MEMBERS};
 
 /// The value of a variable.
 #[derive(Clone, PartialEq, Eq)]
-enum Bound {
+pub(crate) enum Bound {
     Number(u64),
     /// A type, or another name.
     Name(Ident),
 }
 
-impl Bound {
-    fn text(&self) -> String {
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Bound::Number(number) => number.to_string(),
-            Bound::Name(name) => name.to_string(),
+            Bound::Number(number) => write!(f, "{number}"),
+            Bound::Name(name) => write!(f, "{name}"),
         }
     }
+}
 
+impl Bound {
     fn token(&self, span: Span) -> TokenTree {
         match self {
             Bound::Number(number) => {
@@ -42,60 +45,49 @@ impl Bound {
     }
 }
 
-/// A member: the value of each variable.
-#[derive(Clone, Default)]
-pub(crate) struct Member(Vec<(String, Bound)>);
+/// One member.
+pub(crate) type Member = volta_case::Member<Bound>;
 
-impl Member {
-    /// Its name: `N=97,T=f16`.
-    pub(crate) fn name(&self) -> String {
-        let parts: Vec<String> =
-            self.0.iter().map(|(name, value)| format!("{name}={}", value.text())).collect();
-        parts.join(",")
-    }
+/// The name of a member as the end of an identifier: `n_97_t_f16`.
+pub(crate) fn suffix(member: &Member) -> String {
+    member.to_string().to_lowercase().replace(|c: char| !c.is_alphanumeric(), "_")
+}
 
-    /// Its name as the end of an identifier: `n_97_t_f16`.
-    pub(crate) fn suffix(&self) -> String {
-        let parts: Vec<String> =
-            self.0.iter().map(|(name, value)| format!("{name}_{}", value.text())).collect();
-        parts.join("_").to_lowercase().replace(|c: char| !c.is_alphanumeric(), "_")
-    }
+/// Replaces the variables.
+pub(crate) fn applied(member: &Member, tokens: TokenStream) -> TokenStream {
+    tokens.into_iter().map(|token| replaced(member, token)).collect()
+}
 
-    /// Replaces the variables.
-    pub(crate) fn applied(&self, tokens: TokenStream) -> TokenStream {
-        tokens.into_iter().map(|token| self.replaced(token)).collect()
-    }
-
-    fn replaced(&self, token: TokenTree) -> TokenTree {
-        match token {
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), self.applied(group.stream()));
-                inner.set_span(group.span());
-                inner.into()
-            }
-            TokenTree::Ident(name) => {
-                let bound = self.0.iter().find(|(known, _)| name == known);
-                bound.map_or_else(|| name.clone().into(), |(_, value)| value.token(name.span()))
-            }
-            TokenTree::Literal(literal) => match syn::parse_str::<LitStr>(&literal.to_string()) {
-                Ok(text) => {
-                    let put = |text: String, (name, value): &(String, Bound)| {
-                        text.replace(&format!("{{{name}}}"), &value.text())
-                    };
-                    let mut filled = Literal::string(&self.0.iter().fold(text.value(), put));
-                    filled.set_span(literal.span());
-                    filled.into()
-                }
-                Err(_) => literal.into(),
-            },
-            other @ TokenTree::Punct(_) => other,
+fn replaced(member: &Member, token: TokenTree) -> TokenTree {
+    match token {
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), applied(member, group.stream()));
+            inner.set_span(group.span());
+            inner.into()
         }
+        TokenTree::Ident(name) => match member.value(&name.to_string()) {
+            Some(value) => value.token(name.span()),
+            None => name.into(),
+        },
+        TokenTree::Literal(literal) => match syn::parse_str::<LitStr>(&literal.to_string()) {
+            Ok(text) => {
+                let put = |text: String, (name, value): &(String, Bound)| {
+                    text.replace(&format!("{{{name}}}"), &value.to_string())
+                };
+                let mut filled = Literal::string(&member.values().iter().fold(text.value(), put));
+                filled.set_span(literal.span());
+                filled.into()
+            }
+            Err(_) => literal.into(),
+        },
+        other @ TokenTree::Punct(_) => other,
     }
 }
 
 /// `N = [1, 31]`
 struct Variable {
     name: Ident,
+    given: Expr,
     values: Vec<Bound>,
 }
 
@@ -106,18 +98,15 @@ impl Parse for Variable {
         let given: Expr = input.parse()?;
         let items: Vec<&Expr> =
             if let Expr::Array(list) = &given { list.elems.iter().collect() } else { vec![&given] };
-        let mut values: Vec<Bound> = Vec::new();
+        let (mut values, mut seen): (Vec<Bound>, HashSet<String>) = Default::default();
         for item in items {
             for value in bounds(item)? {
-                if !values.contains(&value) {
+                if seen.insert(value.to_string()) {
                     values.push(value);
                 }
             }
         }
-        if values.is_empty() {
-            return Err(Error::new_spanned(&given, format!("the variable `{name}` has no value")));
-        }
-        Ok(Variable { name, values })
+        Ok(Variable { name, given, values })
     }
 }
 
@@ -150,18 +139,18 @@ fn bounds(item: &Expr) -> Result<Vec<Bound>> {
     Ok(vec![Bound::Number(number(item)?)])
 }
 
-/// Takes `family(…)` out of an attribute; returns the rest, and the members.
-pub(crate) fn split(attribute: TokenStream) -> Result<(TokenStream, Option<Vec<Member>>)> {
+/// Takes `family(…)` out of an attribute; returns the rest, and the family.
+pub(crate) fn split(attribute: TokenStream) -> Result<(TokenStream, Option<Family<Bound>>)> {
     let tokens: Vec<TokenTree> = attribute.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ',');
-    let (mut rest, mut members) = (TokenStream::new(), None);
+    let (mut rest, mut family) = (TokenStream::new(), None);
     for entry in tokens.split_inclusive(is_comma) {
         match entry {
             [TokenTree::Ident(key), TokenTree::Group(list), ..] if key == "family" => {
-                if members.is_some() {
+                if family.is_some() {
                     return Err(Error::new(key.span(), "`family` is given twice"));
                 }
-                members = Some(read(list)?);
+                family = Some(read(list)?);
             }
             [TokenTree::Ident(key), ..] if key == "family" => {
                 return Err(Error::new(
@@ -172,25 +161,17 @@ pub(crate) fn split(attribute: TokenStream) -> Result<(TokenStream, Option<Vec<M
             other => rest.extend(other.iter().cloned()),
         }
     }
-    Ok((rest, members))
+    Ok((rest, family))
 }
 
-fn read(list: &Group) -> Result<Vec<Member>> {
+fn read(list: &Group) -> Result<Family<Bound>> {
     let variables = Punctuated::<Variable, Token![,]>::parse_terminated.parse2(list.stream())?;
     if variables.is_empty() {
         return Err(Error::new(list.span(), "a family has a variable: `family(N = [1, 31, 64..=66])`"));
     }
-    let mut members = vec![Member::default()];
-    for Variable { name, values } in &variables {
-        if members.len() * values.len() > MAX_MEMBERS {
-            return Err(Error::new(name.span(), format!("this family has more than {MAX_MEMBERS} members")));
-        }
-        let with = |member: &Member, value: &Bound| {
-            let bound = (name.to_string(), value.clone());
-            Member(member.0.iter().cloned().chain([bound]).collect())
-        };
-        members =
-            members.iter().flat_map(|member| values.iter().map(move |value| with(member, value))).collect();
+    let mut family = Family::default();
+    for Variable { name, given, values } in variables {
+        family.add(&name.to_string(), values).map_err(|wrong| Error::new_spanned(&given, wrong))?;
     }
-    Ok(members)
+    Ok(family)
 }

@@ -45,14 +45,21 @@ impl Outcomes {
             let smallest = bad.min_by_key(|member| values_of(member));
             match smallest {
                 None => format!("{family}: as expected for {}", told(members)),
-                Some(smallest) => format!(
-                    "{family}: {others} of {} members are not as expected; the smallest is {}",
-                    members.len(),
-                    spelled(smallest)
-                ),
+                Some(smallest) => {
+                    let are = if others == 1 { "is" } else { "are" };
+                    let of = counted(members.len());
+                    format!(
+                        "{family}: {others} of {of} {are} not as expected; the smallest is {}",
+                        spelled(smallest)
+                    )
+                }
             }
         })
     }
+}
+
+fn counted(members: usize) -> String {
+    if members == 1 { "1 member".into() } else { format!("{members} members") }
 }
 
 fn values_of(member: &Member) -> Vec<&Value> {
@@ -79,11 +86,11 @@ fn told(members: &[(Member, bool)]) -> String {
         values.dedup();
     }
     if variables.iter().map(|(_, values)| values.len()).product::<usize>() != members.len() {
-        return format!("{} members", members.len());
+        return counted(members.len());
     }
     let parts: Vec<String> =
         variables.iter().map(|(name, values)| format!("{name} = {}", runs(values))).collect();
-    format!("{} ({} members)", parts.join("; "), members.len())
+    format!("{} ({})", parts.join("; "), counted(members.len()))
 }
 
 /// Values in order, with consecutive numbers as a range.

@@ -197,7 +197,8 @@ pub(super) struct Cta<'l> {
     pub(super) patterns: Option<Box<AccessPatterns>>,
 }
 
-/// For each instruction, a read of memory that no thread has written.
+/// By the origin of an undefined value: the first read that found it in memory that no thread has written, or not for
+/// all inputs.
 pub(super) type UnwrittenReads = std::collections::BTreeMap<u64, Site>;
 
 impl<'l> Cta<'l> {

@@ -505,7 +505,7 @@ fn race_between_ctas(
             "Y7",
             message,
             Vec::new(),
-            None,
+            Some("let all of them update it by one operation, or in launches of their own".into()),
         )));
     }
     let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));

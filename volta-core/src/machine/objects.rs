@@ -33,6 +33,15 @@ pub(super) struct Object {
     pub(super) rank: u32,
 }
 
+impl Object {
+    /// The first and the last offset whose address lies in its slot, inside of it or not.
+    pub(super) fn slot(&self) -> [i128; 2] {
+        let bits = if narrow_index(self.space).is_some() { NARROW_SHIFT } else { GLOBAL_SHIFT };
+        let within = i128::from(self.base & ((1 << bits) - 1));
+        [-within, (1 << bits) - 1 - within]
+    }
+}
+
 /// Where an object's contents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backing {
@@ -246,13 +255,6 @@ impl Objects {
     pub(super) fn tensor_memory(&self, rank: u32) -> Option<u32> {
         let is_it = |object: &Object| object.space == Space::Tensor && object.rank == rank;
         self.iter().find(|(_, object)| is_it(object)).map(|(number, _)| number)
-    }
-
-    /// The first and the last offset in an object whose address lies in its slot, inside of it or not.
-    pub(super) fn slot(object: &Object) -> [i128; 2] {
-        let bits = if narrow_index(object.space).is_some() { NARROW_SHIFT } else { GLOBAL_SHIFT };
-        let within = i128::from(object.base & ((1 << bits) - 1));
-        [-within, (1 << bits) - 1 - within]
     }
 
     /// The object whose slot holds an address of `space` (not generic), and the offset in it, which may lie

@@ -27,8 +27,8 @@ const MOST_TOLD: usize = 3;
 pub struct Possible {
     /// The fault.
     pub fault: Fault,
-    /// A condition: the fault happens for the inputs for which it holds.
-    pub when: TermId,
+    /// A condition: the fault happens for the inputs for which it holds. Without one, none of them is known.
+    pub when: Option<TermId>,
     /// The store of the condition.
     pub store: Store,
     /// The condition in words.
@@ -38,7 +38,7 @@ pub struct Possible {
 /// The conjunctions of literals of which one must hold.
 type Cases = Vec<Vec<Literal>>;
 
-/// A fault that happens in one of some cases; there is at least one.
+/// A fault that happens in one of some cases.
 #[derive(Debug)]
 pub(super) struct InCases {
     fault: Fault,
@@ -63,8 +63,6 @@ impl InCases {
             let Some(all) = all_of(literals, &mut store) else { continue };
             when = Some(when.map_or(all, |any| store.apply(TermOp::Or, &[any, all], nowhere)));
         }
-        // A fault without a condition is none of these.
-        let when = when.unwrap_or_else(|| TermId::from_raw(0));
         Possible { fault, when, store, told }
     }
 }

@@ -39,6 +39,12 @@ impl Conflict {
         self.earlier_writes && self.later_writes && ![self.earlier, self.later].iter().any(is_atomic)
     }
 
+    /// Whether both are stores by one instruction of one warp.
+    pub(super) fn is_of_one_store(&self) -> bool {
+        let (earlier, later) = (&self.earlier, &self.later);
+        self.is_of_writes() && earlier.inst == later.inst && earlier.thread / 32 == later.thread / 32
+    }
+
     /// Whether both are atomics of one location that do not commute, which is a fault but no race.
     pub(super) fn is_of_operations(&self) -> bool {
         match (self.earlier.agent.atomic_update(), self.later.agent.atomic_update()) {

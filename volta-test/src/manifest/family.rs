@@ -6,9 +6,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
+use rustc_hash::FxHashSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use volta_case::{InputProblem, Key, Launch, Options, Section, Takes, Target, TensorMap};
+use volta_case::{
+    Family, InputProblem, Key, Launch, MAX_MEMBERS, Options, Section, Takes, Target, TensorMap,
+};
 use volta_core::number::Rational;
 
 use super::Problem;
@@ -17,12 +20,9 @@ use super::expression::evaluate;
 /// The name of the table.
 pub(super) const KEY: &str = "family";
 
-/// A family has at most so many members.
-const MAX_MEMBERS: usize = 4096;
-
 /// The value of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Bound {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Bound {
     Number(i64),
     Text(String),
 }
@@ -36,66 +36,49 @@ impl Display for Bound {
     }
 }
 
-/// One member: the values of the variables, in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Member(Vec<(String, Bound)>);
+type Member = volta_case::Member<Bound>;
 
-impl Display for Member {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (at, (name, value)) in self.0.iter().enumerate() {
-            write!(f, "{}{name}={value}", if at > 0 { "," } else { "" })?;
-        }
-        Ok(())
-    }
-}
-
-impl Member {
-    fn evaluate(&self, text: &str) -> Result<Rational, String> {
-        let value_of = |name: &str| {
-            let bound = self.0.iter().find(|(known, _)| known == name)?;
-            match &bound.1 {
-                Bound::Number(value) => Some(Rational::from_integer(*value)),
-                Bound::Text(_) => None,
-            }
-        };
-        evaluate(text, &value_of)
-    }
-
-    /// A text with the values of the expressions that stand in braces; two braces stand for one.
-    fn filled(&self, text: &str) -> Result<String, String> {
-        let (mut out, mut rest) = (String::new(), text);
-        while let Some(at) = rest.find(['{', '}']) {
-            out.push_str(&rest[..at]);
-            let (sign, behind) = rest[at..].split_at(1);
-            if let Some(other) = behind.strip_prefix(sign) {
-                out.push_str(sign);
-                rest = other;
-                continue;
-            }
-            let inner = if sign == "{" { behind.split_once('}') } else { None };
-            let (expression, other) = inner.ok_or_else(|| {
-                format!("this `{sign}` belongs to no pair; `{sign}{sign}` stands for one brace")
-            })?;
-            match self.0.iter().find(|(name, _)| name == expression.trim()) {
-                Some((_, value)) => out.push_str(&value.to_string()),
-                None => out.push_str(&self.evaluate(expression)?.to_string()),
-            }
-            rest = other;
-        }
-        out.push_str(rest);
-        Ok(out)
-    }
-}
-
-/// The members of the family of a document; none if it has no such table.
-pub(super) fn members(document: &DeTable<'_>) -> Result<Vec<Member>, Vec<Problem>> {
-    let Some((_, table)) = document.iter().find(|(key, _)| key.get_ref() == KEY) else {
-        return Ok(Vec::new());
+/// The value of an expression for a member.
+fn value_for(member: &Member, text: &str) -> Result<Rational, String> {
+    let value_of = |name: &str| match member.value(name)? {
+        Bound::Number(value) => Some(Rational::from_integer(*value)),
+        Bound::Text(_) => None,
     };
+    evaluate(text, &value_of)
+}
+
+/// A text with the values of the expressions that stand in braces; two braces stand for one.
+fn filled(member: &Member, text: &str) -> Result<String, String> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(['{', '}']) {
+        out.push_str(&rest[..at]);
+        let (sign, behind) = rest[at..].split_at(1);
+        if let Some(other) = behind.strip_prefix(sign) {
+            out.push_str(sign);
+            rest = other;
+            continue;
+        }
+        let inner = if sign == "{" { behind.split_once('}') } else { None };
+        let (expression, other) = inner.ok_or_else(|| {
+            format!("this `{sign}` belongs to no pair; `{sign}{sign}` stands for one brace")
+        })?;
+        match member.value(expression.trim()) {
+            Some(value) => out.push_str(&value.to_string()),
+            None => out.push_str(&value_for(member, expression)?.to_string()),
+        }
+        rest = other;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// The family of a document; without variables if it has no such table.
+pub(super) fn read(document: &DeTable<'_>) -> Result<Family<Bound>, Vec<Problem>> {
+    let mut family = Family::default();
+    let Some((_, table)) = document.iter().find(|(key, _)| key.get_ref() == KEY) else { return Ok(family) };
     let Some(variables) = table.get_ref().as_table() else {
         return Err(vec![problem(table, "`family` is a table: [family]".into(), Some(EXAMPLE))]);
     };
-    let mut members = vec![Member::default()];
     let mut named: Vec<_> = variables.iter().collect();
     named.sort_by_key(|(name, _)| name.span().start);
     for (name, value) in named {
@@ -105,26 +88,14 @@ pub(super) fn members(document: &DeTable<'_>) -> Result<Vec<Member>, Vec<Problem
             let message = format!("`{plain}` is not a name for a variable: letters, digits and `_`");
             return Err(vec![problem(value, message, None)]);
         }
-        let all = values(value)?;
-        if all.is_empty() {
-            let message = format!("the variable `{plain}` has no value");
-            return Err(vec![problem(value, message, Some(EXAMPLE))]);
-        }
-        if members.len() * all.len() > MAX_MEMBERS {
-            let message = format!("this family has more than {MAX_MEMBERS} members");
-            return Err(vec![problem(value, message, Some("choose sizes at which something changes"))]);
-        }
-        let with = |member: &Member, value: &Bound| {
-            let bound = (plain.to_string(), value.clone());
-            Member(member.0.iter().cloned().chain([bound]).collect())
-        };
-        members =
-            members.iter().flat_map(|member| all.iter().map(move |value| with(member, value))).collect();
+        family
+            .add(plain, values(value)?)
+            .map_err(|wrong| vec![problem(value, wrong.message, Some(EXAMPLE))])?;
     }
-    if members == [Member::default()] {
+    if family.count() == 0 {
         return Err(vec![problem(table, "[family] has no variable".into(), Some(EXAMPLE))]);
     }
-    Ok(members)
+    Ok(family)
 }
 
 const EXAMPLE: &str = "n = [1, 31, \"32..=64\", \"2^k <= 4096\"], dtype = [\"f32\", \"f16\"]";
@@ -132,7 +103,7 @@ const EXAMPLE: &str = "n = [1, 31, \"32..=64\", \"2^k <= 4096\"], dtype = [\"f32
 /// The values of a variable.
 fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
     let wrong = |at: &Spanned<DeValue<'_>>, message: String| vec![problem(at, message, Some(EXAMPLE))];
-    let mut all: Vec<Bound> = Vec::new();
+    let (mut all, mut seen): (Vec<Bound>, FxHashSet<Bound>) = Default::default();
     let items: Vec<&Spanned<DeValue<'_>>> = match value.get_ref().as_array() {
         Some(items) => items.iter().collect(),
         None => vec![value],
@@ -164,7 +135,7 @@ fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
             }
         };
         for value in more {
-            if !all.contains(&value) {
+            if seen.insert(value.clone()) {
                 all.push(value);
             }
         }
@@ -231,11 +202,11 @@ pub(super) fn replaced(document: &DeTable<'_>, member: &Member) -> Result<Replac
             }
             DeValue::Array(items) => work.extend(items.iter().map(|item| (key, item))),
             DeValue::String(text) => {
-                let is_constant = text.trim_start_matches(['-', '+']).starts_with("inf");
+                let is_constant = ["inf", "infinity"].contains(&text.trim_start_matches(['-', '+']));
                 let new = if takes_numbers(key) && !is_constant {
                     number(member, key, text)
                 } else {
-                    member.filled(text).map(Replacement::Text)
+                    filled(member, text).map(Replacement::Text)
                 };
                 match new {
                     Ok(new) => {
@@ -252,7 +223,7 @@ pub(super) fn replaced(document: &DeTable<'_>, member: &Member) -> Result<Replac
 
 /// The value of an expression at a key.
 fn number(member: &Member, key: &str, text: &str) -> Result<Replacement, String> {
-    let value = member.evaluate(text)?;
+    let value = value_for(member, text)?;
     if let Some(integer) = value.to_i128() {
         return Ok(Replacement::Number(integer.to_string()));
     }
@@ -328,8 +299,8 @@ block = [32, "min(n, 4)"]
 
     fn names(text: &str) -> Result<Vec<String>, Vec<String>> {
         let document = document::parse(text).expect("it is TOML");
-        let members = members(&document).map_err(|problems| messages(&problems))?;
-        Ok(members.iter().map(ToString::to_string).collect())
+        let family = read(&document).map_err(|problems| messages(&problems))?;
+        Ok(family.members().map(|member| member.to_string()).collect())
     }
 
     fn messages(problems: &[Problem]) -> Vec<String> {

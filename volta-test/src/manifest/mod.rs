@@ -90,12 +90,12 @@ pub fn members(dir: &Path) -> Vec<String> {
 /// The names of the members of the family in the text of a `volta.toml`.
 pub fn members_of(text: &str) -> Vec<String> {
     let Ok(document) = document::parse(text) else { return Vec::new() };
-    let members = family::members(&document).unwrap_or_default();
+    let family = family::read(&document).unwrap_or_default();
     // What is wrong already in the first member is told once.
-    if members.first().is_some_and(|first| family::replaced(&document, first).is_err()) {
+    if family.members().next().is_some_and(|first| family::replaced(&document, &first).is_err()) {
         return Vec::new();
     }
-    members.iter().map(ToString::to_string).collect()
+    family.members().map(|member| member.to_string()).collect()
 }
 
 /// Whether the case in `dir` says `slow = true`. A case that cannot be read is not slow: it must be run to fail.
@@ -109,18 +109,16 @@ pub fn is_slow(dir: &Path) -> bool {
 /// Reads the text of a `volta.toml`. Of a family, the member is read that ends the name.
 pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let plain = document::parse(text)?;
-    let members = family::members(&plain)?;
-    if members.is_empty() {
-        return read(name, home, text, &plain);
-    }
+    let family = family::read(&plain)?;
+    let Some(first) = family.members().next() else { return read(name, home, text, &plain) };
     let wanted = name.rsplit("::").next().unwrap_or(name);
-    let Some(member) = members.iter().find(|member| member.to_string() == wanted) else {
-        members.first().map_or(Ok(()), |first| family::replaced(&plain, first).map(|_| ()))?;
-        let message = format!("`{wanted}` is no member of this family, which has {}", members.len());
-        let help = members.first().map(|first| format!("the first one is `{first}`"));
+    let Some(member) = family.member(wanted) else {
+        family::replaced(&plain, &first)?;
+        let message = format!("`{wanted}` is no member of this family, which has {}", family.count());
+        let help = Some(format!("the first one is `{first}`"));
         return Err(vec![Problem { span: 0..0, kind: InputProblem::WrongValue, message, help }]);
     };
-    let replaced = family::replaced(&plain, member)?;
+    let replaced = family::replaced(&plain, &member)?;
     let mut document = plain;
     replaced.apply(&mut document);
     let mut case = read(name, home, text, &document)?;

@@ -6,7 +6,7 @@ use super::super::objects::{Backing, Object, has_owner, locate, owned, pretty_na
 use super::super::order::Access;
 use super::super::packed::Cell;
 use super::super::race::Conflict;
-use super::super::value::{Origin, Value};
+use super::super::value::Origin;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
@@ -31,6 +31,20 @@ impl Cta<'_> {
         content: Option<Cell>,
     ) -> Stop {
         self.raced = Some(at.number);
+        let stored = content.and_then(|content| content.whole(at.pc));
+        let origin = stored.and_then(|stored| self.packed.undefined_part(stored));
+        if let Some(origin @ Origin::Unevaluated(_)) = origin
+            && conflict.is_of_one_store()
+        {
+            let message = "it is not known whether lanes store the same value to one place: an instruction that \
+                           computes it is not supported";
+            return self.undefined_fault(
+                (FaultKind::Unsupported, "S2"),
+                message.into(),
+                origin,
+                (warp, lane, at.pc),
+            );
+        }
         let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
             let old = self.peek(warp, lane, at, cell);
             self.is_same_cell(old, content, at.pc)
@@ -209,15 +223,15 @@ impl Cta<'_> {
 
     /// Records the first read of an instruction that finds memory which no thread has written, for the message of a
     /// later fault.
+    #[cold]
     pub(super) fn note_unwritten(
         &mut self,
         warp: &Warp,
         lane: Lane,
         at: &WarpAccess<'_>,
         (offset, bytes): (u64, u32),
-        value: Value,
+        origin: Origin,
     ) {
-        let Some(origin) = self.packed.undefined_part(value) else { return };
         let how = match (origin, self.packed.leaf(origin)) {
             (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only",
             (Origin::Unwritten(reader), _) if reader == at.pc => "which nothing has written",

@@ -6,7 +6,7 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::guard::{Bounds, Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
-use super::super::objects::{Objects, locate, owned, pretty_name};
+use super::super::objects::{locate, owned, pretty_name};
 use super::super::packed::low_bytes;
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
@@ -77,6 +77,7 @@ impl Cta<'_> {
         Ok(done)
     }
 
+    /// Executes an access of one lane; returns the lane, if its possible addresses are known.
     fn access_of_lane(
         &mut self,
         warp: &mut Warp,
@@ -181,7 +182,7 @@ impl Cta<'_> {
         );
         let inside = Literal { condition: self.is_between(index, (least, greatest), pc), holds: false };
         // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
-        let [first_near, last_near] = Objects::slot(object);
+        let [first_near, last_near] = object.slot();
         let (low, high) = between(first_near, last_near - i128::from(bytes));
         let near = (!range.within(low, high))
             .then(|| Literal { condition: self.is_between(index, (low, high), pc), holds: true });

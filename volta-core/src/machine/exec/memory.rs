@@ -478,8 +478,10 @@ impl<'l> Cta<'l> {
                 self.slice_of(warp, lane, at, &pieces, (start, bytes))?
             }
         };
-        if !matches!(value, Value::Bits(_)) && matches!(self.order, Detector::VectorClock(_)) {
-            self.note_unwritten(warp, lane, at, (offset, bytes), value);
+        if matches!(self.order, Detector::VectorClock(_))
+            && let Some(origin) = self.packed.undefined_part(value)
+        {
+            self.note_unwritten(warp, lane, at, (offset, bytes), origin);
         }
         Ok(value)
     }

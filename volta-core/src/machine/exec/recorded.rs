@@ -5,6 +5,7 @@ use super::super::packed::Cell;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::Lane;
+use crate::verdict::FaultKind;
 
 impl Cta<'_> {
     /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
@@ -63,6 +64,7 @@ impl Cta<'_> {
             survey.doubt_object(at.number);
             if survey.is_new_race(&conflict)
                 && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
+                && fault.kind != FaultKind::Unsupported
                 && let Some(survey) = &mut self.survey
             {
                 survey.note(*fault);

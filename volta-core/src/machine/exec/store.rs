@@ -5,13 +5,12 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::shadow::WHOLE;
-use super::super::value::{Origin, SymKind, Value};
+use super::super::value::{SymKind, Value};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Src, Width};
 use crate::term::TermId;
-use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
 impl Cta<'_> {
@@ -23,7 +22,7 @@ impl Cta<'_> {
         a: &[Src],
     ) -> Result<(), Stop> {
         self.writable(warp, at, width.bytes())?;
-        let groups = self.same_stores(warp, at, width, a)?;
+        let groups = self.same_stores(warp, at, width, a);
         let mut apart = at.mask;
         for group in groups {
             apart &= !group;
@@ -97,10 +96,10 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> Result<SmallVec<[LaneMask; 4]>, Stop> {
+    ) -> SmallVec<[LaneMask; 4]> {
         let shares = !matches!(at.object.backing, Backing::Local(_)) && !self.options.rules.strict_stores;
         if !shares || at.mask.only().is_some() || are_distinct(at.mask, at.offsets, width, a.len()) {
-            return Ok(SmallVec::new());
+            return SmallVec::new();
         }
         self.groups_of_one_place(warp, at, width, a)
     }
@@ -112,7 +111,7 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> Result<SmallVec<[LaneMask; 4]>, Stop> {
+    ) -> SmallVec<[LaneMask; 4]> {
         let mut order: SmallVec<[Lane; 32]> = at.mask.iter().collect();
         order.sort_by_key(|lane| at.offsets[*lane]);
         let mut groups = SmallVec::new();
@@ -121,26 +120,12 @@ impl Cta<'_> {
             if others.is_empty() {
                 continue;
             }
-            for (lane, source) in group.iter().flat_map(|lane| a.iter().map(move |source| (*lane, *source))) {
-                let value = self.value(warp, source, lane);
-                if let Some(origin @ Origin::Unevaluated(_)) = self.packed.undefined_part(value) {
-                    let message = "it is not known whether lanes store the same value to one place: an instruction \
-                                   that computes it is not supported";
-                    let kind = FaultKind::Unsupported;
-                    return Err(self.undefined_fault(
-                        (kind, "S2"),
-                        message.into(),
-                        origin,
-                        (warp, lane, at.pc),
-                    ));
-                }
-            }
             let same = others.iter().all(|other| self.store_alike(warp, (*first, *other), width, a));
             if same {
                 groups.push(group.iter().copied().collect::<LaneMask>());
             }
         }
-        Ok(groups)
+        groups
     }
 
     /// Whether two lanes store the same value together.
