@@ -56,6 +56,7 @@ pub mod decide;
 mod element_map;
 pub mod formula;
 mod given;
+pub mod graph;
 pub mod inspect;
 pub mod library;
 pub mod lint;

@@ -1,0 +1,364 @@
+//! Making graphs: values that are checked as they are added, and the shapes of what operators are made of.
+
+use volta_case::{Element, Format};
+
+use super::check::{Kind, check_value, kind_of};
+use super::text::{self, Named};
+use super::{
+    Affine, At, Construct, Definition, Expr, Function, Graph, Read, Reduce, Reduction, Value, ValueId, spell_shape,
+};
+use crate::number::Extended;
+
+/// The type of counts and places.
+pub const INT64: Element = Element::Int { bytes: 8, signed: true };
+/// The type of numbers that come from nothing that has one.
+pub const FLOAT: Element = Element::Float(Format::F32);
+
+/// An operand of an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A value.
+    Value(ValueId),
+    /// A number.
+    Number(Extended),
+}
+
+impl From<ValueId> for Operand {
+    fn from(value: ValueId) -> Operand {
+        Operand::Value(value)
+    }
+}
+
+/// A graph that is being made.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    /// What there is so far.
+    pub graph: Graph,
+    /// What the next values are parts of, in messages.
+    pub name: String,
+    /// Where that is in the text of the graph.
+    pub path: String,
+}
+
+/// The result of adding to a graph; an error is a sentence.
+pub type Built<T> = Result<T, String>;
+
+impl Builder {
+    /// A graph without values.
+    pub fn new(name: impl Into<String>) -> Builder {
+        Builder { graph: Graph { name: name.into(), ..Graph::default() }, ..Builder::default() }
+    }
+
+    /// Adds a value.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add(&mut self, element: Element, shape: Vec<u64>, definition: Definition) -> Built<ValueId> {
+        let value = Value { name: self.name.clone(), path: self.path.clone(), element, shape, definition };
+        check_value(&self.graph.values, &value)?;
+        self.graph.values.push(value);
+        Ok(ValueId(self.graph.values.len() - 1))
+    }
+
+    /// Adds a tensor of the case.
+    ///
+    /// # Errors
+    /// If it has too many elements.
+    pub fn tensor(&mut self, name: &str, element: Element, shape: Vec<u64>) -> Built<ValueId> {
+        self.name = name.into();
+        self.add(element, shape, Definition::Tensor(name.into()))
+    }
+
+    /// The shape of a value.
+    pub fn shape(&self, value: ValueId) -> Vec<u64> {
+        self.graph.value(value).shape.clone()
+    }
+
+    /// The type of a value.
+    pub fn element(&self, value: ValueId) -> Element {
+        self.graph.value(value).element
+    }
+
+    /// The type of the result of an expression that computes with operands.
+    fn promoted(&self, kind: Kind, operands: &[Operand]) -> Element {
+        let types = operands.iter().filter_map(|operand| match operand {
+            Operand::Value(value) => Some(self.element(*value)),
+            Operand::Number(_) => None,
+        });
+        match kind {
+            Kind::Truth => Element::Bool,
+            Kind::Real => {
+                let floats = types.filter(|element| matches!(element, Element::Float(_)));
+                floats.reduce(wider_float).unwrap_or(FLOAT)
+            }
+            Kind::Whole => {
+                let integers = types.filter(|element| matches!(element, Element::Int { .. }));
+                integers.max_by_key(|element| element.bytes()).unwrap_or(INT64)
+            }
+        }
+    }
+
+    /// The shape to which shapes are broadcast.
+    ///
+    /// # Errors
+    /// Two that do not fit.
+    pub fn broadcast(&self, operands: &[Operand]) -> Built<Vec<u64>> {
+        let mut all: Vec<u64> = Vec::new();
+        for operand in operands {
+            let Operand::Value(value) = operand else { continue };
+            let own = self.shape(*value);
+            let rank = all.len().max(own.len());
+            let extent = |shape: &[u64], at: usize| (at + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+            let fits = |at: usize| match (extent(&all, at), extent(&own, at)) {
+                (a, b) if a == b || b == 1 => Some(a),
+                (1, b) => Some(b),
+                _ => None,
+            };
+            let both: Option<Vec<u64>> = (0..rank).map(fits).collect();
+            all = both.ok_or_else(|| {
+                format!("the shapes {} and {} do not go together", spell_shape(&all), spell_shape(&own))
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The element of an operand for the indices of a shape to which it is broadcast.
+    fn broadcast_read(&self, operand: &Operand, rank: usize) -> Expr {
+        match operand {
+            Operand::Number(number) => Expr::Number(number.clone()),
+            Operand::Value(value) => {
+                let own = self.shape(*value);
+                let at = own.iter().enumerate().map(|(at, extent)| {
+                    let variable = at + rank - own.len();
+                    At::Affine(if *extent == 1 { Affine::number(0) } else { Affine::variable(variable) })
+                });
+                Expr::Element(Read { value: *value, at: at.collect(), outside: None })
+            }
+        }
+    }
+
+    /// The expression of a text whose names are operands, for the indices of a shape to which they are broadcast.
+    fn expression(&self, text: &str, operands: &[(&str, Operand)], rank: usize) -> Built<Expr> {
+        let named = |name: &str| {
+            let known = operands.iter().find(|(known, _)| *known == name)?;
+            Some(Named::Expr(self.broadcast_read(&known.1, rank)))
+        };
+        text::expression(text, &named).map_err(|wrong| format!("{} in `{text}`", wrong.message))
+    }
+
+    /// A text of operands, element by element; they are broadcast.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn pointwise(&mut self, text: &str, operands: &[(&str, Operand)]) -> Built<ValueId> {
+        self.pointwise_as(None, text, operands)
+    }
+
+    /// Like [`Builder::pointwise`], of a given type.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn pointwise_as(
+        &mut self,
+        element: Option<Element>,
+        text: &str,
+        operands: &[(&str, Operand)],
+    ) -> Built<ValueId> {
+        let list: Vec<Operand> = operands.iter().map(|(_, operand)| operand.clone()).collect();
+        let shape = self.broadcast(&list)?;
+        let expr = self.expression(text, operands, shape.len())?;
+        let kind = kind_of(&self.graph.values, &shape, &expr)?;
+        let element = element.unwrap_or_else(|| self.promoted(kind, &list));
+        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+    }
+
+    /// The truth values of a value as numbers; other values as they are.
+    ///
+    /// # Errors
+    /// None that a value of the graph leads to.
+    pub fn as_number(&mut self, value: ValueId) -> Built<ValueId> {
+        match Kind::of(self.element(value)) {
+            Kind::Truth => self.pointwise("where(x, 1, 0)", &[("x", value.into())]),
+            Kind::Real | Kind::Whole => Ok(value),
+        }
+    }
+
+    /// A text of operands, which are broadcast, combined along dimensions. `keep` keeps these with extent 1.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn reduce(
+        &mut self,
+        with: Reduction,
+        text: &str,
+        operands: &[(&str, Operand)],
+        dims: &[usize],
+        keep: bool,
+    ) -> Built<ValueId> {
+        let list: Vec<Operand> = operands.iter().map(|(_, operand)| operand.clone()).collect();
+        let full = self.broadcast(&list)?;
+        let expr = self.expression(text, operands, full.len())?;
+        let kind = kind_of(&self.graph.values, &full, &expr)?;
+        let over: Vec<u64> = dims.iter().map(|at| full[*at]).collect();
+        let (mut shape, mut variables) = (Vec::new(), Vec::new());
+        for (at, extent) in full.iter().enumerate() {
+            variables.push(shape.len());
+            if !dims.contains(&at) {
+                shape.push(*extent);
+            } else if keep {
+                shape.push(1);
+            }
+        }
+        dims.iter().enumerate().for_each(|(at, dim)| variables[*dim] = shape.len() + at);
+        if over.contains(&0) && matches!(with, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
+        {
+            return Err(format!("the shape {} has nothing of which there is a greatest or least", spell_shape(&full)));
+        }
+        let element = if with.is_place() { INT64 } else { self.promoted(kind, &list) };
+        let expr = renamed(expr, &|variable| variables[variable]);
+        let reduce = Some(Reduce { with, prefix: None });
+        self.add(element, shape, Definition::Construct(Construct { over, reduce, expr }))
+    }
+
+    /// The prefixes of a reduction along a dimension.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn prefix(&mut self, with: Reduction, value: ValueId, dim: usize) -> Built<ValueId> {
+        let value = self.as_number(value)?;
+        let shape = self.shape(value);
+        let expr = self.broadcast_read(&value.into(), shape.len());
+        let reduce = Some(Reduce { with, prefix: Some(dim) });
+        let element = if with.is_place() { INT64 } else { self.element(value) };
+        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce, expr }))
+    }
+
+    /// Sums of products: `ik,kj->ij`, with a letter for each dimension.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn contract(&mut self, letters: &str, values: &[ValueId]) -> Built<ValueId> {
+        let (operands, result) = letters.split_once("->").ok_or("a contraction is written `ik,kj->ij`")?;
+        let operands: Vec<Vec<char>> = operands.split(',').map(|own| own.chars().collect()).collect();
+        let mut variables: Vec<char> = result.chars().collect();
+        let rank = variables.len();
+        let mut extents: Vec<Option<u64>> = vec![None; rank];
+        if operands.len() != values.len() {
+            return Err(format!("`{letters}` is of {} tensors", operands.len()));
+        }
+        for (own, value) in operands.iter().zip(values) {
+            let shape = self.shape(*value);
+            if own.len() != shape.len() {
+                return Err(format!("a tensor of shape {} has no {} dimensions", spell_shape(&shape), own.len()));
+            }
+            for (letter, extent) in own.iter().zip(&shape) {
+                let at = variables.iter().position(|known| known == letter).unwrap_or_else(|| {
+                    variables.push(*letter);
+                    extents.push(None);
+                    variables.len() - 1
+                });
+                if extents[at].is_some_and(|known| known != *extent) {
+                    let shapes: Vec<String> = values.iter().map(|value| spell_shape(&self.shape(*value))).collect();
+                    return Err(format!("tensors of shapes {} do not go together", shapes.join(" and ")));
+                }
+                extents[at] = Some(*extent);
+            }
+        }
+        let extents: Option<Vec<u64>> = extents.into_iter().collect();
+        let extents = extents.ok_or("a dimension of the result is none of a tensor")?;
+        let place = |letter: &char| variables.iter().position(|known| known == letter).unwrap_or(0);
+        let reads = operands.iter().zip(values).map(|(own, value)| {
+            let at = own.iter().map(|letter| At::Affine(Affine::variable(place(letter)))).collect();
+            Expr::Element(Read { value: *value, at, outside: None })
+        });
+        let expr = reads.reduce(|a, b| Expr::Apply(Function::Mul, vec![a, b])).ok_or("there are no tensors")?;
+        let list: Vec<Operand> = values.iter().map(|value| Operand::Value(*value)).collect();
+        let kind = kind_of(&self.graph.values, &extents, &expr)?;
+        let element = self.promoted(kind, &list);
+        let (shape, over) = (extents[..rank].to_vec(), extents[rank..].to_vec());
+        let reduce = (!over.is_empty()).then_some(Reduce { with: Reduction::Sum, prefix: None });
+        self.add(element, shape, Definition::Construct(Construct { over, reduce, expr }))
+    }
+
+    /// The elements of a value under another shape.
+    ///
+    /// # Errors
+    /// If they do not fill it.
+    pub fn view(&mut self, value: ValueId, shape: Vec<u64>) -> Built<ValueId> {
+        if self.shape(value) == shape {
+            return Ok(value);
+        }
+        self.add(self.element(value), shape, Definition::View(value))
+    }
+
+    /// The elements of a value at other places: an index of it for each of its dimensions, in the variables of `shape`.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn moved(
+        &mut self,
+        value: ValueId,
+        shape: Vec<u64>,
+        at: Vec<Affine>,
+        outside: Option<Extended>,
+    ) -> Built<ValueId> {
+        let at = at.into_iter().map(At::Affine).collect();
+        let expr = Expr::Element(Read { value, at, outside });
+        let element = self.element(value);
+        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+    }
+
+    /// Values one after the other along a dimension.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn concatenate(&mut self, parts: &[ValueId], along: usize) -> Built<ValueId> {
+        let first = *parts.first().ok_or("there is nothing to concatenate")?;
+        let mut shape = self.shape(first);
+        if along >= shape.len() {
+            return Err(format!("there is no dimension {along}"));
+        }
+        let length = |part: &ValueId| self.shape(*part).get(along).copied().unwrap_or(0);
+        shape[along] = parts.iter().map(length).fold(0, u64::saturating_add);
+        let element = self.element(first);
+        self.add(element, shape, Definition::Concatenation(parts.to_vec(), along))
+    }
+}
+
+/// The type that holds numbers of both.
+fn wider_float(a: Element, b: Element) -> Element {
+    match (a.bytes(), b.bytes()) {
+        _ if a == b => a,
+        (one, other) if one == other => FLOAT,
+        (one, other) => {
+            if one > other {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+
+/// An expression with other variables.
+pub(super) fn renamed(expr: Expr, to: &dyn Fn(usize) -> usize) -> Expr {
+    let affine = |affine: Affine| Affine {
+        terms: affine.terms.into_iter().map(|(variable, own)| (to(variable), own)).collect(),
+        ..affine
+    };
+    match expr {
+        Expr::Number(_) => expr,
+        Expr::Index(index) => Expr::Index(affine(index)),
+        Expr::Apply(function, operands) => {
+            Expr::Apply(function, operands.into_iter().map(|operand| renamed(operand, to)).collect())
+        }
+        Expr::Element(Read { value, at, outside }) => {
+            let at = at.into_iter().map(|at| match at {
+                At::Affine(index) => At::Affine(affine(index)),
+                At::Computed(index) => At::Computed(renamed(index, to)),
+            });
+            Expr::Element(Read { value, at: at.collect(), outside })
+        }
+    }
+}
+

@@ -1,0 +1,271 @@
+//! What is wrong with a graph: shapes, types, and indices that may lie outside.
+
+use volta_case::Element;
+
+use super::{
+    Affine, At, Construct, Definition, Expr, Function, Graph, Meaning, Read, Value, ValueId, Wrong, spell_shape,
+};
+use crate::number::Extended;
+use crate::term::TermOp;
+
+/// What an expression is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A real.
+    Real,
+    /// A whole number.
+    Whole,
+    /// A truth value.
+    Truth,
+}
+
+impl Kind {
+    /// What the elements of a tensor are.
+    pub fn of(element: Element) -> Kind {
+        match element {
+            Element::Float(_) => Kind::Real,
+            Element::Int { .. } => Kind::Whole,
+            Element::Bool => Kind::Truth,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Real => "a real",
+            Kind::Whole => "a whole number",
+            Kind::Truth => "a truth value",
+        }
+    }
+}
+
+/// More elements than a tensor of a case can have.
+const MOST_ELEMENTS: u64 = 1 << 40;
+
+/// Checks all values of a graph and what it writes.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(graph: &Graph) -> Result<(), Wrong> {
+    for (at, value) in graph.values.iter().enumerate() {
+        check_value(&graph.values[..at], value).map_err(|message| Wrong::new(value.path.clone(), message))?;
+    }
+    for (at, (name, value)) in graph.outputs.iter().enumerate() {
+        let path = format!("outputs.{name}");
+        if graph.outputs[..at].iter().any(|(other, _)| other == name) {
+            return Err(Wrong::new(path, format!("`{name}` is written twice")));
+        }
+        if value.0 >= graph.values.len() {
+            return Err(Wrong::new(path, "there is no such value"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a value that is defined by `earlier` ones.
+///
+/// # Errors
+/// What is wrong, as a sentence.
+pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
+    if value.count() > MOST_ELEMENTS {
+        return Err(format!("the shape {} has too many elements", spell_shape(&value.shape)));
+    }
+    let of = |id: &ValueId| earlier.get(id.0).ok_or_else(|| "a value is used before it is defined".to_string());
+    match &value.definition {
+        Definition::Tensor(_) => Ok(()),
+        Definition::View(source) => {
+            let source = of(source)?;
+            if source.count() != value.count() {
+                let [from, to] = [&source.shape, &value.shape].map(|shape| spell_shape(shape));
+                return Err(format!("the elements of a tensor of shape {from} do not fill {to}"));
+            }
+            same_kind(source, value)
+        }
+        Definition::Concatenation(parts, along) => {
+            let mut length = 0u64;
+            if parts.is_empty() || *along >= value.shape.len() {
+                return Err("there is nothing to concatenate, or no such dimension".into());
+            }
+            for part in parts {
+                let part = of(part)?;
+                same_kind(part, value)?;
+                let fits = part.shape.len() == value.shape.len()
+                    && (0..value.shape.len()).all(|at| at == *along || part.shape[at] == value.shape[at]);
+                if !fits {
+                    let [part, all] = [&part.shape, &value.shape].map(|shape| spell_shape(shape));
+                    return Err(format!("a part of shape {part} does not fit {all} along dimension {along}"));
+                }
+                length = length.saturating_add(part.shape[*along]);
+            }
+            let fills = length == value.shape[*along];
+            if fills { Ok(()) } else { Err(format!("the parts have {length} places along dimension {along}")) }
+        }
+        Definition::Construct(construct) => check_construct(earlier, value, construct),
+    }
+}
+
+fn same_kind(source: &Value, value: &Value) -> Result<(), String> {
+    if Kind::of(source.element) == Kind::of(value.element) {
+        Ok(())
+    } else {
+        Err(format!("elements of type {} are no {}", source.element.name(), value.element.name()))
+    }
+}
+
+fn check_construct(earlier: &[Value], value: &Value, construct: &Construct) -> Result<(), String> {
+    let Construct { over, reduce, expr } = construct;
+    let extents: Vec<u64> = value.shape.iter().chain(over).copied().collect();
+    if reduce.is_none() && !over.is_empty() {
+        return Err("variables are reduced over, and no reduction is given".into());
+    }
+    if over.iter().fold(1u64, |all, extent| all.saturating_mul(*extent)) > MOST_ELEMENTS {
+        return Err("a reduction over too many elements".into());
+    }
+    let scope = Scope { earlier, extents: &extents, may_be_left_out: reduce.is_some() };
+    let found = scope.kind(expr)?;
+    let wanted = Kind::of(value.element);
+    let Some(reduce) = reduce else {
+        return scope.fits(found, wanted, "the expression");
+    };
+    if reduce.prefix.is_some_and(|prefix| prefix >= value.shape.len() || !over.is_empty()) {
+        return Err("a prefix is over one index of the value".into());
+    }
+    if found == Kind::Truth {
+        return Err("numbers are combined, and the expression is a truth value".into());
+    }
+    if reduce.with.is_place() {
+        return match value.element {
+            Element::Int { .. } => Ok(()),
+            Element::Float(_) | Element::Bool => Err("a place is an integer: the type is wanted to be i64".into()),
+        };
+    }
+    scope.fits(found, wanted, "what is combined")
+}
+
+/// What the expressions of a construct may use.
+struct Scope<'g> {
+    earlier: &'g [Value],
+    extents: &'g [u64],
+    may_be_left_out: bool,
+}
+
+impl Scope<'_> {
+    fn fits(&self, found: Kind, wanted: Kind, what: &str) -> Result<(), String> {
+        match (found, wanted) {
+            (Kind::Real, Kind::Real) | (Kind::Whole, Kind::Real | Kind::Whole) | (Kind::Truth, Kind::Truth) => Ok(()),
+            (Kind::Real | Kind::Truth, Kind::Whole)
+            | (Kind::Truth, Kind::Real)
+            | (Kind::Real | Kind::Whole, Kind::Truth) => {
+                Err(format!("{what} is {}, and {} is wanted", found.name(), wanted.name()))
+            }
+        }
+    }
+
+    fn kind(&self, expr: &Expr) -> Result<Kind, String> {
+        match expr {
+            Expr::Number(Extended::Finite(number)) if number.is_integer() => Ok(Kind::Whole),
+            Expr::Number(_) => Ok(Kind::Real),
+            Expr::Index(affine) => {
+                self.bounds(affine)?;
+                if affine.divisor() == 1 { Ok(Kind::Whole) } else { Ok(Kind::Real) }
+            }
+            Expr::Element(read) => self.read(read),
+            Expr::Apply(function, operands) => {
+                let kinds: Result<Vec<Kind>, String> = operands.iter().map(|operand| self.kind(operand)).collect();
+                self.applied(*function, &kinds?)
+            }
+        }
+    }
+
+    fn applied(&self, function: Function, kinds: &[Kind]) -> Result<Kind, String> {
+        let word = function.word();
+        if kinds.len() != function.arity() {
+            return Err(format!("`{word}` takes {} operands, and {} are given", function.arity(), kinds.len()));
+        }
+        let numbers = |kinds: &[Kind]| match kinds.contains(&Kind::Truth) {
+            true => Err(format!("`{word}` takes numbers, and a truth value is given")),
+            false if kinds.contains(&Kind::Real) => Ok(Kind::Real),
+            false => Ok(Kind::Whole),
+        };
+        match function.meaning() {
+            Meaning::Numbers(op) => {
+                let kind = numbers(kinds)?;
+                Ok(match op {
+                    TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => Kind::Whole,
+                    TermOp::Add | TermOp::Sub | TermOp::Mul | TermOp::Neg => kind,
+                    TermOp::Max | TermOp::Min | TermOp::Abs => kind,
+                    _ => Kind::Real,
+                })
+            }
+            Meaning::Exponential | Meaning::Power => numbers(kinds).map(|_| Kind::Real),
+            Meaning::Comparison(_) | Meaning::Derived => numbers(kinds).map(|_| Kind::Truth),
+            Meaning::Truths(_) => match kinds.iter().all(|kind| *kind == Kind::Truth) {
+                true => Ok(Kind::Truth),
+                false => Err(format!("`{word}` takes truth values, and a number is given")),
+            },
+            Meaning::Choice => match kinds {
+                [Kind::Truth, Kind::Truth, Kind::Truth] => Ok(Kind::Truth),
+                [Kind::Truth, arms @ ..] => numbers(arms),
+                _ => Err(format!("the first operand of `{word}` is a truth value")),
+            },
+        }
+    }
+
+    fn bounds(&self, affine: &Affine) -> Result<[i64; 2], String> {
+        if affine.terms.iter().any(|(variable, _)| *variable >= self.extents.len()) {
+            return Err("a variable is used that there is not".into());
+        }
+        affine.bounds(self.extents).ok_or_else(|| "an index does not fit into 64 bits".into())
+    }
+
+    fn read(&self, read: &Read) -> Result<Kind, String> {
+        let Some(source) = self.earlier.get(read.value.0) else {
+            return Err("a value is used before it is defined".into());
+        };
+        let name = &source.name;
+        if read.at.len() != source.shape.len() {
+            let (given, shape) = (read.at.len(), spell_shape(&source.shape));
+            return Err(format!("`{name}` has the shape {shape}, and {given} indices are given"));
+        }
+        for (dimension, (at, extent)) in read.at.iter().zip(&source.shape).enumerate() {
+            match at {
+                At::Affine(affine) => {
+                    let [low, high] = self.bounds(affine)?;
+                    let last = i64::try_from(*extent).unwrap_or(i64::MAX) - 1;
+                    let outside = low < 0 || high > last || affine.divisor() != 1;
+                    let is_empty = self.extents.contains(&0);
+                    if outside && !is_empty && read.outside.is_none() && !self.may_be_left_out {
+                        return Err(format!(
+                            "index {dimension} of `{name}` is between {low} and {high}, and the extent is {extent}: \
+                             `{name}[… else 0]` says what is read outside"
+                        ));
+                    }
+                }
+                At::Computed(expr) => {
+                    if self.kind(expr)? != Kind::Whole {
+                        return Err(format!("index {dimension} of `{name}` is no whole number"));
+                    }
+                }
+            }
+        }
+        let kind = Kind::of(source.element);
+        if kind == Kind::Truth && read.outside.is_some() {
+            return Err(format!("`{name}` has truth values, and a number is given for those outside"));
+        }
+        if kind == Kind::Whole && read.outside.as_ref().is_some_and(|outside| !is_whole(outside)) {
+            return Ok(Kind::Real);
+        }
+        Ok(kind)
+    }
+}
+
+fn is_whole(number: &Extended) -> bool {
+    number.finite().is_some_and(crate::number::Rational::is_integer)
+}
+
+/// What an expression is whose reads and variables are those of a construct; for choosing the type of a value.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn kind_of(earlier: &[Value], extents: &[u64], expr: &Expr) -> Result<Kind, String> {
+    Scope { earlier, extents, may_be_left_out: true }.kind(expr)
+}

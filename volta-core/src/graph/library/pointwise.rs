@@ -1,0 +1,308 @@
+//! Operators that compute each element from one element of each operand.
+
+use super::{Built, Call, Kind, Make, Operand, Operator, ValueId};
+use crate::number::{Extended, Rational};
+
+const fn numbers(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
+    Operator { names, arguments, formula, make: Make::Numbers }
+}
+
+const fn truths(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
+    Operator { names, arguments, formula, make: Make::Truths }
+}
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator {
+        names: &["add"],
+        arguments: "self, other, alpha: number = 1",
+        formula: "self + alpha*other",
+        make: Make::Built(|call| sum(call, "a + b", "a + k*b")),
+    },
+    Operator {
+        names: &["sub"],
+        arguments: "self, other, alpha: number = 1",
+        formula: "self - alpha*other",
+        make: Make::Built(|call| sum(call, "a - b", "a - k*b")),
+    },
+    Operator {
+        names: &["rsub"],
+        arguments: "self, other, alpha: number = 1",
+        formula: "other - alpha*self",
+        make: Make::Built(|call| sum(call, "b - a", "b - k*a")),
+    },
+    numbers(&["mul", "multiply"], "self, other", "self*other"),
+    Operator {
+        names: &["div", "divide", "true_divide"],
+        arguments: "self, other, rounding_mode?: text",
+        formula: "self/other, rounded down (floor) or towards zero (trunc)",
+        make: Make::Built(quotient),
+    },
+    numbers(&["floor_divide"], "self, other", "floor(self/other)"),
+    numbers(&["remainder"], "self, other", "self - other*floor(self/other)"),
+    numbers(&["fmod"], "self, other", "self - other*trunc(self/other)"),
+    Operator {
+        names: &["pow"],
+        arguments: "self, exponent",
+        formula: "self^exponent",
+        make: Make::Built(power),
+    },
+    numbers(&["square"], "self", "self*self"),
+    numbers(&["addcmul"], "self, tensor1, tensor2, value = 1", "self + value*tensor1*tensor2"),
+    numbers(&["addcdiv"], "self, tensor1, tensor2, value = 1", "self + value*tensor1/tensor2"),
+    numbers(&["lerp"], "self, end, weight", "self + weight*(end - self)"),
+    numbers(&["neg"], "self", "-self"),
+    numbers(&["abs"], "self", "abs(self)"),
+    numbers(&["sign"], "self", "where(self > 0, 1, where(self < 0, -1, 0))"),
+    numbers(&["reciprocal"], "self", "1/self"),
+    numbers(&["sqrt"], "self", "sqrt(self)"),
+    numbers(&["rsqrt"], "self", "rsqrt(self)"),
+    numbers(&["exp"], "self", "exp(self)"),
+    numbers(&["exp2"], "self", "exp2(self)"),
+    numbers(&["expm1"], "self", "exp(self) - 1"),
+    numbers(&["log"], "self", "log(self)"),
+    numbers(&["log2"], "self", "log2(self)"),
+    numbers(&["log10"], "self", "log10(self)"),
+    numbers(&["log1p"], "self", "log(1 + self)"),
+    numbers(&["sin"], "self", "sin(self)"),
+    numbers(&["cos"], "self", "cos(self)"),
+    numbers(&["tan"], "self", "sin(self)/cos(self)"),
+    numbers(&["sinh"], "self", "(exp(self) - exp(-self))/2"),
+    numbers(&["cosh"], "self", "(exp(self) + exp(-self))/2"),
+    numbers(&["tanh"], "self", "tanh(self)"),
+    numbers(&["atan"], "self", "atan(self)"),
+    numbers(&["asinh"], "self", "log(self + sqrt(self*self + 1))"),
+    numbers(&["acosh"], "self", "log(self + sqrt(self*self - 1))"),
+    numbers(&["atanh"], "self", "log((1 + self)/(1 - self))/2"),
+    numbers(&["erf"], "self", "erf(self)"),
+    numbers(&["floor"], "self", "floor(self)"),
+    numbers(&["ceil"], "self", "ceil(self)"),
+    numbers(&["trunc"], "self", "trunc(self)"),
+    numbers(&["round"], "self", "round(self)"),
+    numbers(&["sigmoid"], "self", "1/(1 + exp(-self))"),
+    numbers(&["log_sigmoid", "logsigmoid"], "self", "-log(1 + exp(-self))"),
+    numbers(&["silu", "swish"], "self", "self/(1 + exp(-self))"),
+    numbers(&["mish"], "self", "self*tanh(log(1 + exp(self)))"),
+    Operator {
+        names: &["gelu"],
+        arguments: "self, approximate: text = none",
+        formula: "self*0.5*(1 + erf(self*0.7071067811865476)), or with tanh: \
+                  0.5*self*(1 + tanh(0.7978845608028654*(self + 0.044715*self^3)))",
+        make: Make::Built(gelu),
+    },
+    numbers(&["relu"], "self", "max(self, 0)"),
+    numbers(&["relu6"], "self", "min(max(self, 0), 6)"),
+    numbers(&["leaky_relu"], "self, negative_slope = 0.01", "where(self > 0, self, self*negative_slope)"),
+    numbers(&["prelu", "_prelu_kernel"], "self, weight", "where(self > 0, self, weight*self)"),
+    numbers(
+        &["elu"],
+        "self, alpha = 1, scale = 1, input_scale = 1",
+        "where(self > 0, scale*self, scale*alpha*(exp(self*input_scale) - 1))",
+    ),
+    numbers(
+        &["selu"],
+        "self",
+        "where(self > 0, 1.0507009873554805*self, 1.0507009873554805*1.6732632423543772*(exp(self) - 1))",
+    ),
+    numbers(&["celu"], "self, alpha = 1", "where(self > 0, self, alpha*(exp(self/alpha) - 1))"),
+    numbers(
+        &["softplus"],
+        "self, beta = 1, threshold = 20",
+        "where(self*beta > threshold, self, log(1 + exp(self*beta))/beta)",
+    ),
+    numbers(&["softsign"], "self", "self/(1 + abs(self))"),
+    numbers(&["hardsigmoid"], "self", "min(max(self + 3, 0), 6)/6"),
+    numbers(&["hardswish"], "self", "self*min(max(self + 3, 0), 6)/6"),
+    numbers(&["hardtanh"], "self, min_val = -1, max_val = 1", "min(max(self, min_val), max_val)"),
+    numbers(
+        &["hardshrink"],
+        "self, lambd = 0.5",
+        "where(self > lambd, self, where(self < -lambd, self, 0))",
+    ),
+    numbers(
+        &["softshrink"],
+        "self, lambd = 0.5",
+        "where(self > lambd, self - lambd, where(self < -lambd, self + lambd, 0))",
+    ),
+    numbers(&["threshold"], "self, threshold, value", "where(self > threshold, self, value)"),
+    Operator {
+        names: &["clamp", "clip"],
+        arguments: "self, min?, max?",
+        formula: "min(max(self, min), max)",
+        make: Make::Built(clamp),
+    },
+    numbers(&["clamp_min"], "self, min", "max(self, min)"),
+    numbers(&["clamp_max"], "self, max", "min(self, max)"),
+    numbers(&["maximum"], "self, other", "max(self, other)"),
+    numbers(&["minimum"], "self, other", "min(self, other)"),
+    numbers(&["eq"], "self, other", "(self == other)"),
+    numbers(&["ne"], "self, other", "(self != other)"),
+    numbers(&["lt"], "self, other", "(self < other)"),
+    numbers(&["le"], "self, other", "(self <= other)"),
+    numbers(&["gt"], "self, other", "(self > other)"),
+    numbers(&["ge"], "self, other", "(self >= other)"),
+    truths(&["logical_not"], "self", "not(self)"),
+    truths(&["logical_and"], "self, other", "and(self, other)"),
+    truths(&["logical_or"], "self, other", "or(self, other)"),
+    truths(&["logical_xor"], "self, other", "xor(self, other)"),
+    Operator {
+        names: &["bitwise_not"],
+        arguments: "self",
+        formula: "of truth values: not(self)",
+        make: Make::Built(|call| bits(call, "not(self)")),
+    },
+    Operator {
+        names: &["bitwise_and"],
+        arguments: "self, other",
+        formula: "of truth values: and(self, other)",
+        make: Make::Built(|call| bits(call, "and(self, other)")),
+    },
+    Operator {
+        names: &["bitwise_or"],
+        arguments: "self, other",
+        formula: "of truth values: or(self, other)",
+        make: Make::Built(|call| bits(call, "or(self, other)")),
+    },
+    Operator {
+        names: &["where"],
+        arguments: "condition, self, other",
+        formula: "where(condition, self, other)",
+        make: Make::Built(|call| choice(call, ["condition", "self", "other"])),
+    },
+    Operator {
+        names: &["masked_fill"],
+        arguments: "self, mask, value",
+        formula: "where(mask, value, self)",
+        make: Make::Built(|call| choice(call, ["mask", "value", "self"])),
+    },
+    Operator {
+        names: &["_to_copy", "to", "type_as", "clone", "alias", "contiguous", "detach", "lift_fresh_copy"],
+        arguments: "self, dtype?: type, memory_format?: text, layout?: text, device?: text",
+        formula: "self, in another type; a float becomes an integer without its fraction",
+        make: Make::Built(cast),
+    },
+    Operator {
+        names: &["dropout", "native_dropout"],
+        arguments: "self, p: number = 0.5, train: flag = false",
+        formula: "self: only for inference",
+        make: Make::Built(dropout),
+    },
+];
+
+fn operand(call: &mut Call<'_>, name: &str) -> Built<Operand> {
+    match call.operand(name) {
+        Some(Operand::Value(value)) => Ok(Operand::Value(call.builder.as_number(value)?)),
+        Some(number @ Operand::Number(_)) => Ok(number),
+        None => Err(format!("`{name}` is wanted to be a tensor or a number")),
+    }
+}
+
+fn sum(call: &mut Call<'_>, plain: &str, scaled: &str) -> Built<Vec<ValueId>> {
+    let (a, b) = (operand(call, "self")?, operand(call, "other")?);
+    let factor = call.number("alpha");
+    let value = if factor == Extended::Finite(Rational::ONE) {
+        call.builder.pointwise(plain, &[("a", a), ("b", b)])?
+    } else {
+        call.builder.pointwise(scaled, &[("a", a), ("b", b), ("k", Operand::Number(factor))])?
+    };
+    Ok(vec![value])
+}
+
+fn quotient(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let text = match call.text("rounding_mode") {
+        "" => "a/b",
+        "floor" => "floor(a/b)",
+        "trunc" => "trunc(a/b)",
+        other => return Err(format!("`rounding_mode` is floor or trunc, not {other}")),
+    };
+    let (a, b) = (operand(call, "self")?, operand(call, "other")?);
+    Ok(vec![call.builder.pointwise(text, &[("a", a), ("b", b)])?])
+}
+
+/// The largest power of integers, as a product.
+const MOST_FACTORS: i64 = 16;
+
+fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let (a, b) = (operand(call, "self")?, operand(call, "exponent")?);
+    if let (Operand::Value(base), Operand::Number(exponent)) = (&a, &b)
+        && Kind::of(call.builder.element(*base)) == Kind::Whole
+    {
+        let factors = exponent.finite().filter(|exponent| exponent.is_integer()).and_then(Rational::to_i64);
+        let factors = factors.filter(|factors| (1..=MOST_FACTORS).contains(factors));
+        let factors = factors.ok_or("an integer has powers from 1 to 16")?;
+        let text = vec!["a"; factors as usize].join("*");
+        return Ok(vec![call.builder.pointwise(&text, &[("a", a)])?]);
+    }
+    Ok(vec![call.builder.pointwise("a^b", &[("a", a), ("b", b)])?])
+}
+
+fn gelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let text = match call.text("approximate") {
+        "" | "none" => "x*0.5*(1 + erf(x*0.7071067811865476))",
+        "tanh" => "0.5*x*(1 + tanh(0.7978845608028654*(x + 0.044715*x^3)))",
+        other => return Err(format!("`approximate` is none or tanh, not {other}")),
+    };
+    let x = operand(call, "self")?;
+    Ok(vec![call.builder.pointwise(text, &[("x", x)])?])
+}
+
+fn clamp(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let mut value = operand(call, "self")?;
+    for (bound, text) in [("min", "max(x, bound)"), ("max", "min(x, bound)")] {
+        if call.operand(bound).is_some() {
+            let bound = operand(call, bound)?;
+            value = call.builder.pointwise(text, &[("x", value), ("bound", bound)])?.into();
+        }
+    }
+    match value {
+        Operand::Value(value) => Ok(vec![value]),
+        Operand::Number(_) => Err("`self` is wanted to be a tensor".into()),
+    }
+}
+
+fn bits(call: &mut Call<'_>, text: &str) -> Built<Vec<ValueId>> {
+    let mut operands = Vec::new();
+    for argument in call.operator.takes() {
+        let value = call.tensor(argument.name)?;
+        if Kind::of(call.builder.element(value)) != Kind::Truth {
+            return Err("bits of integers are not supported: only truth values have this operator".into());
+        }
+        operands.push((argument.name, Operand::Value(value)));
+    }
+    Ok(vec![call.builder.pointwise(text, &operands)?])
+}
+
+fn choice(call: &mut Call<'_>, [condition, then, otherwise]: [&str; 3]) -> Built<Vec<ValueId>> {
+    let condition = call.tensor(condition)?;
+    let condition = call.truth(condition)?;
+    let mut arms = Vec::new();
+    for name in [then, otherwise] {
+        arms.push(call.operand(name).ok_or_else(|| format!("`{name}` is wanted to be a tensor or a number"))?);
+    }
+    let of_truths = arms.iter().all(|arm| match arm {
+        Operand::Value(value) => Kind::of(call.builder.element(*value)) == Kind::Truth,
+        Operand::Number(_) => false,
+    });
+    if !of_truths {
+        for arm in &mut arms {
+            if let Operand::Value(value) = arm {
+                *arm = call.builder.as_number(*value)?.into();
+            }
+        }
+    }
+    let [then, otherwise] = [arms[0].clone(), arms[1].clone()];
+    let operands = [("c", condition.into()), ("a", then), ("b", otherwise)];
+    Ok(vec![call.builder.pointwise("where(c, a, b)", &operands)?])
+}
+
+fn cast(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let value = call.tensor("self")?;
+    let Some(element) = call.element("dtype")? else { return Ok(vec![value]) };
+    Ok(vec![call.cast(value, element)?])
+}
+
+fn dropout(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    if call.flag("train", false) {
+        return Err("dropout in training draws random numbers, so that its result is no function of its inputs".into());
+    }
+    Ok(vec![call.tensor("self")?])
+}

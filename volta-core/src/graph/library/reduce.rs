@@ -1,0 +1,212 @@
+//! Reductions along dimensions, and prefixes.
+
+use super::{Built, Call, Make, Operand, Operator, ValueId, whole};
+use crate::graph::Reduction;
+use crate::number::{Extended, Rational};
+
+type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
+
+const fn row(
+    names: &'static [&'static str],
+    arguments: &'static str,
+    formula: &'static str,
+    make: Making,
+) -> Operator {
+    Operator { names, arguments, formula, make: Make::Built(make) }
+}
+
+const ALONG: &str = "self, dim?: ints, keepdim: flag = false, dtype?: type";
+
+pub(super) const OPERATORS: &[Operator] = &[
+    row(&["sum"], ALONG, "Σ{k} self[k]", |call| along(call, Reduction::Sum, "x")),
+    row(&["prod"], ALONG, "Π{k} self[k]", |call| along(call, Reduction::Product, "x")),
+    row(&["mean"], ALONG, "Σ{k<n} self[k] / n", |call| {
+        let x = number(call)?;
+        let (dims, keep) = dims(call, x)?;
+        Ok(vec![mean(call, x, &dims, keep)?])
+    }),
+    row(&["amax"], ALONG, "max{k}(self[k])", |call| along(call, Reduction::Max, "x")),
+    row(&["amin"], ALONG, "min{k}(self[k])", |call| along(call, Reduction::Min, "x")),
+    row(
+        &["max"],
+        "self, dim?: ints, keepdim: flag = false, other?",
+        "max{k}(self[k]); along one dimension, also the first place of it; of two tensors, max(self, other)",
+        |call| extreme(call, [Reduction::Max, Reduction::ArgMax], "max(a, b)"),
+    ),
+    row(
+        &["min"],
+        "self, dim?: ints, keepdim: flag = false, other?",
+        "min{k}(self[k]); along one dimension, also the first place of it; of two tensors, min(self, other)",
+        |call| extreme(call, [Reduction::Min, Reduction::ArgMin], "min(a, b)"),
+    ),
+    row(&["argmax"], "self, dim?: int, keepdim: flag = false", "argmax{k}(self[k])", |call| {
+        along(call, Reduction::ArgMax, "x")
+    }),
+    row(&["argmin"], "self, dim?: int, keepdim: flag = false", "argmin{k}(self[k])", |call| {
+        along(call, Reduction::ArgMin, "x")
+    }),
+    row(&["any"], ALONG, "whether some self[k] is not 0", |call| truths(call, Reduction::Max)),
+    row(&["all"], ALONG, "whether all self[k] are not 0", |call| truths(call, Reduction::Min)),
+    row(
+        &["var"],
+        "self, dim?: ints, correction: number = 1, keepdim: flag = false, unbiased?: flag",
+        "Σ{k<n} (self[k] - mean)^2 / (n - correction)",
+        |call| Ok(vec![spread(call)?.0]),
+    ),
+    row(
+        &["var_mean"],
+        "self, dim?: ints, correction: number = 1, keepdim: flag = false, unbiased?: flag",
+        "var and mean",
+        |call| {
+            let (variance, mean) = spread(call)?;
+            Ok(vec![variance, mean])
+        },
+    ),
+    row(
+        &["std"],
+        "self, dim?: ints, correction: number = 1, keepdim: flag = false, unbiased?: flag",
+        "sqrt(var)",
+        |call| {
+            let (variance, _) = spread(call)?;
+            Ok(vec![call.builder.pointwise("sqrt(v)", &[("v", variance.into())])?])
+        },
+    ),
+    row(
+        &["linalg_vector_norm", "norm"],
+        "self, ord: number = 2, dim?: ints, keepdim: flag = false, dtype?: type, p?: number",
+        "sqrt(Σ{k} self[k]^2); Σ{k} abs(self[k]) of order 1, max{k}(abs(self[k])) of order inf",
+        norm,
+    ),
+    row(&["logsumexp"], "self, dim: ints, keepdim: flag = false", "log(Σ{k} exp(self[k] - m)) + m, m = max{k}(self[k])", |call| {
+        let x = number(call)?;
+        let (dims, keep) = dims(call, x)?;
+        let [most, sum] = log_sum(call, x, &dims, keep)?;
+        Ok(vec![call.builder.pointwise("log(s) + m", &[("s", sum.into()), ("m", most.into())])?])
+    }),
+    row(&["cumsum"], "self, dim: int, dtype?: type", "y[…,i,…] = Σ{k≤i} self[…,k,…]", |call| {
+        prefix(call, Reduction::Sum)
+    }),
+    row(&["cumprod"], "self, dim: int, dtype?: type", "y[…,i,…] = Π{k≤i}(self[…,k,…])", |call| {
+        prefix(call, Reduction::Product)
+    }),
+    row(&["cummax"], "self, dim: int", "y[…,i,…] = max{k≤i}(self[…,k,…])", |call| prefix(call, Reduction::Max)),
+    row(&["cummin"], "self, dim: int", "y[…,i,…] = min{k≤i}(self[…,k,…])", |call| prefix(call, Reduction::Min)),
+];
+
+/// The tensor, as numbers of the type that is asked for.
+fn number(call: &mut Call<'_>) -> Built<ValueId> {
+    let value = call.tensor("self")?;
+    let value = call.builder.as_number(value)?;
+    let takes_type = call.operator.takes().any(|argument| argument.name == "dtype");
+    match takes_type.then(|| call.element("dtype")).transpose()?.flatten() {
+        Some(element) => call.cast(value, element),
+        None => Ok(value),
+    }
+}
+
+/// The dimensions along which is reduced, and whether they are kept.
+fn dims(call: &Call<'_>, value: ValueId) -> Built<(Vec<usize>, bool)> {
+    Ok((call.dims("dim", call.shape(value).len())?, call.flag("keepdim", false)))
+}
+
+fn along(call: &mut Call<'_>, with: Reduction, text: &str) -> Built<Vec<ValueId>> {
+    let x = number(call)?;
+    let (dims, keep) = dims(call, x)?;
+    Ok(vec![call.builder.reduce(with, text, &[("x", x.into())], &dims, keep)?])
+}
+
+/// The product of extents.
+fn count(call: &Call<'_>, value: ValueId, dims: &[usize]) -> u64 {
+    let shape = call.shape(value);
+    dims.iter().map(|dim| shape.get(*dim).copied().unwrap_or(1)).fold(1, u64::saturating_mul)
+}
+
+/// The mean along dimensions.
+pub(super) fn mean(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: bool) -> Built<ValueId> {
+    let n = whole(count(call, x, dims));
+    let sum = call.builder.reduce(Reduction::Sum, "x", &[("x", x.into())], dims, keep)?;
+    call.builder.pointwise("s/n", &[("s", sum.into()), ("n", n)])
+}
+
+/// The mean along dimensions, which are kept, and the mean of the squares of what differs from it.
+pub(super) fn moments(
+    call: &mut Call<'_>,
+    x: ValueId,
+    dims: &[usize],
+    correction: &Rational,
+) -> Built<[ValueId; 2]> {
+    let n = &Rational::from_u64(count(call, x, dims)) - correction;
+    let mean = mean(call, x, dims, true)?;
+    let operands = [("x", x.into()), ("m", mean.into())];
+    let squares = call.builder.reduce(Reduction::Sum, "(x - m)^2", &operands, dims, true)?;
+    let n = Operand::Number(Extended::Finite(n));
+    Ok([mean, call.builder.pointwise("s/n", &[("s", squares.into()), ("n", n)])?])
+}
+
+/// The greatest of what is along dimensions, which are kept or not, and the sum of exponentials less it.
+pub(super) fn log_sum(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: bool) -> Built<[ValueId; 2]> {
+    let most = call.builder.reduce(Reduction::Max, "x", &[("x", x.into())], dims, true)?;
+    let operands = [("x", x.into()), ("m", most.into())];
+    let sum = call.builder.reduce(Reduction::Sum, "exp(x - m)", &operands, dims, keep)?;
+    let shape = call.shape(sum);
+    Ok([call.builder.view(most, shape)?, sum])
+}
+
+fn extreme(call: &mut Call<'_>, [with, place]: [Reduction; 2], of_two: &str) -> Built<Vec<ValueId>> {
+    let x = number(call)?;
+    if let Some(other) = call.operand("other") {
+        return Ok(vec![call.builder.pointwise(of_two, &[("a", x.into()), ("b", other)])?]);
+    }
+    let (dims, keep) = dims(call, x)?;
+    let mut results = vec![call.builder.reduce(with, "x", &[("x", x.into())], &dims, keep)?];
+    if call.get("dim").is_some() {
+        results.push(call.builder.reduce(place, "x", &[("x", x.into())], &dims, keep)?);
+    }
+    Ok(results)
+}
+
+fn truths(call: &mut Call<'_>, with: Reduction) -> Built<Vec<ValueId>> {
+    let value = call.tensor("self")?;
+    let value = call.truth(value)?;
+    let (dims, keep) = dims(call, value)?;
+    let most = call.builder.reduce(with, "where(x, 1, 0)", &[("x", value.into())], &dims, keep)?;
+    Ok(vec![call.builder.pointwise("(x == 1)", &[("x", most.into())])?])
+}
+
+fn spread(call: &mut Call<'_>) -> Built<(ValueId, ValueId)> {
+    let x = number(call)?;
+    let (dims, keep) = dims(call, x)?;
+    let correction = match call.flag("unbiased", true) {
+        true => call.number("correction").finite().cloned().unwrap_or(Rational::ONE),
+        false => Rational::ZERO,
+    };
+    let [mean, variance] = moments(call, x, &dims, &correction)?;
+    let shape = call.shape(x);
+    let kept = shape.iter().enumerate().filter(|(at, _)| keep || !dims.contains(at));
+    let kept: Vec<u64> = kept.map(|(at, extent)| if dims.contains(&at) { 1 } else { *extent }).collect();
+    Ok((call.builder.view(variance, kept.clone())?, call.builder.view(mean, kept)?))
+}
+
+fn norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let x = number(call)?;
+    let (dims, keep) = dims(call, x)?;
+    let order = if call.get("p").is_some() { call.number("p") } else { call.number("ord") };
+    let operands = [("x", Operand::from(x))];
+    if order == Extended::PosInf {
+        return Ok(vec![call.builder.reduce(Reduction::Max, "abs(x)", &operands, &dims, keep)?]);
+    }
+    match order.finite().and_then(Rational::to_i64) {
+        Some(1) => Ok(vec![call.builder.reduce(Reduction::Sum, "abs(x)", &operands, &dims, keep)?]),
+        Some(2) => {
+            let squares = call.builder.reduce(Reduction::Sum, "x*x", &operands, &dims, keep)?;
+            Ok(vec![call.builder.pointwise("sqrt(s)", &[("s", squares.into())])?])
+        }
+        _ => Err("norms of order 1, 2 and inf are supported".into()),
+    }
+}
+
+fn prefix(call: &mut Call<'_>, with: Reduction) -> Built<Vec<ValueId>> {
+    let x = number(call)?;
+    let dim = call.dim("dim", call.shape(x).len())?;
+    Ok(vec![call.builder.prefix(with, x, dim)?])
+}
