@@ -1,7 +1,9 @@
 //! Parts of the cases in which the explorers' programs are verified: tensors of words with given contents, and a side
 //! of PTX that a program was written as.
 
-use volta_core::case::{Argument, Assumed, Binding, Contents, Element, Launch, Param, ParamKind, Role, Side};
+use volta_core::case::{
+    Argument, Assumed, Binding, Contents, Element, KernelLaunch, Launch, Param, ParamKind, Role, Side,
+};
 use volta_core::number::{Extended, Rational};
 
 /// A tensor of unsigned integers of so many bytes, in one dimension.
@@ -23,11 +25,6 @@ pub fn list<I: Into<i64>>(values: impl IntoIterator<Item = I>) -> Contents {
 
 /// The only kernel of a text, with its arguments in order.
 pub fn side(ptx: String, arguments: &[&str], launch: Launch) -> Side {
-    Side {
-        ptx,
-        path: "explored.ptx".into(),
-        kernel: None,
-        arguments: Some(arguments.iter().map(|name| Argument::Named((*name).into())).collect()),
-        launch,
-    }
+    let arguments = arguments.iter().map(|name| Argument::Named((*name).into())).collect();
+    KernelLaunch { ptx, path: "explored.ptx".into(), kernel: None, arguments: Some(arguments), launch }.into()
 }

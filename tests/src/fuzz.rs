@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use volta_core::base::budget::{Budgets, Limit};
 use volta_core::case::{
-    Assumed, Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules, Side,
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Layout, Options, Param, ParamKind, Role,
+    Rules,
 };
 use volta_core::program;
 use volta_core::ptx;
@@ -121,7 +122,7 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
         };
         Param { name: name.into(), kind, binding: Binding::Argument }
     };
-    let side = Side {
+    let side = KernelLaunch {
         ptx: ptx.into(),
         path: "k.ptx".into(),
         kernel: None,
@@ -130,8 +131,8 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
     };
     Case {
         params: vec![param("x", Role::In, Contents::Symbolic), param("y", Role::InOut, Contents::Symbolic)],
-        reference: pair.then(|| side.clone()),
-        opt: side,
+        reference: pair.then(|| side.clone().into()),
+        opt: side.into(),
         options,
     }
 }

@@ -22,10 +22,37 @@ pub mod verifier_mutants;
 
 pub use volta_interpreter as interpreter;
 
+use volta_core::case::{KernelLaunch, Side};
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// A side of a case that is one launch.
+pub trait OneLaunch {
+    /// The launch.
+    ///
+    /// # Panics
+    /// When it is not one launch.
+    fn one(&self) -> &KernelLaunch;
+
+    /// Like [`OneLaunch::one`].
+    ///
+    /// # Panics
+    /// When it is not one launch.
+    fn one_mut(&mut self) -> &mut KernelLaunch;
+}
+
+impl OneLaunch for Side {
+    fn one(&self) -> &KernelLaunch {
+        self.only().expect("the side is one launch")
+    }
+
+    fn one_mut(&mut self) -> &mut KernelLaunch {
+        self.only_mut().expect("the side is one launch")
+    }
+}
 
 /// A temporary folder of a test, initially empty.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use volta_core::base::ration::Ration;
 use volta_core::case::{
-    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
 };
 use volta_core::decide::InputInfo;
 use volta_core::decide::forms::Forms;
-use volta_core::machine::{self, OutputValue, Outputs, Recognition};
+use volta_core::machine::{self, OutputValue, Recognition};
 use volta_core::term::{InputId, expression, spell_element};
 use volta_core::{program, ptx};
 
@@ -26,8 +26,8 @@ fn tensor(name: &str, role: Role, contents: Contents) -> Param {
     Param { name: name.into(), kind, binding: Binding::Argument }
 }
 
-fn side(text: &str, kernel: &str) -> Side {
-    Side {
+fn side(text: &str, kernel: &str) -> KernelLaunch {
+    KernelLaunch {
         ptx: text.into(),
         path: "halves.ptx".into(),
         kernel: Some(kernel.into()),
@@ -57,15 +57,9 @@ fn the_architecture_page_shows_what_the_stages_give() {
 
     let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
     let opt = side(text, "halves");
-    let (outcome, _) = machine::run(
-        Which::Opt,
-        &lowered,
-        &opt,
-        &params,
-        &Options::default(),
-        Recognition::default(),
-        Outputs::Compared,
-    );
+    let options = Options::default();
+    let job = machine::Job::only(Which::Opt, (&lowered, &opt), &params, &options);
+    let (outcome, _) = machine::run(&job, Recognition::default());
     let outcome = outcome.expect("no fault");
     let output = outcome.outputs[3];
     let store = &outcome.stores[output.store];
@@ -82,7 +76,8 @@ fn the_architecture_page_shows_what_the_stages_give() {
     forms.add_terms(store, &[(InputId(1), 3, term)], &Rc::new(Ration::endless()));
     shows("the canonical form", &forms.formula().to_string());
 
-    let reference = Some(side(text, "twice"));
-    let report = volta_core::verify(&Case { params, reference, opt, options: Options::default() });
+    let reference = Some(side(text, "twice").into());
+    let report =
+        volta_core::verify(&Case { params, reference, opt: opt.into(), options: Options::default() });
     shows("the verdict", &report.verdict.name());
 }

@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 
 use volta_core::base::budget::{Budgets, Limit};
-use volta_core::case::{Assumed, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side};
+use volta_core::case::{
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Options, Param, ParamKind, Role,
+};
 use volta_suite::{Said, Scratch, limited};
 
 const MANY: usize = 100_000;
@@ -457,7 +459,7 @@ fn small_case(ptx: &str) -> Case {
         };
         Param { name: name.into(), kind, binding: Binding::Argument }
     };
-    let opt = Side {
+    let opt = KernelLaunch {
         ptx: ptx.into(),
         path: "k.ptx".into(),
         kernel: None,
@@ -472,7 +474,7 @@ fn small_case(ptx: &str) -> Case {
     Case {
         params: vec![param("x", Role::In, Contents::Symbolic), param("y", Role::Out, Contents::Undefined)],
         reference: None,
-        opt,
+        opt: opt.into(),
         options: Options { budgets, threads: 1, ..Options::default() },
     }
 }

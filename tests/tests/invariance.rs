@@ -130,7 +130,8 @@ fn answered_otherwise(first: &Report, other: &Report) -> Option<String> {
 /// Whether a case has what lanes do at once: `activemask` (rule S4), arithmetic on fragments, which no lane has for
 /// itself, and lanes of one instruction that store the same value.
 fn needs_lanes_together(case: &Case, first: &Report) -> bool {
-    let mut sides = case.reference.iter().chain([&case.opt]).map(|side| &side.ptx);
+    let sides = case.reference.iter().chain([&case.opt]);
+    let mut sides = sides.flat_map(|side| side.launches()).map(|(_, launch)| &launch.ptx);
     sides.any(|ptx| ptx.contains("activemask") || ptx.contains("wmma."))
         || first.assumptions.iter().any(|assumption| assumption.text.contains("lanes store the same value"))
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
+use volta_core::case::Side;
 use volta_core::verdict::Verdict;
 use volta_suite::fixture::{self, Size};
 use volta_test::manifest;
@@ -56,10 +57,11 @@ impl Mutant {
         let name = self.fixture.replace('/', "::");
         let mut case = fixture::load(&name, &dir).ok_or("the fixture cannot be loaded")?;
         let side = match self.side.as_str() {
-            "reference" => case.reference.as_mut().ok_or("the fixture has no reference")?,
-            "opt" | "kernel" => &mut case.opt,
+            "reference" => case.reference.as_mut(),
+            "opt" | "kernel" => Some(&mut case.opt),
             other => return Err(format!("there is no side `{other}`").into()),
         };
+        let side = side.and_then(Side::only_mut).ok_or("the fixture has no such side of one launch")?;
         let missing = |text: &str| format!("`{text}` is not in the PTX");
         let from = match &self.after {
             Some(after) => side.ptx.find(after).ok_or_else(|| missing(after))?,

@@ -88,19 +88,29 @@ fn an_attribute_fills_in_the_whole_case() {
     assert_eq!(case.expect.lines, Some([3, 4].into()));
     let reference = case.reference.as_ref().expect("a pair has a reference");
     assert_eq!(
-        (reference.launch.block, reference.launch.grid, reference.launch.shared),
+        (
+            reference.kernel(0).launch.block,
+            reference.kernel(0).launch.grid,
+            reference.kernel(0).launch.shared
+        ),
         ([8, 2, 1], [2, 3, 1], 0)
     );
     assert_eq!(
-        (case.opt.launch.block, case.opt.launch.grid, case.opt.launch.shared),
+        (case.opt.kernel(0).launch.block, case.opt.kernel(0).launch.grid, case.opt.kernel(0).launch.shared),
         ([16, 1, 1], [2, 3, 1], 64)
     );
     assert_eq!(
-        (reference.launch.ctas.as_deref(), case.opt.launch.ctas.as_deref()),
+        (reference.kernel(0).launch.ctas.as_deref(), case.opt.kernel(0).launch.ctas.as_deref()),
         (Some(&[0, 2][..]), Some(&[1][..]))
     );
-    assert_eq!((reference.target.flags.len(), case.opt.target.flags[0].as_str()), (0, "--use_fast_math"));
-    assert_eq!((reference.target.arch.as_str(), case.opt.target.arch.as_str()), ("sm_90", "sm_90"));
+    assert_eq!(
+        (reference.kernel(0).target.flags.len(), case.opt.kernel(0).target.flags[0].as_str()),
+        (0, "--use_fast_math")
+    );
+    assert_eq!(
+        (reference.kernel(0).target.arch.as_str(), case.opt.kernel(0).target.arch.as_str()),
+        ("sm_90", "sm_90")
+    );
     let number = |num, den| Extended::Finite(Rational::from_ratio(num, den));
     let args = [
         Argument::Named("x".into()),
@@ -108,8 +118,8 @@ fn an_attribute_fills_in_the_whole_case() {
         Argument::Literal(Extended::NegInf),
         Argument::Named("n".into()),
     ];
-    assert_eq!(reference.args.as_deref(), Some(&args[..]));
-    assert_eq!(case.opt.args, Some(vec![Argument::Named("y".into())]));
+    assert_eq!(reference.kernel(0).args.as_deref(), Some(&args[..]));
+    assert_eq!(case.opt.kernel(0).args, Some(vec![Argument::Named("y".into())]));
     let scalars: Vec<ScalarValue> = case
         .params
         .iter()
@@ -138,7 +148,7 @@ fn a_family_is_a_case_for_each_of_its_values() {
     let case = case("shifts::N=33,C=float");
     assert_eq!(case.description.as_deref(), Some("Rows of 33."));
     assert_eq!(case.opt.shown(), "kernels/add.cu::shift<float>");
-    assert_eq!(case.opt.launch.block, [33, 1, 1]);
+    assert_eq!(case.opt.kernel(0).launch.block, [33, 1, 1]);
     assert_eq!(case.params.len(), 3);
     let ParamKind::Tensor { shape, .. } = &case.params[0].kind else { panic!("x is a tensor") };
     assert_eq!(shape, &[33]);
@@ -181,7 +191,7 @@ fn parameters_become_tensors() {
 fn names_and_places_are_those_of_the_test() {
     let case = case("inner::everything");
     assert_eq!(case.home.file.file_name().and_then(|name| name.to_str()), Some("ordinary_harness.rs"));
-    assert!(case.home.dir.join(&case.opt.source).is_file());
+    assert!(case.home.dir.join(&case.opt.kernel(0).source).is_file());
     assert_eq!(case.home.snapshot_name, "ordinary_harness__inner__everything");
 }
 

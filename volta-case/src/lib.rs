@@ -21,7 +21,7 @@ pub use limit::{Limit, Limits};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
     About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, KERNEL, Launch, MEMBER,
-    Options, PARAM, Rules, Run, TYPE, Target, TensorMap, source_problem, split_source,
+    Options, PARAM, Rules, Run, SIDE, STEP, TYPE, Target, TensorMap, source_problem, split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

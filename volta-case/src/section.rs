@@ -113,6 +113,27 @@ pub const KERNEL: &[Key] = &[
     ),
 ];
 
+/// What a side has in place of one kernel.
+pub const SIDE: &[Key] = &[
+    Key::own(
+        "launch",
+        "in place of one kernel: `[[opt.launch]]`, any number of times, one after the other: a kernel with all its keys, \
+         or a fill or a copy, [below](#several-launches)",
+    ),
+    Key::own(
+        "repeat",
+        "how often the side runs, one time after the other, on the same tensors: 1 by default",
+    ),
+];
+
+/// A step of a side that is no kernel.
+pub const STEP: &[Key] = &[
+    Key::own("fill", "in place of a kernel: a tensor, every element of which becomes the number `with`"),
+    Key::own("with", "the number, such as `0` or `\"-inf\"`"),
+    Key::own("copy", "in place of a kernel: a tensor, whose elements become those of the tensor `to`"),
+    Key::own("to", "the tensor that is written, of as many elements"),
+];
+
 /// A member of a struct that is neither a name nor a struct.
 pub const MEMBER: &[Key] = &[
     Key::own("type", "of a number: its element type"),

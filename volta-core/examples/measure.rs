@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use volta_core::case::{
-    Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, ScalarValue, Side, Which,
+    Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, ScalarValue,
+    Which,
 };
 use volta_core::{machine, program, ptx};
 
@@ -38,31 +39,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(kernel: &str, runs: u32) -> Result<(), Box<dyn Error>> {
+fn measure(name: &str, runs: u32) -> Result<(), Box<dyn Error>> {
     let alone =
-        find(kernel).ok_or("the kernels are softmax_naive, softmax_online, matmul_naive, matmul_tiled")?;
+        find(name).ok_or("the kernels are softmax_naive, softmax_online, matmul_naive, matmul_tiled")?;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(alone.ptx);
-    let side = Side {
+    let kernel = KernelLaunch {
         ptx: fs::read_to_string(path)?,
         path: alone.ptx.into(),
-        kernel: Some(kernel.into()),
+        kernel: Some(name.into()),
         arguments: None,
         launch: Launch { grid: alone.grid, ctas: alone.ctas, ..Launch::of_threads(alone.block) },
     };
-    let module = ptx::parse(&side.ptx).map_err(|error| error.message)?;
-    let program = program::lower(&module, &side.ptx, Some(kernel)).map_err(|error| error.to_string())?;
+    let module = ptx::parse(&kernel.ptx).map_err(|error| error.message)?;
+    let program = program::lower(&module, &kernel.ptx, Some(name)).map_err(|error| error.to_string())?;
     let mut counts = (0, 0);
     for _ in 0..runs {
-        let (outcome, _) = machine::run(
-            Which::Opt,
-            &program,
-            &side,
-            &alone.params,
-            &Options::default(),
-            machine::Recognition::default(),
-            machine::Outputs::Written,
-        );
-        let outcome = outcome.map_err(|error| format!("{kernel}: {error:?}"))?;
+        let options = Options::default();
+        let job = machine::Job::only(Which::Opt, (&program, &kernel), &alone.params, &options);
+        let job = machine::Job { outputs: machine::Outputs::Written, ..job };
+        let (outcome, _) = machine::run(&job, machine::Recognition::default());
+        let outcome = outcome.map_err(|error| format!("{name}: {error:?}"))?;
         counts = (outcome.thread_instructions, outcome.term_bytes);
     }
     println!("{} {}", counts.0, counts.1);

@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Elements, Param, ParamKind, Region, Role, Rules, ScalarValue,
-    Seen, Side, Sign, Swizzle, TensorMap,
+    Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Region, Role,
+    Rules, ScalarValue, Seen, Side, Sign, Swizzle, TensorMap, Which,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -26,7 +26,7 @@ pub(crate) struct Mentions {
 
 impl Mentions {
     /// What a program mentions, if its arguments are those of the side.
-    pub(crate) fn of(program: &Program, side: &Side, params: &[Param]) -> Mentions {
+    pub(crate) fn of(program: &Program, kernel: &KernelLaunch, params: &[Param]) -> Mentions {
         let variables = program.mentioned();
         let arguments: Vec<bool> =
             program.parameters.iter().map(|parameter| variables.contains(&parameter.variable)).collect();
@@ -35,7 +35,7 @@ impl Mentions {
             let position = names.iter().position(|name| *name == params[at].argument());
             position.and_then(|position| arguments.get(position)) == Some(&true)
         };
-        let named = |at: usize, param: &Param| match (&side.arguments, param.binding) {
+        let named = |at: usize, param: &Param| match (&kernel.arguments, param.binding) {
             (_, Binding::Variable) => machine::names_variable(program, &param.name),
             (None, Binding::Argument | Binding::Field(_)) => declared(at),
             (Some(list), Binding::Argument | Binding::Field(_)) => {
@@ -56,6 +56,35 @@ impl Mentions {
     }
 }
 
+/// A launch, and its name in assumptions.
+struct Named<'c> {
+    place: (Which, usize),
+    name: String,
+    kernel: &'c KernelLaunch,
+}
+
+/// All launches of a case.
+fn launches(case: &Case) -> Vec<Named<'_>> {
+    let reference = case.reference.iter().map(|side| (Which::Reference, "the reference", side));
+    let opt = if case.reference.is_some() { "the optimized kernel" } else { "the kernel" };
+    let sides = reference.chain([(Which::Opt, opt, &case.opt)]);
+    let of_side = |(which, name, side): (Which, &str, &'_ Side)| -> Vec<(Which, usize, String)> {
+        let whole = side.steps.len() == 1;
+        let named = |at: usize| {
+            let of = if which == Which::Reference { " of the reference" } else { "" };
+            if whole { name.to_owned() } else { format!("launch {}{of}", at + 1) }
+        };
+        side.launches().map(|(at, _)| (which, at, named(at))).collect()
+    };
+    let mut all = Vec::new();
+    for side in sides {
+        for (which, at, name) in of_side(side) {
+            all.extend(side.2.launch(at).map(|kernel| Named { place: (which, at), name, kernel }));
+        }
+    }
+    all
+}
+
 /// Something that a case fixes, and whether it narrows the claim.
 struct Item {
     text: String,
@@ -64,15 +93,12 @@ struct Item {
 
 /// What a case fixes, in a fixed order, and whether any of it narrows the claim. This is static: whether a value
 /// depends on a parameter is read from the program alone.
-pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, bool) {
+pub(crate) fn given(case: &Case, mentions: &[((Which, usize), Mentions)]) -> (Vec<Assumption>, bool) {
     let mut items = Vec::new();
-    let sides: Vec<(&str, &Side)> = match &case.reference {
-        Some(reference) => vec![("the reference", reference), ("the optimized kernel", &case.opt)],
-        None => vec![("the kernel", &case.opt)],
-    };
-    for (name, side) in &sides {
-        let total = side.launch.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
-        if let Some(ctas) = &side.launch.ctas
+    let launches = launches(case);
+    for Named { name, kernel, .. } in &launches {
+        let total = kernel.launch.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
+        if let Some(ctas) = &kernel.launch.ctas
             && (ctas.len() as u64) < total
         {
             let text = format!("{name} ran {} of its {total} CTAs (S3)", ctas.len());
@@ -80,14 +106,15 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
         }
     }
     for (at, param) in case.params.iter().enumerate() {
-        let narrows = mentions.iter().any(|side| side.params.get(at) == Some(&true));
+        let narrows = mentions.iter().any(|(_, own)| own.params.get(at) == Some(&true));
         let texts = of_param(param, case.reference.is_some());
         items.extend(texts.into_iter().map(|text| Item { text, narrows }));
     }
-    for (which, (name, side)) in sides.iter().enumerate() {
-        for (at, argument) in side.arguments.iter().flatten().enumerate() {
-            let narrows = mentions.get(which).is_none_or(|side| side.arguments.get(at) == Some(&true));
-            let of_parameter = mentions.get(which).and_then(|side| side.types.get(at).copied().flatten());
+    for Named { place, name, kernel } in &launches {
+        let mentioned = mentions.iter().find(|(of, _)| of == place).map(|(_, own)| own);
+        for (at, argument) in kernel.arguments.iter().flatten().enumerate() {
+            let narrows = mentioned.is_none_or(|own| own.arguments.get(at) == Some(&true));
+            let of_parameter = mentioned.and_then(|own| own.types.get(at).copied().flatten());
             let mut numbers = Vec::new();
             argument.visit(&mut |seen| match seen {
                 Seen::Named(_) => {}

@@ -3,11 +3,11 @@
 //! No files, no processes, no terminal: strings and data in, data out.
 //!
 //! ```
-//! use volta_core::case::{Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side};
+//! use volta_core::case::{Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role};
 //! use volta_core::verdict::Verdict;
 //!
 //! /// A kernel in which each thread loads a float, computes, and stores the result.
-//! fn side(computes: &str) -> Side {
+//! fn kernel(computes: &str) -> KernelLaunch {
 //!     let ptx = format!(
 //!         ".version 8.0
 //!         .target sm_80
@@ -26,7 +26,7 @@
 //!             ret;
 //!         }}"
 //!     );
-//!     Side { ptx, path: "k.ptx".into(), kernel: None, arguments: None, launch: Launch::of_threads(64) }
+//!     KernelLaunch { ptx, path: "k.ptx".into(), kernel: None, arguments: None, launch: Launch::of_threads(64) }
 //! }
 //!
 //! /// 64 floats.
@@ -40,8 +40,8 @@
 //!
 //! let case = |opt| Case {
 //!     params: vec![tensor("x", Role::In), tensor("y", Role::Out)],
-//!     reference: Some(side("add.f32 %f, %f, %f;")),
-//!     opt: side(opt),
+//!     reference: Some(kernel("add.f32 %f, %f, %f;").into()),
+//!     opt: kernel(opt).into(),
 //!     options: Options::default(),
 //! };
 //! assert!(matches!(volta_core::verify(&case("mul.f32 %f, %f, 0f40000000;")).verdict, Verdict::Equivalent)); // 2
@@ -66,6 +66,7 @@ mod precision;
 pub mod program;
 mod progress;
 pub mod ptx;
+mod steps;
 pub mod term;
 mod unused;
 pub mod verdict;

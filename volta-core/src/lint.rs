@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 pub use crate::precision::{PrecisionLoss, precision_lost};
 
 use crate::case::{Case, Side, Which};
-use crate::library;
-use crate::machine::{AccessPattern, Outputs, Traffic, place_in};
+use crate::machine::{AccessPattern, Traffic, place_in};
 use crate::program::Effect;
+use crate::steps;
 use crate::verdict::{CudaPlace, Place, Verdict};
-use crate::verify::{read, run_verdict};
+use crate::verify::run_verdict;
 
 /// A statement whose accesses cost more than needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,23 +44,25 @@ impl AccessCost {
 /// The verdict of a kernel that does not run to its end.
 pub fn access_costs(case: &Case, which: Which) -> Result<Vec<AccessCost>, Verdict> {
     let Some(side) = side_of(case, which) else { return Ok(Vec::new()) };
-    let program = read(which, side).map_err(Verdict::InputError)?;
-    let mut options = case.options.clone();
-    options.access_patterns = true;
-    let (outcome, _) = library::run(which, &program, side, &case.params, &options, Outputs::Written);
-    let outcome = outcome.map_err(|error| run_verdict(which, error))?;
+    let programs = steps::load(which, side).map_err(Verdict::InputError)?.programs();
+    let mut case = case.clone();
+    case.options.access_patterns = true;
     // A copying statement consists of a load and a store.
-    let mut costs: BTreeMap<(SourceStatement, bool, Traffic), AccessCost> = BTreeMap::new();
-    for (inst, traffic, pattern) in outcome.patterns.iter() {
-        let Some(place) = place_in(&program, &side.ptx, inst) else { continue };
-        let writes = matches!(program.insts[inst.index()].op.effect(), Effect::Writes(_));
-        let new = AccessCost { place, copies: 0, traffic, pattern: AccessPattern::default() };
-        let cost = costs.entry((SourceStatement::of(&new.place), writes, traffic)).or_insert(new);
-        cost.copies += 1;
-        cost.pattern = cost.pattern.and(pattern);
-    }
+    let mut costs: BTreeMap<(usize, SourceStatement, bool, Traffic), AccessCost> = BTreeMap::new();
+    let run = steps::each(which, (side, &programs), &case, |(step, kernel, program), execution| {
+        for (inst, traffic, pattern) in execution.patterns.iter() {
+            let Some(place) = place_in(program, &kernel.ptx, inst) else { continue };
+            let writes = matches!(program.insts[inst.index()].op.effect(), Effect::Writes(_));
+            let place = Place { step, ..place };
+            let new = AccessCost { place, copies: 0, traffic, pattern: AccessPattern::default() };
+            let cost = costs.entry((step, SourceStatement::of(&new.place), writes, traffic)).or_insert(new);
+            cost.copies += 1;
+            cost.pattern = cost.pattern.and(pattern);
+        }
+    });
+    run.map_err(|error| run_verdict(which, error))?;
     let mut costs: Vec<AccessCost> = costs.into_values().filter(AccessCost::is_notable).collect();
-    costs.sort_by_key(|cost| (cost.place.line, cost.place.column, cost.traffic));
+    costs.sort_by_key(|cost| (cost.place.step, cost.place.line, cost.place.column, cost.traffic));
     Ok(costs)
 }
 

@@ -3,14 +3,14 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::case::{Case, Which};
+use crate::case::{Case, Side, Which};
 use crate::lint::side_of;
 use crate::machine::place_in;
 use crate::number::format::{Format, mantissa_bits};
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Async, Float1, Float2, InstId, Op, Program, RegId, Space, Src};
+use crate::steps::read;
 use crate::verdict::{InputError, Place};
-use crate::verify::read;
 
 /// A loss of precision on one side only.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,8 @@ struct Precisions {
     flushes: Option<InstId>,
 }
 
-/// The losses of precision in only one of the two kernels of a case; none for a case with one kernel.
+/// The losses of precision in only one of the two kernels of a case; none for a case with one kernel, or with a side of
+/// several steps.
 ///
 /// Read from the code, whether or not it is executed.
 ///
@@ -45,8 +46,10 @@ struct Precisions {
 pub fn precision_lost(case: &Case) -> Result<Vec<PrecisionLoss>, InputError> {
     let mut sides = Vec::new();
     for which in [Which::Reference, Which::Opt] {
-        let Some(side) = side_of(case, which) else { return Ok(Vec::new()) };
-        let program = read(which, side)?;
+        // Of several launches, none is the counterpart of another.
+        let only = side_of(case, which).and_then(Side::only);
+        let Some(side) = only else { return Ok(Vec::new()) };
+        let program = read(which, side, 0)?;
         let precisions = Precisions::of(&program);
         sides.push((which, side, program, precisions));
     }

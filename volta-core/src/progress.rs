@@ -6,10 +6,10 @@ use crate::case::{Case, Element, Which};
 use crate::conditions::Conditions;
 use crate::decide::witness::WitnessKind;
 use crate::decide::{self, DecisionOptions, Failure, InputInfo};
-use crate::machine::{self, Possible, integer_constant};
+use crate::machine::{Possible, integer_constant};
+use crate::steps::Programs;
 use crate::term::{InputId, Store, TermId, TermOp, View, expression, spell_element};
 use crate::verdict::{Fault, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair, Verdict};
-use crate::verify::read;
 
 /// Number of equal pairs of values that are reported for a failed proof.
 const TOLD_PAIRS: usize = 3;
@@ -72,7 +72,7 @@ fn progress(
 ) -> Option<Progress> {
     let reached = decide::reached(element, &conditions.inputs, &conditions.options)?;
     let sides = [case.reference.as_ref().map(|side| (Which::Reference, side)), Some((Which::Opt, &case.opt))];
-    let programs = sides.map(|side| side.and_then(|(which, side)| Some((read(which, side).ok()?, side))));
+    let programs = sides.map(|side| side.map(|(which, side)| (Programs::readable(which, side), side)));
     let told = |terms: &[TermId; 2]| {
         let stores = [element.reference.0, element.opt.0];
         let input = |input: InputId, at: u64| match conditions.inputs.get(input.index()) {
@@ -85,9 +85,8 @@ fn progress(
             (1..=TOLD_DEPTH).rev().map(at).find(fits).unwrap_or_else(|| at(1))
         };
         let place = |side: usize| {
-            let (program, text) = programs[side].as_ref()?;
-            let site = nearest_site(stores[side], terms[side])?;
-            machine::place_in(program, &text.ptx, site).map(Box::new)
+            let (programs, of) = programs[side].as_ref()?;
+            programs.place(of, nearest_site(stores[side], terms[side])?).map(Box::new)
         };
         ValuePair { terms: [words(0), words(1)], places: [place(0), place(1)] }
     };

@@ -6,8 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::base::budget::{Held, Limit};
-use crate::base::span::{LineTable, Span};
+use crate::base::budget::Held;
 use crate::case::{Binding, Case, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
@@ -15,16 +14,15 @@ use crate::decide::{self, Failure, InputInfo};
 use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
-use crate::library;
-use crate::machine::{self, Execution, Output, OutputValue, Outputs, RunError, integer_constant};
-use crate::program::{self, Program};
+use crate::machine::{self, Execution, Output, OutputValue, RunError, integer_constant};
+use crate::program;
 use crate::progress::{decided, ended, findings, perhaps, undecided};
-use crate::ptx;
+use crate::steps::{self, Loaded, Programs, Ran};
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::unused::unused_inputs;
 use crate::verdict::{
-    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem, Place,
-    Report, SideStats, Unknown, UnknownReason, Verdict, Witness,
+    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem, Report,
+    Unknown, UnknownReason, Verdict, Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
@@ -117,19 +115,10 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The result of running a side.
-struct Ran {
-    outcome: Result<Execution, RunError>,
-    assumptions: BTreeSet<Assumption>,
-    stats: SideStats,
-    mentioned: Mentions,
-    program: Program,
-}
-
 struct Verification<'c> {
     case: &'c Case,
     /// Those of the reference, if there is one, and of the optimized kernel, once they have run.
-    programs: Vec<Program>,
+    programs: Vec<Programs>,
     inputs: Vec<InputInfo>,
     report: Report,
 }
@@ -169,10 +158,10 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || load(Which::Opt, &case.opt);
+        let opt = || steps::load(Which::Opt, &case.opt);
         let (reference, opt) = match &case.reference {
             Some(side) => {
-                let (reference, opt) = rayon::join(|| load(Which::Reference, side), opt);
+                let (reference, opt) = rayon::join(|| steps::load(Which::Reference, side), opt);
                 (Some(reference), opt)
             }
             None => (None, opt()),
@@ -181,10 +170,10 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || opt.map(|loaded| run_side(Which::Opt, loaded, &case.opt, case));
+        let opt = || opt.map(|loaded| steps::run(Which::Opt, loaded, &case.opt, case));
         let (reference, opt) = match case.reference.as_ref().zip(reference) {
             Some((side, loaded)) => {
-                let reference = || loaded.map(|loaded| run_side(Which::Reference, loaded, side, case));
+                let reference = || loaded.map(|loaded| steps::run(Which::Reference, loaded, side, case));
                 let (reference, opt) = rayon::join(reference, opt);
                 (Some(reference), opt)
             }
@@ -194,15 +183,15 @@ impl<'c> Verification<'c> {
         let (mut failed, mut faults) = (None, Vec::new());
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
             let Some(ran) = ran else { continue };
-            let Ran { outcome, assumptions, stats, mentioned, program } = match ran {
+            let Ran { outcome, assumptions, stats, mentioned, programs } = match ran {
                 Ok(ran) => ran,
                 Err(error) => {
                     failed = failed.or(Some(Verdict::InputError(error)));
                     continue;
                 }
             };
-            self.programs.push(program);
-            mentions.push(mentioned);
+            self.programs.push(programs);
+            mentions.extend(mentioned.into_iter().map(|(step, own)| ((which, step), own)));
             relied.extend(assumptions);
             match which {
                 Which::Reference => self.report.reference = Some(stats),
@@ -243,7 +232,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Notes the assumptions of the verdict, as far as running shows them.
-    fn assume(&mut self, relied: BTreeSet<Assumption>, mentions: &[Mentions]) {
+    fn assume(&mut self, relied: BTreeSet<Assumption>, mentions: &[((Which, usize), Mentions)]) {
         let list = &mut self.report.assumptions;
         list.push(Assumption::model(
             "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)",
@@ -258,7 +247,7 @@ impl<'c> Verification<'c> {
 
     /// Whether outputs may stay unwritten in this case.
     fn may_leave_out(&self) -> bool {
-        let part = |side: &Side| side.launch.ctas.is_some();
+        let part = |side: &Side| side.launches().any(|(_, kernel)| kernel.launch.ctas.is_some());
         self.case.options.rules.partial
             || part(&self.case.opt)
             || self.case.reference.as_ref().is_some_and(part)
@@ -360,15 +349,19 @@ impl<'c> Verification<'c> {
 
     fn nobody_writes(&self, param: &Param, element: u64, count: u64) -> Verdict {
         let name = spell_element(&param.name, shape(param), element);
-        let launch = &self.case.opt.launch;
         let all = |extent: [u32; 3]| extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
-        let (ctas, threads) = (all(launch.grid), all(launch.block));
-        let ctas = if ctas == 1 { "1 block".into() } else { format!("{ctas} blocks") };
+        let launches = self.case.opt.launches().map(|(_, kernel)| {
+            let (ctas, threads) = (all(kernel.launch.grid), all(kernel.launch.block));
+            let ctas = if ctas == 1 { "1 block".into() } else { format!("{ctas} blocks") };
+            format!("{ctas} of {threads} threads")
+        });
+        let launches: Vec<String> = launches.collect();
         let message =
             format!("{count} elements of the output `{}` are never written, the first is {name}", param.name);
         let help = format!(
-            "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
-             `partial = true` if the case is not about all of the output"
+            "the case launches {}: check `grid` and `block`, and the kernel's guard; say \
+             `partial = true` if the case is not about all of the output",
+            launches.join(", then ")
         );
         let kind = FaultKind::Uninitialised;
         Verdict::Fault(Fault::new(Which::Opt, kind, "S3", message, Vec::new(), Some(help)))
@@ -593,9 +586,7 @@ impl<'c> Verification<'c> {
 
     fn explained(&self, on_the_way: decide::localize::FirstDifference) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
-        let place = |program: Option<&Program>, side: &Side, site: InstId| {
-            machine::place_in(program?, &side.ptx, site)
-        };
+        let place = |programs: Option<&Programs>, side: &Side, site: InstId| programs?.place(side, site);
         let ours = ours.zip(self.case.reference.as_ref());
         let ours = ours.and_then(|(site, side)| place(self.programs.first(), side, site));
         let theirs = theirs.and_then(|site| place(self.programs.last(), &self.case.opt, site));
@@ -673,10 +664,14 @@ fn check_variables<'l>(
     let programs = loaded.filter_map(|loaded| loaded.as_ref().ok());
     for param in params.iter().filter(|param| param.binding == Binding::Variable) {
         if programs.clone().count() > 0
-            && !programs.clone().any(|loaded| machine::has_variable(&loaded.program, &param.name))
+            && !programs
+                .clone()
+                .flat_map(Loaded::kernels)
+                .any(|program| machine::has_variable(program, &param.name))
         {
             let names: BTreeSet<String> = programs
-                .flat_map(|loaded| &loaded.program.module_variables)
+                .flat_map(Loaded::kernels)
+                .flat_map(|program| &program.module_variables)
                 .filter(|name| !program::is_made_by_compiler(name))
                 .map(|name| format!("`{}`", program::variable_name(name)))
                 .collect();
@@ -691,93 +686,12 @@ fn check_variables<'l>(
     Ok(())
 }
 
-fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
-    let Loaded { program, seconds } = loaded;
-    let started = Instant::now();
-    let mut options = case.options.clone();
-    if case.reference.is_some() {
-        // Both sides run at the same time.
-        options.budgets[Limit::MemoryBytes] /= 2;
-    }
-    let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
-    let (outcome, assumptions) = library::run(which, &program, side, &case.params, &options, outputs);
-    let mut stats = SideStats {
-        kernel: program.source_name(),
-        ptx_lines: u64::from(program.lines),
-        ..SideStats::default()
-    };
-    if let Ok(outcome) = &outcome {
-        stats.threads = outcome.threads;
-        stats.ctas = outcome.ctas;
-        stats.thread_instructions = outcome.thread_instructions;
-        stats.barriers = outcome.barriers;
-        stats.warp_syncs = outcome.warp_syncs;
-        stats.term_bytes = outcome.term_bytes;
-        stats.term_nodes = outcome.term_nodes;
-    }
-    stats.seconds = seconds + started.elapsed().as_secs_f64();
-    let mentioned = Mentions::of(&program, side, &case.params);
-    Ran { outcome, assumptions, stats, mentioned, program }
-}
-
-/// A kernel that was read, and the time that this took.
-struct Loaded {
-    program: Program,
-    seconds: f64,
-}
-
-fn load(which: Which, side: &Side) -> Result<Loaded, InputError> {
-    let started = Instant::now();
-    let program = read(which, side)?;
-    Ok(Loaded { program, seconds: started.elapsed().as_secs_f64() })
-}
-
-/// Parses and lowers a side's kernel.
-pub(crate) fn read(which: Which, side: &Side) -> Result<Program, InputError> {
-    let parsed = ptx::parse(&side.ptx).map_err(|error| {
-        let place = Place {
-            line: error.position.line,
-            column: error.position.column,
-            length: error.span.end.saturating_sub(error.span.start).max(1),
-            text: error.source_line.clone(),
-            cuda: None,
-        };
-        InputError {
-            kind: InputProblem::InvalidPtx,
-            side: Some(which),
-            message: format!("{} is not valid PTX: {}", side.path, error.message),
-            place: Some(place),
-            part: None,
-            help: error.help.clone(),
-        }
-    })?;
-    program::lower(&parsed, &side.ptx, side.kernel.as_deref()).map_err(|error| InputError {
-        kind: if error.span().is_some() { InputProblem::InvalidPtx } else { InputProblem::KernelNotFound },
-        side: Some(which),
-        message: error.to_string(),
-        place: error.span().map(|span| place_of(&side.ptx, span)),
-        part: error.span().is_none().then(|| CasePart::Key("source".into())),
-        help: error.help(),
-    })
-}
-
-fn place_of(text: &str, span: Span) -> Place {
-    let lines = LineTable::new(text);
-    let position = lines.position(text, span.start);
-    Place {
-        line: position.line,
-        column: position.column,
-        length: span.end.saturating_sub(span.start).max(1),
-        text: lines.line(text, position.line).trim().to_string(),
-        cuda: None,
-    }
-}
-
 pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     match error {
         RunError::Bind(error) => Verdict::InputError(InputError {
             kind: InputProblem::DoesNotFit,
             side: Some(which),
+            step: error.step,
             message: error.message,
             place: error.place,
             part: error.part,

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use volta_core::case::{
-    self, Argument, Binding, Case, Element, FieldPlace, Member, Param, ParamKind, Role, Side,
+    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Member, Param, ParamKind, Role, Side,
+    Step,
 };
 use volta_core::verdict::{Difference, How, Witness};
 
@@ -111,15 +112,30 @@ pub struct Ran {
 #[derive(Debug)]
 pub struct Ready<'c> {
     case: &'c Case,
-    side: &'c Side,
     /// 0 for the reference, 1 for the optimized kernel.
+    which: usize,
+    steps: Vec<ReadyStep<'c>>,
+    /// The most instructions that a run may execute.
+    pub budget: u64,
+}
+
+#[derive(Debug)]
+enum ReadyStep<'c> {
+    Launch(ReadyLaunch<'c>),
+    Fill { param: usize, with: f64 },
+    Copy { from: usize, to: usize },
+}
+
+/// A launch after decoding.
+#[derive(Debug)]
+pub struct ReadyLaunch<'c> {
+    case: &'c Case,
+    kernel: &'c KernelLaunch,
     which: usize,
     /// The kernel.
     pub program: Program,
     /// The arguments: parameters of the case, or numbers.
     arguments: Vec<Argument>,
-    /// The most instructions that a run may execute.
-    pub budget: u64,
 }
 
 /// Decodes both sides.
@@ -140,14 +156,32 @@ pub fn alone(case: &Case) -> Result<Ready<'_>, String> {
 }
 
 fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, String> {
-    let program = decode(&side.ptx, side.kernel.as_deref())?;
+    let param = |name: &str| {
+        let at = case.params.iter().position(|param| param.name == name);
+        at.ok_or_else(|| format!("there is no parameter `{name}`"))
+    };
+    let step = |step: &'c Step| {
+        Ok(match step {
+            Step::Launch(kernel) => ReadyStep::Launch(launch(case, kernel, which)?),
+            Step::Fill { tensor, with } => {
+                ReadyStep::Fill { param: param(tensor)?, with: values::constant(with)? }
+            }
+            Step::Copy { from, to } => ReadyStep::Copy { from: param(from)?, to: param(to)? },
+        })
+    };
+    let steps = side.steps.iter().map(step).collect::<Result<_, String>>()?;
+    Ok(Ready { case, which, steps, budget: BUDGET })
+}
+
+fn launch<'c>(case: &'c Case, kernel: &'c KernelLaunch, which: usize) -> Result<ReadyLaunch<'c>, String> {
+    let program = decode(&kernel.ptx, kernel.kernel.as_deref())?;
     let names = || Param::declared(&case.params).into_iter();
     let declared = || names().map(|name| Argument::Named(name.to_owned())).collect();
-    let arguments = side.arguments.clone().unwrap_or_else(declared);
+    let arguments = kernel.arguments.clone().unwrap_or_else(declared);
     if arguments.len() != program.parameters.len() {
         return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
     }
-    Ok(Ready { case, side, which, program, arguments, budget: BUDGET })
+    Ok(ReadyLaunch { case, kernel, which, program, arguments })
 }
 
 /// The inputs of a counterexample; elements that it does not name are 0.
@@ -244,7 +278,86 @@ impl Laid {
     }
 }
 
-impl Ready<'_> {
+impl<'c> Ready<'c> {
+    /// Its launches, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &ReadyLaunch<'c>> {
+        self.steps.iter().filter_map(|step| match step {
+            ReadyStep::Launch(launch) => Some(launch),
+            ReadyStep::Fill { .. } | ReadyStep::Copy { .. } => None,
+        })
+    }
+
+    /// Whether a kernel adds floats atomically, so that sums depend on the schedule.
+    pub fn adds_floats_atomically(&self) -> bool {
+        self.launches().any(|launch| launch.program.adds_floats_atomically())
+    }
+
+    /// Instructions that the interpreter does not know.
+    pub fn unknown(&self) -> Vec<String> {
+        self.launches().flat_map(|launch| launch.program.unknown()).map(Into::into).collect()
+    }
+
+    /// The launch of a side that has no other step.
+    pub fn only(&self) -> Option<&ReadyLaunch<'c>> {
+        self.launches().next().filter(|_| self.steps.len() == 1)
+    }
+
+    /// Runs the side on inputs, one for each parameter of the case.
+    ///
+    /// # Errors
+    /// A fault, with its place.
+    pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
+        let mut launches = self.launches();
+        let first = launches.next().ok_or("a side without a launch")?;
+        let mut global = first.objects(inputs, seed);
+        let (mut last, mut threads, mut instructions) = (first, 0, 0);
+        for step in &self.steps {
+            match step {
+                ReadyStep::Launch(launch) => {
+                    launch.enter(last, &mut global, (inputs, seed));
+                    let (own, taken) = launch.run(inputs, &mut global, (seed, self.budget - instructions))?;
+                    (threads, instructions, last) = (threads + own, instructions + taken, launch);
+                }
+                ReadyStep::Fill { param, with } => {
+                    let element = values::elements(&self.case.params[*param])[self.which];
+                    let bits = values::encode(Number::Real(*with), element);
+                    self.write(last, &mut global, *param, |_, _| bits);
+                }
+                ReadyStep::Copy { from, to } => {
+                    let element = values::elements(&self.case.params[*from])[self.which];
+                    let held = &self.case.params[*from];
+                    let (base, place) = (last.base(*from), place_of(held, element));
+                    self.write(last, &mut global, *to, |global, at| {
+                        let object = global.0.iter_mut().find(|object| object.base == base);
+                        object.map_or(0, |object| object.read(byte_at(place, element, at), element.bytes()))
+                    });
+                }
+            }
+        }
+        Ok(Ran { outputs: last.outputs(global), threads, instructions })
+    }
+
+    /// Writes every element of a parameter.
+    fn write(
+        &self,
+        launch: &ReadyLaunch<'_>,
+        global: &mut Objects,
+        param: usize,
+        bits: impl Fn(&mut Objects, u64) -> u64,
+    ) {
+        let held = &self.case.params[param];
+        let element = values::elements(held)[self.which];
+        let (base, place) = (launch.base(param), place_of(held, element));
+        for at in 0..values::count(held) {
+            let bits = bits(global, at);
+            if let Some(object) = global.0.iter_mut().find(|object| object.base == base) {
+                object.write(byte_at(place, element, at), element.bytes(), bits);
+            }
+        }
+    }
+}
+
+impl ReadyLaunch<'_> {
     /// The variable of the module for a parameter of the case, by its name in the PTX, and the offset in bytes at which
     /// the parameter begins; `None` for a parameter of the kernel.
     pub fn variable(&self, param: usize) -> Option<(&str, u64)> {
@@ -264,11 +377,8 @@ impl Ready<'_> {
         variable.unwrap_or_else(|| base(self.named(self.case.params[param].argument()).unwrap_or(param)))
     }
 
-    /// Runs the side on inputs, one for each parameter of the case.
-    ///
-    /// # Errors
-    /// A fault, with its place.
-    pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
+    /// The objects in global memory before the first step of a side.
+    fn objects(&self, inputs: &Inputs, seed: u64) -> Objects {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
             if !matches!(param.kind, ParamKind::Tensor { .. }) && param.binding == Binding::Argument {
@@ -300,25 +410,45 @@ impl Ready<'_> {
         }
         // The last objects are accessed most.
         objects.reverse();
-        let mut global = Objects(objects);
+        Objects(objects)
+    }
+
+    /// Replaces the variables of the module of an earlier launch, if this launch is of another one.
+    fn enter(&self, before: &ReadyLaunch<'_>, global: &mut Objects, (inputs, seed): (&Inputs, u64)) {
+        if self.kernel.ptx == before.kernel.ptx {
+            return;
+        }
+        let tensors: Vec<Object> =
+            std::mem::take(&mut global.0).into_iter().filter(|own| own.base >= TENSORS).collect();
+        let mut own = self.objects(inputs, seed);
+        own.0.retain(|object| tensors.iter().all(|tensor| tensor.base != object.base));
+        global.0 = tensors.into_iter().chain(own.0).collect();
+    }
+
+    /// Runs the launch; returns the numbers of threads and of instructions.
+    fn run(
+        &self,
+        inputs: &Inputs,
+        global: &mut Objects,
+        (seed, budget): (u64, u64),
+    ) -> Result<(u64, u64), String> {
+        let held = &self.kernel.launch;
         let arguments = self.memory(inputs)?;
-        let all: Vec<u64> =
-            (0..self.side.launch.grid.iter().map(|extent| u64::from(*extent)).product()).collect();
+        let all: Vec<u64> = (0..held.grid.iter().map(|extent| u64::from(*extent)).product()).collect();
         let run = Run {
             program: &self.program,
-            grid: self.side.launch.grid,
-            block: self.side.launch.block,
-            cluster: self.side.launch.cluster.or(self.program.cluster),
-            cooperative: self.side.launch.cooperative,
-            dynamic_shared: self.side.launch.shared,
-            ctas: self.side.launch.ctas.as_ref().unwrap_or(&all),
+            grid: held.grid,
+            block: held.block,
+            cluster: held.cluster.or(self.program.cluster),
+            cooperative: held.cooperative,
+            dynamic_shared: held.shared,
+            ctas: held.ctas.as_ref().unwrap_or(&all),
             arguments: &arguments,
-            budget: self.budget,
+            budget,
         };
-        let instructions = run.execute(&mut global, seed)?;
-        let threads = run.ctas.len() as u64
-            * self.side.launch.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
-        Ok(Ran { outputs: self.outputs(global), threads, instructions })
+        let instructions = run.execute(global, seed)?;
+        let threads = held.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        Ok((run.ctas.len() as u64 * threads, instructions))
     }
 
     /// The tensor of structs with the given parameter as its first field.

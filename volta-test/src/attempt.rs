@@ -47,14 +47,14 @@ pub struct Point {
     pub behind: bool,
 }
 
-/// One kernel of a case alone, with its PTX.
+/// One side of a case alone, with its PTX; `None` for a side of several steps, whose launches need one another.
 fn alone(
     case: &Case,
     texts: &Texts,
     side: Which,
     edit: impl FnOnce(&str) -> Option<String>,
 ) -> Option<(Case, Texts)> {
-    let ptx = texts.of(side)?;
+    let ptx = texts.at(side, 0).filter(|_| case.side(side).is_one_launch())?;
     let text = edit(&ptx.text)?;
     let mut alone = Case { reference: None, opt: case.side(side).clone(), ..case.clone() };
     if side == Which::Reference && case.reference.is_some() {
@@ -65,7 +65,7 @@ fn alone(
             }
         }
     }
-    Some((alone, Texts { reference: None, opt: Some(Ptx { text, ..ptx.clone() }) }))
+    Some((alone, Texts::new([(Which::Opt, 0, Ptx { text, ..ptx.clone() })])))
 }
 
 /// The line number (from 0) of the instruction at `place`, if the line contains nothing else.
@@ -114,7 +114,7 @@ pub fn fix_of_race(
     // The barrier of a warp is tried only if both threads are in one warp.
     let barriers = BARRIERS.iter().filter(|barrier| {
         let linear = |thread: [u32; 3]| {
-            let [x, y, _] = case.side(fault.side).launch.block;
+            let [x, y, _] = case.kernel(fault.side, fault.step).launch.block;
             thread[0] + x * (thread[1] + y * thread[2])
         };
         barrier.cuda != BARRIERS[0].cuda || linear(one.thread) / 32 == linear(other.thread) / 32
@@ -139,7 +139,8 @@ pub fn fix_of_race(
 
 /// The instructions that the statements of a race compile to, with their operations: loops may be unrolled.
 fn copies(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Place> {
-    let (kernel, text) = (case.side(fault.side), texts.of(fault.side).map(|ptx| &ptx.text));
+    let kernel = case.kernel(fault.side, fault.step);
+    let text = texts.of(case, fault.side, fault.step).map(|ptx| &ptx.text);
     let program = text.and_then(|text| {
         let module = ptx::parse(text).ok()?;
         Some((program::lower(&module, text, kernel.name.as_deref()).ok()?, text))
@@ -199,9 +200,9 @@ pub fn redundant(
     if verify(&whole, &own)? != Verdict::Clean {
         return None;
     }
-    let text = &own.opt.as_ref()?.text;
+    let text = &own.at(Which::Opt, 0)?.text;
     let module = ptx::parse(text).ok()?;
-    let program = program::lower(&module, text, whole.opt.name.as_deref()).ok()?;
+    let program = program::lower(&module, text, whole.opt.kernel(0).name.as_deref()).ok()?;
     // Grouped by source statement: copies of a statement in an unrolled loop are removed together.
     let mut statements: BTreeMap<SourceStatement, Vec<Place>> = BTreeMap::new();
     for at in 0..program.insts.len() {
@@ -243,7 +244,8 @@ mod tests {
 
     #[test]
     fn a_line_with_two_statements_is_no_instructions_own() {
-        let place = |line, text: &str| Place { line, column: 1, length: 1, text: text.into(), cuda: None };
+        let place =
+            |line, text: &str| Place { step: 0, line, column: 1, length: 1, text: text.into(), cuda: None };
         assert_eq!(own_line("ret;\nbar.sync 0; ret;\n", &place(1, "ret;")), Some(0));
         assert_eq!(own_line("ret;\nbar.sync 0; ret;\n", &place(2, "bar.sync 0;")), None);
     }

@@ -7,7 +7,7 @@ use volta_core::case::{
 };
 use volta_core::number::{Extended, Rational};
 
-use crate::case::{Case, Expectation, Home, Kernel};
+use crate::case::{Case, Expectation, Home, Kernel, Side};
 use crate::{limits, number};
 
 /// Builds a case. The attribute has checked names and types; checks that need values are in [`Builder::finish`].
@@ -19,8 +19,8 @@ pub struct Builder {
     about: About,
     params: Vec<Param>,
     maps: Vec<(String, TensorMap)>,
-    reference: Option<Kernel>,
-    opt: Option<Kernel>,
+    reference: Option<Side>,
+    opt: Option<Side>,
     expect: Expectation,
     options: Options,
     errors: Vec<String>,
@@ -134,12 +134,12 @@ impl Builder {
 
     /// The reference kernel, as `file` or `file::kernel`.
     pub fn reference(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
-        self.reference = Some(self.kernel(source, args, values));
+        self.reference = Some(self.kernel(source, args, values).into());
     }
 
     /// The optimized kernel, or the only one.
     pub fn opt(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
-        self.opt = Some(self.kernel(source, args, values));
+        self.opt = Some(self.kernel(source, args, values).into());
     }
 
     fn kernel(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) -> Kernel {
@@ -165,10 +165,12 @@ impl Builder {
 
     pub(crate) fn finish(mut self) -> Result<Case, String> {
         let Some(mut opt) = self.opt else { return Err("there is no kernel".into()) };
-        for kernel in self.reference.iter_mut().chain([&mut opt]) {
-            kernel.args = kernel.args.take().map(|list| Argument::with_maps(list, &self.maps));
+        for side in self.reference.iter_mut().chain([&mut opt]) {
+            side.change_kernels(|kernel| {
+                kernel.args = kernel.args.take().map(|list| Argument::with_maps(list, &self.maps));
+            });
         }
-        for kernel in self.reference.iter().chain([&opt]) {
+        for (_, kernel) in self.reference.iter().chain([&opt]).flat_map(Side::kernels) {
             if kernel.launch.block.contains(&0) || kernel.launch.grid.contains(&0) {
                 self.errors.push(format!("{}: grid and block sizes are at least 1", kernel.shown()));
             }

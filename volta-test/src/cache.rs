@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
-use volta_core::case::Case;
+use volta_core::case::{Case, Step};
 use volta_core::verdict::{Report, UnknownReason, Verdict};
 
 use crate::beside::hex;
@@ -154,7 +154,9 @@ impl Cache {
         let mut case = case.clone();
         case.options.threads = 0;
         for side in case.reference.iter_mut().chain([&mut case.opt]) {
-            part(std::mem::take(&mut side.ptx).as_bytes());
+            for launch in side.steps.iter_mut().filter_map(Step::launch_mut) {
+                part(std::mem::take(&mut launch.ptx).as_bytes());
+            }
         }
         part(format!("{case:?} {timeout:?}").as_bytes());
         hex(hash.finalize())
@@ -265,7 +267,7 @@ fn shrink(folder: &Path, most: u64) {
 #[cfg(test)]
 mod tests {
     use volta_core::base::assumption::Assumption;
-    use volta_core::case::{FormsWanted, Launch, Options, Side, Which};
+    use volta_core::case::{FormsWanted, KernelLaunch, Launch, Options, Side, Which};
     use volta_core::verdict::{
         CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, FormulaText,
         How, InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, UnusedInput,
@@ -284,26 +286,36 @@ mod tests {
 
     fn case() -> Case {
         let launch = Launch::default();
-        let side = |ptx: &str| Side {
+        let side = |ptx: &str| KernelLaunch {
             ptx: ptx.into(),
             path: "k.ptx".into(),
             kernel: None,
             arguments: None,
             launch: launch.clone(),
         };
-        Case { params: Vec::new(), reference: Some(side("a")), opt: side("b"), options: Options::default() }
+        Case {
+            params: Vec::new(),
+            reference: Some(side("a").into()),
+            opt: side("b").into(),
+            options: Options::default(),
+        }
+    }
+
+    fn only(side: &mut Side) -> &mut KernelLaunch {
+        side.only_mut().expect("it is one launch")
     }
 
     fn reports() -> Vec<Report> {
         let cuda = CudaPlace { file: "k.cu".into(), line: 3, column: 1, inlined_at: None };
         let inlined = CudaPlace { inlined_at: Some(Box::new(cuda.clone())), ..cuda };
-        let place = Place { line: 1, column: 2, length: 3, text: "st".into(), cuda: Some(inlined) };
+        let place = Place { step: 0, line: 1, column: 2, length: 3, text: "st".into(), cuda: Some(inlined) };
         let site = Site {
             action: "writes s[0]".into(),
             thread: Some(Thread { cta: [0, 1, 2], thread: [3, 4, 5] }),
             place: Some(place.clone()),
         };
         let fault = Fault {
+            step: 1,
             side: Which::Opt,
             kind: FaultKind::Race,
             rule: "Y1",
@@ -329,6 +341,7 @@ mod tests {
             |how| Verdict::Different(Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how });
         let wrong = |side| {
             Verdict::InputError(InputError {
+                step: 0,
                 kind: InputProblem::DoesNotFit,
                 side,
                 message: "no".into(),
@@ -417,12 +430,12 @@ mod tests {
         assert_eq!(key, cache.key(&case(), None));
         type Edit = fn(&mut Case);
         let edits: [Edit; 9] = [
-            |case| case.opt.ptx.push(' '),
+            |case| only(&mut case.opt).ptx.push(' '),
             |case| std::mem::swap(&mut case.opt, case.reference.as_mut().expect("it is a pair")),
             |case| case.reference = None,
-            |case| case.opt.path.push('x'),
-            |case| case.opt.kernel = Some("k".into()),
-            |case| case.opt.launch.grid = [2, 1, 1],
+            |case| only(&mut case.opt).path.push('x'),
+            |case| only(&mut case.opt).kernel = Some("k".into()),
+            |case| only(&mut case.opt).launch.grid = [2, 1, 1],
             |case| case.options.rules.strict_stores = true,
             |case| case.options.recheck = 1,
             |case| case.options.forms = FormsWanted::Always,
@@ -440,8 +453,8 @@ mod tests {
         assert_eq!(keys.len(), 12);
         // Moving a byte across the boundary of two texts changes the key.
         let (mut one, mut other) = (case(), case());
-        (one.opt.ptx, other.opt.ptx) = ("bc".into(), "c".into());
-        other.reference.as_mut().expect("it is a pair").ptx = "ab".into();
+        (only(&mut one.opt).ptx, only(&mut other.opt).ptx) = ("bc".into(), "c".into());
+        only(other.reference.as_mut().expect("it is a pair")).ptx = "ab".into();
         assert_ne!(cache.key(&one, None), cache.key(&other, None));
         let mut case = case();
         let key = cache.key(&case, None);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use volta_case::{About, Key, Launch, Options, Section, Target, Value, Wrong, split_source};
 pub use volta_case::{Contains, Expectation};
 use volta_core::case::{Argument, Param, Which};
+use volta_core::number::Extended;
 
 use crate::prepare::shown;
 
@@ -25,9 +26,9 @@ pub struct Case {
     /// Tensors and scalars, in declaration order.
     pub params: Vec<Param>,
     /// The reference; without one, only faults of `opt` are looked for.
-    pub reference: Option<Kernel>,
+    pub reference: Option<Side>,
     /// The optimized kernel, or the only one.
-    pub opt: Kernel,
+    pub opt: Side,
     /// The verdict that makes the case pass.
     pub expect: Expectation,
     /// Rules, limits, and options of the run.
@@ -51,18 +52,28 @@ pub struct Guess {
 }
 
 impl Case {
-    /// Its kernels.
-    pub fn sides(&self) -> impl Iterator<Item = (Which, &Kernel)> {
-        let reference = self.reference.iter().map(|kernel| (Which::Reference, kernel));
+    /// Its sides.
+    pub fn sides(&self) -> impl Iterator<Item = (Which, &Side)> {
+        let reference = self.reference.iter().map(|side| (Which::Reference, side));
         reference.chain([(Which::Opt, &self.opt)])
     }
 
-    /// The kernel of a side.
-    pub fn side(&self, side: Which) -> &Kernel {
+    /// Its kernels, each with its side and the number of its step.
+    pub fn kernels(&self) -> impl Iterator<Item = (Which, usize, &Kernel)> {
+        self.sides().flat_map(|(which, side)| side.kernels().map(move |(step, kernel)| (which, step, kernel)))
+    }
+
+    /// A side; a single kernel is the optimized one.
+    pub fn side(&self, side: Which) -> &Side {
         match (side, &self.reference) {
-            (Which::Reference, Some(kernel)) => kernel,
+            (Which::Reference, Some(reference)) => reference,
             (Which::Reference, None) | (Which::Opt, _) => &self.opt,
         }
+    }
+
+    /// The kernel that a side launches in a step, or else its first one.
+    pub fn kernel(&self, side: Which, step: usize) -> &Kernel {
+        self.side(side).kernel(step)
     }
 }
 
@@ -97,7 +108,127 @@ impl Home {
     }
 }
 
-/// One side: a kernel and how it is launched.
+/// One side: a kernel, or steps one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The first kernel.
+    first: Kernel,
+    /// The steps, if it has more than one; the first kernel is that of the first launch among them.
+    steps: Vec<Step>,
+    /// How often they are done.
+    pub repeat: u32,
+}
+
+/// A step of a side.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A kernel.
+    Launch(Kernel),
+    /// Every element of a tensor becomes a number.
+    Fill {
+        /// The tensor.
+        tensor: String,
+        /// The number.
+        with: Extended,
+    },
+    /// Every element of a tensor becomes that of another one.
+    Copy {
+        /// The tensor that is read.
+        from: String,
+        /// The tensor that is written.
+        to: String,
+    },
+}
+
+impl From<Kernel> for Side {
+    fn from(first: Kernel) -> Side {
+        Side { first, steps: Vec::new(), repeat: 1 }
+    }
+}
+
+impl Side {
+    /// The side, done so often.
+    pub fn repeated(self, repeat: u32) -> Side {
+        Side { repeat, ..self }
+    }
+
+    /// A side of several steps; `None` if none of them is a launch.
+    pub fn of_steps(steps: Vec<Step>, repeat: u32) -> Option<Side> {
+        let first = steps.iter().find_map(|step| match step {
+            Step::Launch(kernel) => Some(kernel.clone()),
+            Step::Fill { .. } | Step::Copy { .. } => None,
+        });
+        Some(Side { first: first?, steps, repeat })
+    }
+
+    /// Its steps in order, as often as they are done.
+    pub fn steps(&self) -> Vec<Step> {
+        match self.steps.is_empty() {
+            true => vec![Step::Launch(self.first.clone()); self.repeat as usize],
+            false => (0..self.repeat).flat_map(|_| self.steps.iter().cloned()).collect(),
+        }
+    }
+
+    /// Its kernels, each once, with the number of its step.
+    pub fn kernels(&self) -> impl Iterator<Item = (usize, &Kernel)> {
+        let single = self.steps.is_empty().then_some((0, &self.first));
+        single.into_iter().chain(self.steps.iter().enumerate().filter_map(|(at, step)| match step {
+            Step::Launch(kernel) => Some((at, kernel)),
+            Step::Fill { .. } | Step::Copy { .. } => None,
+        }))
+    }
+
+    /// Calls `change` for each kernel.
+    pub fn change_kernels(&mut self, mut change: impl FnMut(&mut Kernel)) {
+        change(&mut self.first);
+        for step in &mut self.steps {
+            if let Step::Launch(kernel) = step {
+                change(kernel);
+            }
+        }
+    }
+
+    /// The kernel of a step, or else the first one.
+    pub fn kernel(&self, step: usize) -> &Kernel {
+        match self.steps.get(self.once(step)) {
+            Some(Step::Launch(kernel)) => kernel,
+            Some(Step::Fill { .. } | Step::Copy { .. }) | None => &self.first,
+        }
+    }
+
+    /// The number that a step has when it is done for the first time.
+    pub fn once(&self, step: usize) -> usize {
+        step % self.steps.len().max(1)
+    }
+
+    /// Whether it is one launch.
+    pub fn is_one_launch(&self) -> bool {
+        self.steps.is_empty() && self.repeat == 1
+    }
+
+    /// Its kernels as the case spells them.
+    pub fn shown(&self) -> String {
+        let names: Vec<String> = self.kernels().map(|(_, kernel)| kernel.shown()).collect();
+        names.join(", ")
+    }
+
+    /// What a step is, in words: `launch 2, k.cu::reduce`; of a side of one launch, only the kernel.
+    pub fn step_shown(&self, step: usize) -> String {
+        let count = self.steps.len().max(1);
+        let kernel = self.kernel(step).shown();
+        let again = match step / count {
+            0 => String::new(),
+            times => format!(", in run {}", times + 1),
+        };
+        if count == 1 {
+            format!("{kernel}{again}")
+        } else {
+            format!("{kernel} (step {}{again})", step % count + 1)
+        }
+    }
+}
+
+/// A kernel and how it is launched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// The `.cu` or `.ptx` file as the case spells it.

@@ -72,34 +72,45 @@ pub struct Ptx {
     pub made_by: MadeBy,
 }
 
-/// The PTX of both sides, where available.
+/// The PTX of all launches of a case, where available.
 #[derive(Clone, Debug, Default)]
-pub struct Texts {
-    /// The PTX of the reference.
-    pub reference: Option<Ptx>,
-    /// The PTX of the optimized kernel, or of the only one.
-    pub opt: Option<Ptx>,
-}
+pub struct Texts(Vec<(Which, usize, Ptx)>);
 
 impl Texts {
-    /// The PTX of one side.
-    pub fn of(&self, side: Which) -> Option<&Ptx> {
-        match side {
-            Which::Reference => self.reference.as_ref(),
-            Which::Opt => self.opt.as_ref(),
-        }
+    /// The texts of launches, each with its side and the number of its step.
+    pub fn new(texts: impl IntoIterator<Item = (Which, usize, Ptx)>) -> Texts {
+        Texts(texts.into_iter().collect())
+    }
+
+    /// The PTX of a step of a side: if it is done again, that of the first time.
+    pub fn of(&self, case: &Case, side: Which, step: usize) -> Option<&Ptx> {
+        self.at(side, case.side(side).once(step))
+    }
+
+    /// The PTX of the launch that is step `at` of a side.
+    pub fn at(&self, side: Which, at: usize) -> Option<&Ptx> {
+        self.0.iter().find(|(which, step, _)| (*which, *step) == (side, at)).map(|(_, _, ptx)| ptx)
+    }
+
+    /// All texts.
+    pub fn all(&self) -> impl Iterator<Item = &Ptx> {
+        self.0.iter().map(|(_, _, ptx)| ptx)
+    }
+
+    /// All texts of a side.
+    pub fn of_side(&self, side: Which) -> impl Iterator<Item = &Ptx> {
+        self.0.iter().filter(move |(which, ..)| *which == side).map(|(_, _, ptx)| ptx)
     }
 
     /// Only the PTX files that the case itself names; compiled PTX is left out.
     pub fn given(&self) -> Texts {
-        let given = |ptx: &Option<Ptx>| ptx.clone().filter(|ptx| ptx.made_by == MadeBy::Given);
-        Texts { reference: given(&self.reference), opt: given(&self.opt) }
+        Texts::new(self.0.iter().filter(|(_, _, ptx)| ptx.made_by == MadeBy::Given).cloned())
     }
 
     /// The origin of each text in words; nothing for PTX that the case names itself.
     pub fn provenance(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for ptx in [&self.reference, &self.opt].into_iter().flatten() {
+        for ptx in self.all() {
             let line = match &ptx.made_by {
                 MadeBy::Given => continue,
                 MadeBy::Here(compiler) => format!("{} as compiled here by {compiler}", ptx.path),
@@ -116,7 +127,7 @@ impl Texts {
 
     /// The compilers that made the texts.
     pub fn compilers(&self) -> String {
-        let names = [&self.reference, &self.opt].into_iter().flatten().filter_map(|ptx| match &ptx.made_by {
+        let names = self.all().filter_map(|ptx| match &ptx.made_by {
             MadeBy::Given => None,
             MadeBy::Here(compiler) | MadeBy::CheckedIn(compiler) => Some(compiler.as_str()),
         });

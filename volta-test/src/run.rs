@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use volta_case::{InputProblem, Options, Reason, VerdictName};
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
+use volta_core::case::Which;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
 use crate::attempt::{self, Fix};
 use crate::beside::slashed;
 use crate::cache::Cache;
-use crate::case::{Case, Expectation, Guess, Kernel};
+use crate::case::{Case, Expectation, Guess, Kernel, Side, Step};
 use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
@@ -149,17 +150,20 @@ pub struct Settings<'c> {
 pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
     let mut run = match offers(case, toolchain) {
-        Ok((reference, opt)) => run_offers(case, reference, opt, settings, begin),
+        Ok(offers) => run_offers(case, offers, settings, begin),
         Err(obstacle) => Run::stopped(obstacle),
     };
     run.seconds = begin.elapsed().as_secs_f64();
     run
 }
 
-/// The PTX of both sides.
-fn offers(case: &Case, toolchain: &Toolchain) -> Result<(Option<Offer>, Offer), Obstacle> {
-    let reference = case.reference.as_ref().map(|kernel| prepare(case, kernel, toolchain)).transpose()?;
-    Ok((reference, prepare(case, &case.opt, toolchain)?))
+/// The PTX of a launch, with its side and the number of its step.
+type Offered = (Which, usize, Offer);
+
+/// The PTX of all launches.
+fn offers(case: &Case, toolchain: &Toolchain) -> Result<Vec<Offered>, Obstacle> {
+    let offer = |(which, step, kernel)| Ok((which, step, prepare(case, kernel, toolchain)?));
+    case.kernels().map(offer).collect()
 }
 
 /// The verifier's input for a case, for uses other than [`run`].
@@ -171,25 +175,19 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
     core_case(case, &texts).ok_or_else(|| Obstacle::new(InputProblem::FileNotFound, "there is no PTX", None))
 }
 
-fn run_offers(
-    case: &Case,
-    reference: Option<Offer>,
-    opt: Offer,
-    settings: Settings<'_>,
-    begin: Instant,
-) -> Run {
+fn run_offers(case: &Case, offers: Vec<Offered>, settings: Settings<'_>, begin: Instant) -> Run {
     let prepare_seconds = begin.elapsed().as_secs_f64();
     let mut notes: Vec<String> = Vec::new();
-    for note in reference.iter().chain([&opt]).flat_map(|offer| &offer.notes) {
+    for note in offers.iter().flat_map(|(_, _, offer)| &offer.notes) {
         if !notes.contains(note) {
             notes.push(note.clone());
         }
     }
     let checked_in = |offer: &Offer| offer.checked_in.clone().unwrap_or_else(|| offer.ptx.clone());
-    let has_other = reference.iter().chain([&opt]).any(|offer| offer.checked_in.is_some());
-    let other = has_other
-        .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
-    let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
+    let has_other = offers.iter().any(|(_, _, offer)| offer.checked_in.is_some());
+    let of_other = || offers.iter().map(|(which, step, offer)| (*which, *step, checked_in(offer)));
+    let other = has_other.then(|| Texts::new(of_other()));
+    let texts = Texts::new(offers.into_iter().map(|(which, step, offer)| (which, step, offer.ptx)));
     let mut failures = guessed(case);
     failures.extend(missing_texts(case, &texts));
     // The PTX of two compilers must lead to the same forms, so these are always made to compare them.
@@ -249,8 +247,8 @@ fn run_offers(
 /// # Errors
 /// When the PTX of a side is not available.
 pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
-    let (reference, opt) = offers(case, toolchain)?;
-    Ok(Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) })
+    let offers = offers(case, toolchain)?.into_iter();
+    Ok(Texts::new(offers.map(|(which, step, offer)| (which, step, offer.ptx))))
 }
 
 /// Only the verdict of a case on the given PTX; `None` if the verifier could not run.
@@ -293,11 +291,19 @@ fn verify(
 
 /// The verifier's input for a case and its PTX; `None` if a side has no PTX.
 pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
+    let side = |which: Which, side: &Side| {
+        let step = |(at, step)| match step {
+            Step::Launch(kernel) => Some(core::Step::Launch(launch(&kernel, texts.of(case, which, at)?))),
+            Step::Fill { tensor, with } => Some(core::Step::Fill { tensor, with }),
+            Step::Copy { from, to } => Some(core::Step::Copy { from, to }),
+        };
+        Some(core::Side { steps: side.steps().into_iter().enumerate().map(step).collect::<Option<_>>()? })
+    };
     let reference = match &case.reference {
-        Some(kernel) => Some(side(kernel, texts.reference.as_ref()?)),
+        Some(own) => Some(side(Which::Reference, own)?),
         None => None,
     };
-    let opt = side(&case.opt, texts.opt.as_ref()?);
+    let opt = side(Which::Opt, &case.opt)?;
     let Options { rules, limits, run: _ } = case.options.clone();
     let budgets = Budgets { limits, ..Budgets::default() };
     let recheck = if case.recheck > 0 { case.recheck } else { points_to_recheck() };
@@ -310,8 +316,8 @@ fn points_to_recheck() -> u32 {
     std::env::var("VOLTA_RECHECK").ok().and_then(|points| points.parse().ok()).unwrap_or(0)
 }
 
-fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {
-    core::Side {
+fn launch(kernel: &Kernel, ptx: &Ptx) -> core::KernelLaunch {
+    core::KernelLaunch {
         ptx: ptx.text.clone(),
         path: ptx.path.clone(),
         kernel: kernel.name.clone(),
@@ -343,10 +349,11 @@ fn guessed(case: &Case) -> Vec<String> {
 fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
     let mut missing = Vec::new();
     for wanted in &case.contains {
-        let Some(ptx) = texts.of(wanted.side) else { continue };
-        let count = ptx.text.matches(&wanted.text).count() as u64;
+        let count =
+            texts.of_side(wanted.side).map(|ptx| ptx.text.matches(&wanted.text).count() as u64).sum::<u64>();
         if count < wanted.count {
-            let (text, path, least) = (&wanted.text, &ptx.path, wanted.count);
+            let paths: Vec<&str> = texts.of_side(wanted.side).map(|ptx| ptx.path.as_str()).collect();
+            let (text, path, least) = (&wanted.text, paths.join(" and "), wanted.count);
             missing.push(format!(
                 "`{text}` occurs {count} times in {path}, not {least}: the PTX no longer contains what the case tests"
             ));

@@ -181,7 +181,7 @@ fn check(seed: u64) -> Result<Checked, String> {
     };
     let edited = if random.below(2) == 0 { None } else { Some(1 + random.below(statements)) };
     let case = if random.below(3) == 0 {
-        Case { params, reference: None, opt: launch(text), options: Options::default() }
+        Case { params, reference: None, opt: launch(text).into(), options: Options::default() }
     } else {
         pair(params, launch(text), launch(program(seed, edited).0))
     };

@@ -348,7 +348,7 @@ fn constants(words: &[u64], doubles: &[u64]) -> String {
 /// The outputs of the interpreter, which must be the same under two schedules.
 pub(crate) fn interpreted(case: &Case) -> Result<Vec<Vec<u64>>, String> {
     let sides = ready(case)?;
-    if let Some(unknown) = sides[0].program.unknown().first() {
+    if let Some(unknown) = sides[0].unknown().first() {
         return Err(format!("the interpreter does not know `{unknown}`"));
     }
     let inputs: Inputs = case
@@ -386,7 +386,7 @@ fn check(seed: u64) -> Result<Checked, String> {
     let found = interpreted(&alone).map_err(|why| told(&alone, &why))?;
     let mut checked = Checked::new();
     let mut expect = |outputs: &[Vec<u64>], wanted: &str| {
-        let opt = side(constants(&outputs[0], &outputs[1]), 1);
+        let opt = side(constants(&outputs[0], &outputs[1]), 1).into();
         let case = Case { opt, ..alone.clone() };
         let name = verify(&case).verdict.name();
         checked.push(name.clone());

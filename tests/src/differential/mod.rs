@@ -18,7 +18,7 @@ pub mod tiles;
 use std::collections::BTreeMap;
 
 use volta_core::case::{
-    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::Report;
@@ -63,9 +63,10 @@ pub(crate) fn verify(case: &Case) -> Report {
 pub(crate) fn told(case: &Case, why: &str) -> String {
     let mut text = format!("{why}\n");
     let sides = case.reference.iter().map(|side| ("reference", side)).chain([("opt", &case.opt)]);
-    for (name, side) in sides {
-        text +=
-            &format!("// {name}: grid {:?}, block {:?}\n{}\n", side.launch.grid, side.launch.block, side.ptx);
+    for (name, (_, KernelLaunch { launch, ptx, .. })) in
+        sides.flat_map(|(name, side)| side.launches().map(move |launch| (name, launch)))
+    {
+        text += &format!("// {name}: grid {:?}, block {:?}\n{ptx}\n", launch.grid, launch.block);
     }
     for param in &case.params {
         text += &format!("// {param:?}\n");
@@ -93,8 +94,8 @@ pub(crate) fn list(values: impl Iterator<Item = i128>) -> Contents {
 }
 
 /// A kernel on one CTA.
-pub(crate) fn side(ptx: String, threads: u32) -> Side {
-    Side {
+pub(crate) fn side(ptx: String, threads: u32) -> KernelLaunch {
+    KernelLaunch {
         ptx,
         path: "random.ptx".into(),
         kernel: None,
@@ -104,8 +105,8 @@ pub(crate) fn side(ptx: String, threads: u32) -> Side {
 }
 
 /// Two kernels over parameters.
-pub(crate) fn pair(params: Vec<Param>, reference: Side, opt: Side) -> Case {
-    Case { params, reference: Some(reference), opt, options: Options::default() }
+pub(crate) fn pair(params: Vec<Param>, reference: KernelLaunch, opt: KernelLaunch) -> Case {
+    Case { params, reference: Some(reference.into()), opt: opt.into(), options: Options::default() }
 }
 
 /// A kernel with pointers as parameters, which are in the registers `%P0`, `%P1`, ….

@@ -399,7 +399,7 @@ fn run(case: &Case) -> Result<[Vec<u64>; 2], String> {
         case.params.iter().map(|param| Values::new(param, None).map(Rc::new)).collect::<Result<_, _>>()?;
     let mut left = [Vec::new(), Vec::new()];
     for (side, left) in sides.iter().zip(&mut left) {
-        if let Some(unknown) = side.program.unknown().first() {
+        if let Some(unknown) = side.unknown().first() {
             return Err(format!("the interpreter does not know `{unknown}`"));
         }
         let ran = side.run(&inputs, 1)?;

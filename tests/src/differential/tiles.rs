@@ -7,7 +7,9 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use volta_core::case::{Argument, Case, Contents, Element, Launch, Param, Role, Side, Swizzle, TensorMap};
+use volta_core::case::{
+    Argument, Case, Contents, Element, KernelLaunch, Launch, Param, Role, Swizzle, TensorMap,
+};
 
 use super::{Checked, Family, list, one_of, pair, tensor, told, verify};
 use crate::interpreter::random::Random;
@@ -59,7 +61,7 @@ struct Moves {
     /// The element types of `x` and `y`.
     elements: [&'static str; 2],
     counts: [u64; 2],
-    side: Side,
+    side: KernelLaunch,
 }
 
 /// Swizzles: name in cases, bits in descriptors, and bytes of a line.
@@ -228,9 +230,9 @@ wait:
     }
 }
 
-fn side(ptx: String, arguments: Vec<Argument>, shared: u64) -> Side {
+fn side(ptx: String, arguments: Vec<Argument>, shared: u64) -> KernelLaunch {
     let launch = Launch { shared: shared as u32, ..Launch::of_threads(THREADS as u32) };
-    Side { ptx, path: "random.ptx".into(), kernel: None, arguments: Some(arguments), launch }
+    KernelLaunch { ptx, path: "random.ptx".into(), kernel: None, arguments: Some(arguments), launch }
 }
 
 /// The place of a factor in shared memory.
@@ -378,7 +380,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
 }
 
 /// A kernel that gathers elements of `x`, or their negations, by the numbers in `t`, which count from 1; 0 means zero.
-fn gather(moves: &Moves, negated: bool) -> Side {
+fn gather(moves: &Moves, negated: bool) -> KernelLaunch {
     let [x, y] = moves.elements;
     let bytes = |name: &str| Element::parse(name).map_or(0, Element::bytes);
     let [from, to] = [bytes(x), bytes(y)];
@@ -423,7 +425,8 @@ fn traced(moves: &Moves, random: &mut Random) -> Result<(Vec<u64>, bool), String
             tensor("x", x, moves.counts[0], Role::In, list(digits)),
             tensor("y", y, moves.counts[1], Role::Out, Contents::Undefined),
         ];
-        let case = Case { params, reference: None, opt: moves.side.clone(), options: Default::default() };
+        let case =
+            Case { params, reference: None, opt: moves.side.clone().into(), options: Default::default() };
         let inputs: Inputs = case
             .params
             .iter()

@@ -1,5 +1,6 @@
 //! Runs a file test and compares the result with its header.
 
+use crate::OneLaunch as _;
 use std::collections::BTreeSet;
 
 use volta_core::case::{Case, Layout, Schedule};
@@ -13,7 +14,7 @@ use super::header::{Command, File};
 /// # Errors
 /// The first property in which it differs from its header.
 pub fn check(file: &File) -> Result<(), String> {
-    let text = &file.case.opt.ptx;
+    let text = &file.case.opt.one().ptx;
     let parsed = ptx::parse(text);
     match (file.command, &parsed) {
         (Command::Parse, parsed) => {
@@ -22,7 +23,7 @@ pub fn check(file: &File) -> Result<(), String> {
             told(file, line, message)?;
         }
         (Command::Lower, Ok(module)) => {
-            let lowered = program::lower(module, text, file.case.opt.kernel.as_deref());
+            let lowered = program::lower(module, text, file.case.opt.one().kernel.as_deref());
             let line = lowered.as_ref().err().and_then(|error| error.span()).map(|span| {
                 let before = &text[..span.start as usize];
                 before.matches('\n').count() as u32 + 1
@@ -42,9 +43,9 @@ pub fn check(file: &File) -> Result<(), String> {
         return Ok(());
     }
     let mut case = file.case.clone();
-    case.opt.ptx.clone_from(&printed);
+    case.opt.one_mut().ptx.clone_from(&printed);
     if let Some(reference) = &mut case.reference {
-        reference.ptx = printed;
+        reference.one_mut().ptx = printed;
     }
     let name = verify(&case).verdict.name();
     if name == file.verdict { Ok(()) } else { Err(format!("printed and parsed again, it is `{name}`")) }
@@ -219,7 +220,7 @@ fn same_under_schedules(file: &File, is_fault: bool, in_one: bool) -> Result<(),
     for schedule in [Schedule::Reversed, Schedule::Shuffled(3)] {
         // A kernel that observes the schedule, or needs several lanes in one instruction, is faulty under a schedule
         // in which all lanes may diverge.
-        if schedule != Schedule::Reversed && (in_one || file.case.opt.ptx.contains("activemask")) {
+        if schedule != Schedule::Reversed && (in_one || file.case.opt.one().ptx.contains("activemask")) {
             continue;
         }
         let mut case = file.case.clone();

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Case, Contents, Element, Elements, FieldType, Member, Options, Param,
-    ParamKind, Region, Role, ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
+    Argument, Assumed, Binding, Case, Contents, Element, Elements, FieldType, KernelLaunch, Member, Options,
+    Param, ParamKind, Region, Role, ScalarValue, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
 
@@ -295,8 +295,8 @@ pub fn load(path: &Path) -> Result<File, String> {
     read(&text, &name)
 }
 
-fn side(text: &str, name: &str) -> Side {
-    Side {
+fn side(text: &str, name: &str) -> KernelLaunch {
+    KernelLaunch {
         ptx: text.to_string(),
         path: name.to_string(),
         kernel: None,
@@ -394,7 +394,7 @@ pub fn read(text: &str, name: &str) -> Result<File, String> {
         side.arguments = side.arguments.take().map(|list| Argument::with_maps(list, &maps));
     }
     let annotations = annotation::read(text)?;
-    let case = Case { params, reference, opt, options: chosen };
+    let case = Case { params, reference: reference.map(Into::into), opt: opt.into(), options: chosen };
     Ok(File { command, case, verdict, rule, says, also, assumes, scope, domain, annotations })
 }
 

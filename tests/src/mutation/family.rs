@@ -1,9 +1,11 @@
 //! Families of fixtures, and the mutants drawn from each.
 
+use crate::OneLaunch as _;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use volta_core::case::Side;
 use volta_core::case::{Case, FormsWanted};
 use volta_core::ptx;
 use volta_test::manifest;
@@ -73,8 +75,8 @@ impl Subject {
     /// The original PTX.
     pub fn text(&self) -> &str {
         match &self.case.reference {
-            Some(reference) if self.reference => &reference.ptx,
-            _ => &self.case.opt.ptx,
+            Some(reference) if self.reference => &reference.one().ptx,
+            _ => &self.case.opt.one().ptx,
         }
     }
 
@@ -82,8 +84,8 @@ impl Subject {
     pub fn with(&self, text: String) -> Case {
         let mut case = self.case.clone();
         match &mut case.reference {
-            Some(reference) if self.reference => reference.ptx = text,
-            _ => case.opt.ptx = text,
+            Some(reference) if self.reference => reference.one_mut().ptx = text,
+            _ => case.opt.one_mut().ptx = text,
         }
         case
     }
@@ -91,8 +93,8 @@ impl Subject {
     /// The path of its PTX, relative to the folder of the case.
     fn path(&self) -> &str {
         match &self.case.reference {
-            Some(reference) if self.reference => &reference.path,
-            _ => &self.case.opt.path,
+            Some(reference) if self.reference => &reference.one().path,
+            _ => &self.case.opt.one().path,
         }
     }
 
@@ -151,7 +153,7 @@ pub fn subjects(family: &str) -> Vec<Subject> {
         case.options.forms = FormsWanted::Never;
         for reference in [true, false] {
             let side = if reference { case.reference.as_ref() } else { Some(&case.opt) };
-            let Some(side) = side else { continue };
+            let Some(side) = side.and_then(Side::only) else { continue };
             if !is_small && !side.ptx.contains("mbarrier.") {
                 continue;
             }

@@ -33,8 +33,8 @@ use std::collections::{HashMap, HashSet};
 use volta_core::term::{Store, TermId, TermOp, View};
 
 use super::values;
-use crate::interpreter::decode::Program;
 use crate::interpreter::float::Format;
+use crate::interpreter::launch::Ready;
 use crate::interpreter::matrix::{Element, Elements};
 use crate::interpreter::op::{AtomicOp, FloatOp, Op, Type};
 use crate::interpreter::tensor_memory::Kind;
@@ -85,11 +85,12 @@ fn huge(format: Format) -> f64 {
 }
 
 impl Precision {
-    /// The precision of a kernel, from the formats of its instructions.
-    pub fn of(program: &Program) -> Precision {
+    /// The precision of a side, from the formats of its instructions.
+    pub fn of(side: &Ready<'_>) -> Precision {
         let mut computed = vec![Format::F64];
         let mut converted = Vec::new();
-        for instruction in program.functions.iter().flat_map(|function| &function.code) {
+        let functions = side.launches().flat_map(|launch| &launch.program.functions);
+        for instruction in functions.flat_map(|function| &function.code) {
             let op = &instruction.op;
             if let Op::Float { op: FloatOp::Arithmetic(_) | FloatOp::Function(_), style, .. }
             | Op::Atomic { op: AtomicOp::Add(style), .. } = op
@@ -128,7 +129,7 @@ impl Precision {
         let format = narrowest(computed).unwrap_or(Format::F64);
         let (unit, digits, tiny) = unit_of(format);
         let conversion = narrowest(converted).map(unit_of).filter(|(_, narrow, _)| *narrow < digits);
-        let any_order = program.adds_floats_atomically();
+        let any_order = side.adds_floats_atomically();
         Precision { unit, digits, tiny, huge: huge(format), conversion, any_order }
     }
 

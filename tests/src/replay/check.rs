@@ -86,7 +86,7 @@ impl<'s> Plan<'s> {
     fn new(case: &Case, conditions: &'s Conditions, sides: &[Ready<'_>; 2]) -> Result<Plan<'s>, String> {
         let mut plan = Plan {
             tapes: [Vec::new(), Vec::new()],
-            precisions: [Precision::of(&sides[0].program), Precision::of(&sides[1].program)],
+            precisions: [Precision::of(&sides[0]), Precision::of(&sides[1])],
             elements: Vec::new(),
             conditional: false,
         };
@@ -249,7 +249,7 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
             let others = [run(0, random.bits())?, run(1, random.bits())?];
             for side in 0..2 {
                 // Atomic sums in another order round differently, so the bits may differ, but not beyond the bounds.
-                let exactly = !sides[side].program.adds_floats_atomically();
+                let exactly = !sides[side].adds_floats_atomically();
                 if exactly && written(&others[side]) != written(&outputs[side]) {
                     return Err("another schedule gives other outputs".into());
                 }
@@ -332,7 +332,7 @@ fn bound_at(
     for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
         let mut tape = Tape::new(store);
         let place = tape.add(term)?;
-        let precision = Precision::of(&sides[side].program);
+        let precision = Precision::of(&sides[side]);
         let input = real_inputs(case, side, inputs);
         let param = case.params.iter().find(|param| param.name == difference.tensor);
         let format = param.and_then(|param| values::format(values::elements(param)[side]));

@@ -2,6 +2,7 @@
 //! all threads, has the same meaning if each warp becomes a CTA of a cluster.
 
 use std::collections::BTreeMap;
+use volta_suite::OneLaunch as _;
 
 use volta_core::case::Launch;
 use volta_suite::explorer::emit::{self, Home, Style};
@@ -56,7 +57,7 @@ fn check(program: &Program, style: Style, seed: u64) -> Result<Option<String>, S
     let kernel = emit::kernel(program, style, Home::Cluster);
     let mut case = case(program, kernel.ptx, relaxed);
     let ctas = [program.warps.len() as u32, 1, 1];
-    case.opt.launch = Launch { grid: ctas, cluster: Some(ctas), ..Launch::of_threads(32) };
+    case.opt.one_mut().launch = Launch { grid: ctas, cluster: Some(ctas), ..Launch::of_threads(32) };
     let mut verdicts = Vec::new();
     for schedule in schedules(seed) {
         case.options.schedule = schedule;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use volta_core::case::{
-    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
 };
 use volta_core::number::format::Format;
 use volta_core::verdict::{Report, Verdict};
@@ -207,7 +207,7 @@ fn compared(ptx: &str, format: Format, [reference, opt]: [&str; 2]) -> Report {
         },
         binding: Binding::Argument,
     };
-    let side = |kernel: &str| Side {
+    let side = |kernel: &str| KernelLaunch {
         ptx: ptx.to_string(),
         path: "functions.ptx".to_string(),
         kernel: Some(kernel.to_string()),
@@ -217,8 +217,8 @@ fn compared(ptx: &str, format: Format, [reference, opt]: [&str; 2]) -> Report {
     let params = [("a", Role::In), ("b", Role::In), ("c", Role::In), ("out", Role::Out)];
     volta_core::verify(&Case {
         params: params.map(|(name, role)| param(name, role)).to_vec(),
-        reference: Some(side(reference)),
-        opt: side(opt),
+        reference: Some(side(reference).into()),
+        opt: side(opt).into(),
         options: Options::default(),
     })
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use volta_core::case::{
-    Assumed, Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side,
+    Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
 };
 use volta_core::library::{FUNCTIONS, LibraryFunction};
 use volta_core::verdict::Verdict;
@@ -48,7 +48,7 @@ fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
     let operands = ["x", "y", "z", "w"].iter().take(function.operands);
     let mut params: Vec<Param> = operands.map(|name| param(name, Role::In, operand)).collect();
     params.push(param("out", Role::Out, function.result()));
-    let side = |ptx: &str| Side {
+    let side = |ptx: &str| KernelLaunch {
         ptx: ptx.to_string(),
         path: "functions.ptx".to_string(),
         kernel: Some(format!("of_{}", function.file())),
@@ -57,8 +57,8 @@ fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
     };
     let report = volta_core::verify(&Case {
         params,
-        reference: Some(side(known)),
-        opt: side(ptx),
+        reference: Some(side(known).into()),
+        opt: side(ptx).into(),
         options: Options::default(),
     });
     matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_))

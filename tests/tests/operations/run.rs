@@ -2,9 +2,10 @@
 
 use super::unknown;
 use volta_core::case::{
-    Argument, Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
+    Argument, Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
+    Which,
 };
-use volta_core::machine::{self, Execution, OutputValue, Outputs, Recognition};
+use volta_core::machine::{self, Execution, OutputValue, Recognition};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, TermKind};
@@ -198,22 +199,16 @@ pub(crate) fn launch(
     let module = ptx::parse(ptx).map_err(|error| format!("parse: {}", error.message))?;
     let program = program::lower(&module, ptx, None).map_err(|error| format!("lower: {error}"))?;
     let arguments = params.iter().map(|param| Argument::Named(param.name.clone())).collect();
-    let side = Side {
+    let side = KernelLaunch {
         ptx: ptx.into(),
         path: "operation.ptx".into(),
         kernel: None,
         arguments: Some(arguments),
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
-    let (outcome, _) = machine::run(
-        Which::Opt,
-        &program,
-        &side,
-        &params,
-        &Options::default(),
-        Recognition::default(),
-        Outputs::Compared,
-    );
+    let options = Options::default();
+    let job = machine::Job::only(Which::Opt, (&program, &side), &params, &options);
+    let (outcome, _) = machine::run(&job, Recognition::default());
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)

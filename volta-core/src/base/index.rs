@@ -64,6 +64,30 @@ impl InstId {
         InstId(self.0 + 1)
     }
 
+    /// The position as one in the program of a step, where there are several. A program has fewer instructions than
+    /// fit below the number of its step; what does not fit is nowhere.
+    #[must_use]
+    pub fn of_step(self, step: usize) -> InstId {
+        match u32::try_from(step + 1) {
+            Ok(step) if step < 1 << (32 - Self::IN_STEP) && self.0 >> Self::IN_STEP == 0 => {
+                InstId(step << Self::IN_STEP | self.0)
+            }
+            Ok(_) | Err(_) => InstId::NOWHERE,
+        }
+    }
+
+    /// The step, if it is noted, and the position in its program.
+    pub fn in_step(self) -> (Option<usize>, InstId) {
+        if self == InstId::NOWHERE {
+            return (Some(usize::MAX), self);
+        }
+        let step = (self.0 >> Self::IN_STEP).checked_sub(1).map(|step| step as usize);
+        (step, InstId(self.0 & ((1 << Self::IN_STEP) - 1)))
+    }
+
+    /// Bits of a position in the program of a step.
+    const IN_STEP: u32 = 24;
+
     /// The position before this one, if it is not the first.
     pub fn before(self) -> Option<InstId> {
         self.0.checked_sub(1).map(InstId)

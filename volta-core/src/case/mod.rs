@@ -16,7 +16,7 @@ pub(crate) use numbers::{has_iota, number_bits, spell};
 pub use param::{Assumed, Binding, Contents, Param, ParamKind, ScalarValue};
 pub use structs::{FieldPlace, FieldType, tensor_of_structs};
 
-/// One or two kernels over shared parameters.
+/// One or two sides over shared parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// Parameters, in declaration order.
@@ -111,9 +111,89 @@ pub(crate) enum Seen<'a> {
     Number(Option<Element>, &'a Extended),
 }
 
-/// One kernel and how it is launched.
+/// What one side of a case does with the case's tensors: steps, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
+    /// At least one, of which at least one is a launch.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a side. It begins when those before it have ended, and sees all that they wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A kernel.
+    Launch(KernelLaunch),
+    /// Every element of a tensor becomes this number.
+    Fill {
+        /// A parameter of the case.
+        tensor: String,
+        /// The number.
+        with: Extended,
+    },
+    /// Every element of a tensor becomes that of another one of as many elements.
+    Copy {
+        /// The parameter of the case that is read.
+        from: String,
+        /// The parameter of the case that is written.
+        to: String,
+    },
+}
+
+impl Step {
+    /// The kernel, if it is a launch.
+    pub fn launch(&self) -> Option<&KernelLaunch> {
+        match self {
+            Step::Launch(launch) => Some(launch),
+            Step::Fill { .. } | Step::Copy { .. } => None,
+        }
+    }
+
+    /// Like [`Step::launch`].
+    pub fn launch_mut(&mut self) -> Option<&mut KernelLaunch> {
+        match self {
+            Step::Launch(launch) => Some(launch),
+            Step::Fill { .. } | Step::Copy { .. } => None,
+        }
+    }
+}
+
+impl Side {
+    /// Its launches, each with its number among the steps.
+    pub fn launches(&self) -> impl Iterator<Item = (usize, &KernelLaunch)> {
+        self.steps.iter().enumerate().filter_map(|(at, step)| Some((at, step.launch()?)))
+    }
+
+    /// The launch of a side that has no other step.
+    pub fn only(&self) -> Option<&KernelLaunch> {
+        match self.steps.as_slice() {
+            [step] => step.launch(),
+            [] | [_, _, ..] => None,
+        }
+    }
+
+    /// Like [`Side::only`].
+    pub fn only_mut(&mut self) -> Option<&mut KernelLaunch> {
+        match self.steps.as_mut_slice() {
+            [step] => step.launch_mut(),
+            [] | [_, _, ..] => None,
+        }
+    }
+
+    /// The launch that is step number `at`.
+    pub fn launch(&self, at: usize) -> Option<&KernelLaunch> {
+        self.steps.get(at)?.launch()
+    }
+}
+
+impl From<KernelLaunch> for Side {
+    fn from(launch: KernelLaunch) -> Side {
+        Side { steps: vec![Step::Launch(launch)] }
+    }
+}
+
+/// One kernel and how it is launched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelLaunch {
     /// The PTX.
     pub ptx: String,
     /// The name of the PTX in messages: its path relative to the case.

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Inspected, ValueKind, side};
+use super::{Inspected, ValueKind, launch_of};
 use crate::base::budget::Limit;
 use crate::case::{
-    Argument, Assumed, Binding, Case, Contents, Element, Launch, Member, Options, Param, ParamKind, Role,
-    ScalarValue, Side, Swizzle, TensorMap, Which,
+    Argument, Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Member, Options, Param,
+    ParamKind, Role, ScalarValue, Swizzle, TensorMap, Which,
 };
 use crate::library;
-use crate::machine::{Outputs, most_dynamic_shared};
+use crate::machine::{Job, Outputs, most_dynamic_shared};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::Program;
+use crate::steps::read;
 use crate::verdict::{FaultKind, InputError, Reason, UnknownReason, Verdict};
-use crate::verify::{read, run_verdict};
+use crate::verify::run_verdict;
 
 /// The sizes of blocks that are tried, in one dimension and in two.
 const LINES: [u32; 5] = [128, 256, 64, 32, 16];
@@ -161,11 +162,12 @@ impl LaunchGuess {
         kernel: &Inspected,
     ) -> Result<(Vec<Option<u64>>, u64, bool), Verdict> {
         let params = self.params(kernel, |_| LONG);
-        let side = self.side(path, text, kernel);
+        let launch = self.kernel(path, text, kernel);
         let mut options = Options { access_patterns: true, first_fault_only: true, ..Options::default() };
         options.rules.partial = true;
         options.budgets[Limit::Instructions] = MOST_INSTRUCTIONS;
-        let (outcome, _) = library::run(Which::Opt, program, &side, &params, &options, Outputs::Written);
+        let only = Job::only(Which::Opt, (program, &launch), &params, &options);
+        let (outcome, _) = library::run(&Job { outputs: Outputs::Written, ..only });
         let outcome = outcome.map_err(|error| run_verdict(Which::Opt, error))?;
         let ends: BTreeMap<usize, u64> = outcome.patterns.ends().collect();
         let extent = |(at, kind): (usize, &ValueKind)| match kind {
@@ -193,14 +195,18 @@ impl LaunchGuess {
         let params = self.params(kernel, |at| extents[at].unwrap_or(1));
         let mut options = Options::default();
         options.rules.partial = true;
-        Ok(Case { params, reference: None, opt: self.side(path, text, kernel), options })
+        Ok(Case { params, reference: None, opt: self.kernel(path, text, kernel).into(), options })
     }
 
-    fn side(&self, path: &str, text: &str, kernel: &Inspected) -> Side {
+    fn kernel(&self, path: &str, text: &str, kernel: &Inspected) -> KernelLaunch {
         let has_structs = kernel.parameters.iter().any(|parameter| parameter.is_struct);
         let has_nulls = (0..kernel.values.len()).any(|at| is_null(kernel, at));
         let arguments = (has_structs || has_nulls).then(|| self.arguments(kernel));
-        Side { launch: self.launch.clone(), arguments, ..side(path, text, Some(kernel.name.clone())) }
+        KernelLaunch {
+            launch: self.launch.clone(),
+            arguments,
+            ..launch_of(path, text, Some(kernel.name.clone()))
+        }
     }
 
     /// The parameters of the case, with tensors of `length` elements.
@@ -308,7 +314,7 @@ pub fn guess_launch(
     kernel: &Inspected,
     integer: Option<u32>,
 ) -> Result<LaunchGuess, InputError> {
-    let program = read(Which::Opt, &side(path, text, Some(kernel.name.clone())))?;
+    let program = read(Which::Opt, &launch_of(path, text, Some(kernel.name.clone())), 0)?;
     let given: Vec<ValueKind> = kernel.values.iter().map(|value| value.kind).collect();
     let readings = readings(kernel, &given);
     let has_maps = given.iter().any(|kind| matches!(kind, ValueKind::Map { .. }));

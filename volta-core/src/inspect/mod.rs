@@ -6,12 +6,12 @@
 mod guess;
 mod uses;
 
-use crate::case::{Element, Launch, Role, Side, Which};
+use crate::case::{Element, KernelLaunch, Launch, Role, Which};
 use crate::machine::place_in;
 use crate::program::{self, InstId, LaunchBounds, Op, Program, Space, Special, VariableId};
 use crate::ptx;
+use crate::steps::read;
 use crate::verdict::{InputError, InputProblem, Place};
-use crate::verify::read;
 pub use guess::{KnownContents, LaunchGuess, guess_launch};
 use uses::Uses;
 
@@ -98,24 +98,24 @@ pub enum ValueKind {
 /// # Errors
 /// When the text is not valid PTX, or has no such kernel.
 pub fn inspect(path: &str, text: &str, kernel: Option<&str>) -> Result<Vec<Inspected>, InputError> {
-    let side = |name: Option<String>| side(path, text, name);
+    let launch = |name: Option<String>| launch_of(path, text, name);
     let names: Vec<String> = match kernel {
         Some(name) => vec![name.to_owned()],
         None => {
             // Errors are reported as for a case.
             let module = match ptx::parse(text) {
                 Ok(module) => module,
-                Err(_) => return Err(read(Which::Opt, &side(None)).err().unwrap_or_else(no_kernel)),
+                Err(_) => return Err(read(Which::Opt, &launch(None), 0).err().unwrap_or_else(no_kernel)),
             };
             program::kernels(&module).into_iter().map(|kernel| kernel.name).collect()
         }
     };
     if names.is_empty() {
-        return Err(read(Which::Opt, &side(None)).err().unwrap_or_else(no_kernel));
+        return Err(read(Which::Opt, &launch(None), 0).err().unwrap_or_else(no_kernel));
     }
     names
         .into_iter()
-        .map(|name| read(Which::Opt, &side(Some(name))).map(|program| of(&program, text)))
+        .map(|name| read(Which::Opt, &launch(Some(name)), 0).map(|program| of(&program, text)))
         .collect()
 }
 
@@ -123,8 +123,14 @@ fn no_kernel() -> InputError {
     InputError::new(InputProblem::KernelNotFound, "there is no kernel")
 }
 
-fn side(path: &str, text: &str, kernel: Option<String>) -> Side {
-    Side { ptx: text.to_owned(), path: path.to_owned(), kernel, arguments: None, launch: Launch::default() }
+fn launch_of(path: &str, text: &str, kernel: Option<String>) -> KernelLaunch {
+    KernelLaunch {
+        ptx: text.to_owned(),
+        path: path.to_owned(),
+        kernel,
+        arguments: None,
+        launch: Launch::default(),
+    }
 }
 
 fn of(program: &Program, text: &str) -> Inspected {

@@ -18,9 +18,9 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Assumed, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Which,
+    Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
 };
-use crate::machine::{self, Execution, KnownFloats, Outputs, Recognition, RunError};
+use crate::machine::{self, Execution, Job, KnownFloats, Recognition, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -231,30 +231,21 @@ fn value(format: Format, bits: u64) -> Option<Extended> {
 /// The names of operands.
 const NAMES: [&str; MAX_OPERANDS] = ["x", "y", "z", "w"];
 
-/// Executes a kernel with recognition of functions.
-pub fn run(
-    which: Which,
-    program: &Program,
-    side: &Side,
-    params: &[Param],
-    options: &Options,
-    outputs: Outputs,
-) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+/// Executes a launch with recognition of functions.
+pub fn run(job: &Job<'_>) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+    let Job { program, params, outputs, .. } = *job;
     let marked = marked_first(program, FUNCTIONS.len());
     let functions = templates(&marked).map(Arc::new);
     let looked = functions.is_some();
     let coefficients = Arc::new(points::coefficients(program, &marked));
     let recognition = Recognition { functions, coefficients, ..Recognition::default() };
-    let run = |recognition: &Recognition, options: &Options| {
-        machine::run(which, program, side, params, options, recognition.clone(), outputs)
-    };
-    let mut ran = run(&recognition, options);
+    let mut ran = machine::run(job, recognition.clone());
     // A known operand changes the graph.
     if looked
         && matches!(&ran.0, Err(error) if error.is_type_mismatch())
         && let Some(more) = known::with_known(program, params)
     {
-        let again = run(&Recognition { functions: Some(Arc::new(more)), ..recognition.clone() }, options);
+        let again = machine::run(job, Recognition { functions: Some(Arc::new(more)), ..recognition.clone() });
         if again.0.is_ok() {
             ran = again;
         }
@@ -263,11 +254,12 @@ pub fn run(
     if let Some(decided) = points::are_met(&ran.0, looked, outputs) {
         let more = known::with_known(program, params).map(Arc::new);
         let functions = more.or_else(|| recognition.functions.clone());
-        let options = Options { first_fault_only: true, ..options.clone() };
+        let options = Options { first_fault_only: true, ..job.options.clone() };
+        let job = Job { options: &options, ..job.clone() };
         for given in points::kept(params) {
             let known = KnownFloats::Terms { given: *given, decided };
-            let again =
-                run(&Recognition { functions: functions.clone(), known, ..recognition.clone() }, &options);
+            let functions = functions.clone();
+            let again = machine::run(&job, Recognition { functions, known, ..recognition.clone() });
             if again.0.is_ok() {
                 ran = again;
                 break;
@@ -276,7 +268,7 @@ pub fn run(
         points::approximates(&mut ran.0, &marked);
     }
     let (outcome, assumptions) = ran;
-    let name = |error| if looked { within::named(error, program, &side.ptx) } else { error };
+    let name = |error| if looked { within::named(error, program, &job.kernel.ptx) } else { error };
     (outcome.map_err(name), assumptions)
 }
 
@@ -346,7 +338,7 @@ fn built(
         params.push(tensor(name, Role::In, contents, operand));
     }
     params.push(tensor("out", Role::Out, Contents::Undefined, result));
-    let side = Side {
+    let kernel = KernelLaunch {
         ptx: code.to_string(),
         path: function.name.to_string(),
         kernel: None,
@@ -355,8 +347,8 @@ fn built(
     };
     let options = Options::default();
     let recognition = Recognition { functions: Some(Arc::new(inner.keeping())), ..Recognition::default() };
-    let (outcome, _) =
-        machine::run(Which::Opt, &program, &side, &params, &options, recognition, Outputs::Compared);
+    let job = Job::only(Which::Opt, (&program, &kernel), &params, &options);
+    let (outcome, _) = machine::run(&job, recognition);
     let outcome = outcome.ok()?;
     let [output] = outcome.outputs.as_slice() else { return None };
     let root = output.value.term()?;
@@ -427,7 +419,7 @@ mod tests {
     #[test]
     fn each_code_of_a_function_is_recognised() {
         let compare = |function: &LibraryFunction, code: &str| {
-            let side = |ptx: &str| Side {
+            let side = |ptx: &str| KernelLaunch {
                 ptx: ptx.to_string(),
                 path: function.name.to_string(),
                 kernel: None,
@@ -439,8 +431,8 @@ mod tests {
                 .map(|name| tensor(name, Role::In, Contents::Symbolic, Element::Float(function.format)))
                 .collect();
             params.push(tensor("out", Role::Out, Contents::Undefined, function.result()));
-            let reference = function.codes().next().map(side);
-            crate::verify(&Case { params, reference, opt: side(code), options: Options::default() })
+            let reference = function.codes().next().map(|code| side(code).into());
+            crate::verify(&Case { params, reference, opt: side(code).into(), options: Options::default() })
         };
         let mut wrong = Vec::new();
         for function in FUNCTIONS.iter() {

@@ -9,7 +9,8 @@ use super::objects::{Backing, Objects};
 use super::structs::{Fields, Rest};
 use super::tensor_map::Map;
 use crate::case::{
-    Argument, Binding, Element, Member, Param, ParamKind, Role, ScalarValue, Side, TensorMap, bits_of, spell,
+    Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Role, ScalarValue, TensorMap,
+    bits_of, spell,
 };
 use crate::number::{Extended, Rational};
 use crate::program::{Parameter, Space};
@@ -229,10 +230,10 @@ fn members_of<'c>(
 }
 
 /// The arguments of a side: in declaration order, unless the side lists them.
-pub(super) fn arguments(side: &Side, params: &[Param]) -> Vec<Argument> {
+pub(super) fn arguments(kernel: &KernelLaunch, params: &[Param]) -> Vec<Argument> {
     let declared =
         || Param::declared(params).into_iter().map(|name| Argument::Named(name.to_owned())).collect();
-    side.arguments.clone().unwrap_or_else(declared)
+    kernel.arguments.clone().unwrap_or_else(declared)
 }
 
 impl Builder<'_> {
@@ -240,10 +241,10 @@ impl Builder<'_> {
     pub(super) fn arguments(
         &mut self,
         objects: &Objects,
-        side: &Side,
+        kernel: &KernelLaunch,
     ) -> Result<FxHashMap<(u32, u64), Map>, BindError> {
         let mut maps = FxHashMap::default();
-        let given = arguments(side, self.params);
+        let given = arguments(kernel, self.params);
         let kernel = signature(self.program);
         if given.len() != self.program.parameters.len() {
             let takes = self.program.parameters.len();

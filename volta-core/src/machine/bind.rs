@@ -2,6 +2,8 @@
 
 use super::fits;
 use super::globals::{self, Given};
+use super::grid::Job;
+use super::left::{Left, LeftIn};
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
@@ -16,12 +18,12 @@ use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
 use crate::case::{
-    Binding, Contents, Element, Options, Param, ParamKind, Region, Role, ScalarValue, Side, Which, bits_of,
+    Binding, Contents, Element, KernelLaunch, Param, ParamKind, Region, Role, ScalarValue, Which, bits_of,
     has_iota, number_bits,
 };
 use crate::number::{Extended, Rational};
 use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable, is_table_of_library};
-use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
+use crate::term::{InputId, Integers, Rounds, Store, Templates, TermId, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -51,6 +53,8 @@ pub(super) enum Initial {
     Fields(Fields),
     /// A variable that neither the PTX nor the case initialises (rule M5).
     NotGiven,
+    /// What earlier steps of the side left.
+    Left(LeftIn),
 }
 
 /// Memory of the launch: a tensor of the case, a variable of the module, or a parameter.
@@ -83,6 +87,16 @@ impl Tensor {
         !matches!(self.initial, Initial::NotGiven | Initial::Fields(Fields { rest: Rest::NotGiven, .. }))
     }
 
+    /// What earlier steps left becomes the contents of the tensor, or of its fields.
+    fn set_left(&mut self, left: &Arc<Left>) {
+        if let Initial::Fields(fields) = &mut self.initial {
+            fields.fields.iter_mut().for_each(|field| field.tensor.set_left(left));
+        } else if let Some(param) = self.param.filter(|param| left.touches(*param)) {
+            let before = Box::new(std::mem::replace(&mut self.initial, Initial::Undefined));
+            self.initial = Initial::Left(LeftIn { left: left.clone(), param, before });
+        }
+    }
+
     /// Whether it consists of one or more structs.
     pub(super) fn has_fields(&self) -> bool {
         matches!(self.initial, Initial::Fields(_))
@@ -100,19 +114,25 @@ impl Tensor {
 
     /// The value of `bytes` bytes at `byte` before the launch, if they are one element.
     #[inline]
-    pub(super) fn whole(&self, byte: u64, bytes: u32, reader: InstId) -> Option<Value> {
+    pub(super) fn whole(&self, byte: u64, bytes: u32, store: &mut Store, reader: InstId) -> Option<Value> {
         let at = self.element_at(byte)?;
         let is_one = at.tensor.element.bytes() == bytes && at.byte == 0;
-        (is_one && at.tensor.is_given()).then(|| at.tensor.value(at.element, reader))
+        (is_one && at.tensor.is_given()).then(|| at.tensor.value(at.element, store, reader))
     }
 
     /// The value of an element before the launch.
-    pub(super) fn value(&self, element: u64, reader: InstId) -> Value {
-        self.value_of(&self.initial, element, reader)
+    pub(super) fn value(&self, element: u64, store: &mut Store, reader: InstId) -> Value {
+        let left = match &self.initial {
+            Initial::Left(left) => left,
+            other => return self.value_of(other, element, reader),
+        };
+        let value = left.value(element, self.element, store, reader);
+        value.unwrap_or_else(|| self.value_of(&left.before, element, reader))
     }
 
     fn value_of(&self, initial: &Initial, element: u64, reader: InstId) -> Value {
         match initial {
+            Initial::Left(left) => self.value_of(&left.before, element, reader),
             Initial::Symbolic(input) => {
                 let term = TermId::input(*input, element);
                 Value::Sym(match self.element {
@@ -179,6 +199,12 @@ pub enum Outputs {
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
     pub(super) which: Which,
+    /// Its number among the steps of its side.
+    pub(super) step: usize,
+    /// Whether another step follows, which may read all that this one writes.
+    pub(super) is_followed: bool,
+    /// What the steps before it left.
+    pub(super) before: Option<Arc<Left>>,
     pub(super) program: &'a Program,
     /// The case's parameters, by input number.
     pub(super) params: &'a [Param],
@@ -234,6 +260,8 @@ pub(super) struct Launch<'a> {
 /// The launch does not fit the kernel: a sentence, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindError {
+    /// The step of the side that does not fit.
+    pub step: usize,
     /// Lowercase, no period.
     pub message: String,
     /// May have several lines.
@@ -247,8 +275,9 @@ pub struct BindError {
 }
 
 impl BindError {
-    pub(super) fn new(message: String, help: Option<String>) -> BindError {
-        BindError { message, help, place: None, part: None, exhausted: None }
+    /// An error of the first step.
+    pub fn new(message: String, help: Option<String>) -> BindError {
+        BindError { step: 0, message, help, place: None, part: None, exhausted: None }
     }
 
     /// This error, attributed to a key of the kernel.
@@ -278,15 +307,15 @@ pub fn signature(program: &Program) -> String {
 
 impl<'a> Launch<'a> {
     /// Binds the case's parameters to the kernel's.
+    ///
+    /// `program` is that of the job, with faults in it.
     pub(super) fn bind(
-        which: Which,
+        job: &Job<'a>,
         program: &'a Program,
-        side: &'a Side,
-        params: &'a [Param],
-        options: &Options,
         recognition: Recognition,
     ) -> Result<Launch<'a>, BindError> {
-        let fits::Fit { clusters, cluster, together, exceeded } = fits::check(program, side, options)?;
+        let Job { which, kernel, params, options, .. } = *job;
+        let fits::Fit { clusters, cluster, together, exceeded } = fits::check(program, kernel, options)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -298,6 +327,9 @@ impl<'a> Launch<'a> {
             .collect::<Result<_, _>>()?;
         let given = globals::given(program, params)?;
         let mut builder = Builder { which, program, params, given, tensors, requests: Vec::new() };
+        if let Some(before) = &job.before {
+            builder.tensors.iter_mut().for_each(|tensor| tensor.set_left(before));
+        }
         for (at, tensor) in builder.tensors.iter().enumerate() {
             builder.requests.push(Request {
                 name: tensor.name.clone(),
@@ -309,11 +341,11 @@ impl<'a> Launch<'a> {
                 element: (!tensor.has_fields()).then_some(tensor.element),
             });
         }
-        let variables = builder.variables(side, options.rules.strict_alignment)?;
+        let variables = builder.variables(kernel, options.rules.strict_alignment)?;
         let ranks: u32 = together.iter().product();
         let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
         if ranks > 1 && !has_room(ranks, shared) {
-            let (what, help) = if side.launch.cooperative {
+            let (what, help) = if kernel.launch.cooperative {
                 ("a cooperative grid", "launch fewer CTAs, or merge several variables into one")
             } else {
                 ("clusters", "merge several variables into one")
@@ -328,29 +360,32 @@ impl<'a> Launch<'a> {
         let mut objects = Objects::place(requests, options.layout, ranks, variables.shared_cells);
         objects.set_addresses(&variables.objects);
         builder.initial_addresses(&objects, &variables);
-        let maps = builder.arguments(&objects, side)?;
-        let workspace = program.workspace().filter(|_| side.launch.cooperative);
+        let maps = builder.arguments(&objects, kernel)?;
+        let workspace = program.workspace().filter(|_| kernel.launch.cooperative);
         let workspace = workspace.and_then(|variable| variables.objects[variable.index()]);
         let workspace = workspace.map(|object| objects.get(object).base);
         Ok(Launch {
             which,
+            step: job.step,
+            is_followed: job.is_followed,
+            before: job.before.clone(),
             program,
             params,
-            text: &side.ptx,
-            lines: LineTable::new(&side.ptx),
-            grid: side.launch.grid,
-            block: side.launch.block,
-            dynamic_shared: side.launch.shared,
+            text: &kernel.ptx,
+            lines: LineTable::new(&kernel.ptx),
+            grid: kernel.launch.grid,
+            block: kernel.launch.block,
+            dynamic_shared: kernel.launch.shared,
             clusters,
             cluster,
             together,
-            cooperative: side.launch.cooperative,
+            cooperative: kernel.launch.cooperative,
             exceeded,
             workspace,
             has_flags: program.waits_for_flags(),
             has_relaxed_barriers: program.has_relaxed_barriers(),
-            is_explicit: side.launch.cluster.or(program.bounds.cluster).is_some(),
-            outputs: Outputs::default(),
+            is_explicit: kernel.launch.cluster.or(program.bounds.cluster).is_some(),
+            outputs: job.outputs,
             objects,
             tensors: builder.tensors,
             maps,
@@ -359,7 +394,7 @@ impl<'a> Launch<'a> {
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(Param::integers).collect(),
             distinct: distinct_inputs(params),
-            assumptions: assumptions(program, &builder.given, side),
+            assumptions: assumptions(program, &builder.given, kernel),
             functions: recognition
                 .functions
                 .clone()
@@ -470,20 +505,30 @@ impl<'a> Launch<'a> {
         Thread { cta: self.cta(linear, self.rank_of(number)), thread: self.thread_index(number) }
     }
 
+    /// Whether the contents of a tensor matter after the launch: they are compared, or a later step may read them.
+    pub(super) fn is_left(&self, tensor: &Tensor) -> bool {
+        tensor.param.is_some()
+            && match tensor.role {
+                Role::Out | Role::InOut => true,
+                Role::Scratch | Role::Ignored => self.is_followed,
+                Role::In => false,
+            }
+    }
+
     /// The source position of an instruction.
     pub(super) fn place(&self, inst: InstId) -> Option<Place> {
         let inst = self.program.insts.get(inst.index())?;
-        Some(place(self.program, self.text, &self.lines, inst))
+        Some(place(self.program, self.text, &self.lines, inst, self.step))
     }
 }
 
 /// The assumptions about a launch.
-fn assumptions(program: &Program, given: &[Given], side: &Side) -> Vec<Assumption> {
-    let together = side.launch.cooperative.then(|| {
-        let ctas: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
+fn assumptions(program: &Program, given: &[Given], kernel: &KernelLaunch) -> Vec<Assumption> {
+    let together = kernel.launch.cooperative.then(|| {
+        let ctas: u64 = kernel.launch.grid.iter().map(|n| u64::from(*n)).product();
         Assumption::given(format!("all {ctas} CTAs of the grid run at the same time (`cooperative`, Y15)"))
     });
-    let asks = program.workspace().is_some() && side.launch.cooperative;
+    let asks = program.workspace().is_some() && kernel.launch.cooperative;
     let is_reset = asks.then(|| {
         Assumption::given(
             "the memory that the driver provides for the barrier of the grid holds 0 before the launch (Y15)",
@@ -604,7 +649,7 @@ struct Variables {
 }
 
 impl Builder<'_> {
-    fn variables(&mut self, side: &Side, strict: bool) -> Result<Variables, BindError> {
+    fn variables(&mut self, kernel: &KernelLaunch, strict: bool) -> Result<Variables, BindError> {
         let mut out = Variables { objects: Vec::new(), shared_cells: 0, local_cells: 0 };
         let mut dynamic = None;
         let dynamic_align = self
@@ -623,7 +668,7 @@ impl Builder<'_> {
             let size = match (&given, variable.size, variable.space) {
                 (_, Some(size), _) => size,
                 (Some(tensor), None, _) => tensor.elements * u64::from(tensor.element.bytes()),
-                (None, None, Space::Shared) => u64::from(side.launch.shared),
+                (None, None, Space::Shared) => u64::from(kernel.launch.shared),
                 (None, None, _) => {
                     let message =
                         format!("`{}` is declared in another module, without a size (M5)", variable.name);

@@ -2,7 +2,7 @@
 
 use super::bind::{BindError, Clusters};
 use crate::base::budget::{Budgets, Limit};
-use crate::case::{Options, Side};
+use crate::case::{KernelLaunch, Options};
 use crate::program::{LaunchBounds, Program, Space};
 use std::collections::BTreeMap;
 
@@ -37,24 +37,24 @@ impl Limits {
 }
 
 /// Checks a launch; returns which CTAs it runs.
-pub(super) fn check(program: &Program, side: &Side, options: &Options) -> Result<Fit, BindError> {
+pub(super) fn check(program: &Program, kernel: &KernelLaunch, options: &Options) -> Result<Fit, BindError> {
     let budgets = &options.budgets;
     let mut limits = Limits { may_be_exceeded: options.rules.unlimited_launches, exceeded: Vec::new() };
-    let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
+    let threads = check_block(program, kernel, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
-    check_shared(program, side, &mut limits).map_err(|error| error.of_key("shared"))?;
-    check_grid(side, &mut limits).map_err(|error| error.of_key("grid"))?;
+    check_shared(program, kernel, &mut limits).map_err(|error| error.of_key("shared"))?;
+    check_grid(kernel, &mut limits).map_err(|error| error.of_key("grid"))?;
     let exceeded = limits.exceeded;
-    let key = if side.launch.ctas.is_some() { "ctas" } else { "grid" };
-    let grid = side.launch.grid;
-    if side.launch.cooperative {
-        let cluster = check_clusters(program, side)?;
-        check_cooperative(side, cluster).map_err(|error| error.of_key("cooperative"))?;
-        check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
+    let key = if kernel.launch.ctas.is_some() { "ctas" } else { "grid" };
+    let grid = kernel.launch.grid;
+    if kernel.launch.cooperative {
+        let cluster = check_clusters(program, kernel)?;
+        check_cooperative(kernel, cluster).map_err(|error| error.of_key("cooperative"))?;
+        check_ctas(kernel, budgets).map_err(|error| error.of_key(key))?;
         return Ok(Fit { clusters: Clusters::All(1), cluster, together: grid, exceeded });
     }
-    let ctas = check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
-    let cluster = check_clusters(program, side)?;
+    let ctas = check_ctas(kernel, budgets).map_err(|error| error.of_key(key))?;
+    let cluster = check_clusters(program, kernel)?;
     Ok(Fit { clusters: clusters_of(ctas, grid, cluster)?, cluster, together: cluster, exceeded })
 }
 
@@ -63,9 +63,9 @@ const MULTIPROCESSORS: u64 = 160;
 const RESIDENT: (u64, u64) = (32, 2048);
 
 /// Checks that all CTAs can run at the same time.
-fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
-    let ctas = side.launch.grid.iter().fold(1u64, |ctas, n| ctas.saturating_mul((*n).into()));
-    if side.launch.ctas.is_some() {
+fn check_cooperative(kernel: &KernelLaunch, cluster: [u32; 3]) -> Result<(), BindError> {
+    let ctas = kernel.launch.grid.iter().fold(1u64, |ctas, n| ctas.saturating_mul((*n).into()));
+    if kernel.launch.ctas.is_some() {
         let message =
             "`ctas` runs some CTAs only, but the CTAs of a cooperative grid run together".to_string();
         return Err(BindError::new(message, Some("leave `ctas` out".into())));
@@ -74,7 +74,7 @@ fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
         let message = "clusters of several CTAs in a cooperative grid are not supported yet".to_string();
         return Err(BindError::new(message, None));
     }
-    let threads: u64 = side.launch.block.iter().map(|n| u64::from(*n)).product();
+    let threads: u64 = kernel.launch.block.iter().map(|n| u64::from(*n)).product();
     let most = MULTIPROCESSORS * RESIDENT.0.min(RESIDENT.1 / threads.next_multiple_of(32).min(RESIDENT.1));
     if ctas > most {
         let message = format!("a cooperative grid of {ctas} CTAs of {threads} threads is too large");
@@ -84,28 +84,28 @@ fn check_cooperative(side: &Side, cluster: [u32; 3]) -> Result<(), BindError> {
     Ok(())
 }
 
-fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
+fn check_block(program: &Program, kernel: &KernelLaunch, budgets: &Budgets) -> Result<u64, BindError> {
     let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
-    let Some(threads) = product(side.launch.block).filter(|threads| *threads > 0) else {
-        let message = format!("a block of {:?} threads is not possible", side.launch.block);
+    let Some(threads) = product(kernel.launch.block).filter(|threads| *threads > 0) else {
+        let message = format!("a block of {:?} threads is not possible", kernel.launch.block);
         return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
     };
     if threads > 1024 {
         let help = Some("no GPU runs more than 1024 threads in a block".into());
         return Err(BindError::new(format!("a block of {threads} threads is too large"), help));
     }
-    if side.launch.block[2] > 64 {
-        let message = format!("a block of {:?} threads is too deep", side.launch.block);
+    if kernel.launch.block[2] > 64 {
+        let message = format!("a block of {:?} threads is too deep", kernel.launch.block);
         return Err(BindError::new(message, Some("no GPU runs blocks of more than 64 threads in z".into())));
     }
     budgets.check(Limit::BlockThreads, threads)?;
     if let Some(required) = program.bounds.required_block
-        && required != side.launch.block
+        && required != kernel.launch.block
     {
         let message = format!(
             "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
             program.source_name(),
-            side.launch.block
+            kernel.launch.block
         );
         return Err(BindError::new(message, None));
     }
@@ -178,7 +178,7 @@ pub(crate) fn most_dynamic_shared(program: &Program) -> u32 {
     u32::try_from(most).unwrap_or(0)
 }
 
-fn check_shared(program: &Program, side: &Side, limits: &mut Limits) -> Result<(), BindError> {
+fn check_shared(program: &Program, kernel: &KernelLaunch, limits: &mut Limits) -> Result<(), BindError> {
     let statically = statically(program);
     if statically > STATIC_SHARED {
         let message =
@@ -186,7 +186,7 @@ fn check_shared(program: &Program, side: &Side, limits: &mut Limits) -> Result<(
         let help = format!("a block has at most {STATIC_SHARED}; more must be dynamic (`extern __shared__`)");
         limits.exceed(message, help)?;
     }
-    let dynamic = u64::from(side.launch.shared);
+    let dynamic = u64::from(kernel.launch.shared);
     let (total, most) = (statically + dynamic, most_shared(program.bounds.architecture));
     if total > most {
         let message = format!(
@@ -203,7 +203,7 @@ fn check_shared(program: &Program, side: &Side, limits: &mut Limits) -> Result<(
 const CLUSTER: u64 = 16;
 
 /// The number of CTAs of a cluster in each dimension.
-fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError> {
+fn check_clusters(program: &Program, kernel: &KernelLaunch) -> Result<[u32; 3], BindError> {
     let LaunchBounds {
         cluster: required,
         explicit_cluster,
@@ -216,7 +216,7 @@ fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError>
         let message = format!("kernel `{}` {message}", program.source_name());
         Err(BindError::new(message, Some(help.into())).of_key(key))
     };
-    let given = side.launch.cluster;
+    let given = kernel.launch.cluster;
     if let (Some(given), Some(required)) = (given, required)
         && given != required
     {
@@ -264,9 +264,11 @@ fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError>
         let help = "a case counts CTAs; compile the kernel without `.blocksareclusters`";
         return wrong("cluster", "is launched by clusters and not by CTAs (`.blocksareclusters`)", help);
     }
-    if side.launch.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
-        let message =
-            format!("has clusters of {cluster:?} CTAs, which do not divide the grid {:?}", side.launch.grid);
+    if kernel.launch.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
+        let message = format!(
+            "has clusters of {cluster:?} CTAs, which do not divide the grid {:?}",
+            kernel.launch.grid
+        );
         return wrong("grid", &message, "each dimension of `grid` must be a multiple of the clusters'");
     }
     Ok(cluster)
@@ -302,27 +304,27 @@ const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 /// Numbers of CTAs are computed in 64 bits.
 const MOST_CTAS: u64 = 1 << 63;
 
-fn check_grid(side: &Side, limits: &mut Limits) -> Result<(), BindError> {
-    let [x, y, z] = side.launch.grid;
+fn check_grid(kernel: &KernelLaunch, limits: &mut Limits) -> Result<(), BindError> {
+    let [x, y, z] = kernel.launch.grid;
     if [x, y, z].contains(&0) {
-        let message = format!("a grid of {:?} CTAs is not possible", side.launch.grid);
+        let message = format!("a grid of {:?} CTAs is not possible", kernel.launch.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
     }
     if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
-        let message = format!("a grid of {:?} CTAs is too large", side.launch.grid);
+        let message = format!("a grid of {:?} CTAs is too large", kernel.launch.grid);
         limits.exceed(message, format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z"))?;
     }
-    let count = side.launch.grid.iter().try_fold(1u64, |count, n| count.checked_mul((*n).into()));
+    let count = kernel.launch.grid.iter().try_fold(1u64, |count, n| count.checked_mul((*n).into()));
     if count.is_none_or(|count| count > MOST_CTAS) {
-        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.launch.grid), None));
+        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", kernel.launch.grid), None));
     }
     Ok(())
 }
 
-fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
+fn check_ctas(kernel: &KernelLaunch, budgets: &Budgets) -> Result<Clusters, BindError> {
     // `check_grid` has seen that this does not overflow.
-    let total: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
-    let Some(chosen) = &side.launch.ctas else {
+    let total: u64 = kernel.launch.grid.iter().map(|n| u64::from(*n)).product();
+    let Some(chosen) = &kernel.launch.ctas else {
         // Footprints store the number of a CTA in 32 bits.
         let most = budgets[Limit::Ctas].min(1 << 32);
         budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, total)?;

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::agent::AtomicUpdate;
-use super::bind::{Launch, Tensor};
+use super::bind::Launch;
 use super::cta::{Cta, Detector, Mode, Stop};
 use super::grid::{Execution, Output, OutputValue, Ran, RunError, integer_constant, output_value};
 use super::guard::{Guard, Literal};
@@ -19,7 +19,7 @@ use super::packed::PackedValues;
 use super::perhaps::{How, Meeting, PerhapsOfAll, Surely};
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
-use crate::case::{Element, Options, Role};
+use crate::case::{Element, Options};
 use crate::program::{InstId, Scope};
 use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::{Fault, FaultKind, Site};
@@ -41,7 +41,7 @@ struct Location {
     kinds: SmallVec<[AtomicUpdate; 1]>,
     /// The first CTA that updated it.
     cta: u64,
-    /// For an output, what each CTA contributed: the number of its store, and a value in it.
+    /// For a tensor whose contents matter, what each CTA contributed: the number of its store, and a value in it.
     sums: SmallVec<[(usize, Value); 1]>,
 }
 
@@ -77,7 +77,7 @@ impl Merged {
         if launch.clusters.len() == 1 {
             return Ok(());
         }
-        let output = |tensor: u32| is_output(&launch.tensors[tensor as usize]).then_some(store);
+        let output = |tensor: u32| launch.is_left(&launch.tensors[tensor as usize]).then_some(store);
         let mut meeting =
             self.perhaps.add(cta, &ran.perhaps, &SurelyOfAll(&self.pages), &launch.distinct, output);
         for (place, page) in ran.pages.iter().filter(|_| !self.perhaps.is_empty()) {
@@ -185,8 +185,7 @@ impl Merged {
             cta,
             sums: SmallVec::new(),
         });
-        // The final value matters for outputs only.
-        if is_output(&launch.tensors[tensor as usize]) {
+        if launch.is_left(&launch.tensors[tensor as usize]) {
             location.sums.push((store, contribution.sum));
             self.sums += 1;
         }
@@ -252,7 +251,7 @@ impl Merged {
             let updates = self.locations.get(&place).map_or(&[][..], |location| &location.sums[..]);
             let mut value = match updates {
                 [] => {
-                    let old = tensor.value(element, InstId(u32::MAX));
+                    let old = tensor.value(element, &mut store, InstId(u32::MAX));
                     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
                     let mut residues = IntTerms {
                         packed: &mut packed,
@@ -355,7 +354,7 @@ impl Merged {
                 );
                 return Err(fault(FaultKind::Unsupported, "S5", message));
             }
-            let mut value = tensor.value(element, InstId(u32::MAX));
+            let mut value = tensor.value(element, &mut cta.store, InstId(u32::MAX));
             for (store, sum) in &location.sums {
                 let known = known.entry(*store).or_default();
                 let by = imported(&mut cta.store, &outcome.stores[*store], *sum, known);
@@ -372,9 +371,17 @@ impl Merged {
                 &mut IntTerms { packed, store, ranges, pc: InstId(0) },
                 &mut Masks::default(),
             );
-            let value = value
-                .map_err(|(kind, rule, what, _)| fault(kind, rule, format!("the output {place} {what}")))?;
-            combined.insert((param, element), value);
+            match value {
+                Ok(value) => {
+                    combined.insert((param, element), value);
+                }
+                Err(wrong) if launch.is_followed && wrong.0 != FaultKind::TypeMismatch => {
+                    outcome.lost.push(launch.lost((param, element), wrong));
+                }
+                Err((kind, rule, what, _)) => {
+                    return Err(fault(kind, rule, format!("the output {place} {what}")));
+                }
+            }
         }
         let own = outcome.stores.len();
         for output in &mut outcome.outputs {
@@ -423,11 +430,6 @@ impl Surely for SurelyOfAll<'_> {
 
 /// The widest atomic operation, in bytes.
 const WIDEST: u64 = 8;
-
-/// Whether the final contents of a tensor are compared.
-pub(super) fn is_output(tensor: &Tensor) -> bool {
-    tensor.param.is_some() && matches!(tensor.role, Role::Out | Role::InOut)
-}
 
 /// A contribution, imported as a value of another store.
 fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {

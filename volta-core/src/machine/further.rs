@@ -7,7 +7,7 @@
 
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};
-use super::footprint::is_output;
+
 use super::grid::{element_value, output_fault, output_value, sites_of, written_elements};
 use super::int_terms::IntTerms;
 use super::memory::PAGE;
@@ -112,7 +112,11 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
     let (pages, ..) = memory.into_parts();
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
-        let Some(object) = launch.objects.of_tensor(*number).filter(|_| is_output(tensor)) else { continue };
+        let Some(object) =
+            launch.objects.of_tensor(*number).filter(|_| !launch.is_followed && launch.is_left(tensor))
+        else {
+            continue;
+        };
         if survey.looks_at(object) {
             continue;
         }

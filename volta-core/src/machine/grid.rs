@@ -2,6 +2,7 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -10,9 +11,10 @@ use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Outputs, Tensor};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
 use super::endless::Endless;
-use super::footprint::{Merged, is_output};
+use super::footprint::Merged;
 use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
+use super::left::{Left, Lost};
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
@@ -27,7 +29,7 @@ use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::case::{Element, Options, Param, Rules, Side, Which};
+use crate::case::{Element, KernelLaunch, Options, Param, Role, Rules, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::program::{InstId, Program, WORKSPACE};
@@ -77,6 +79,10 @@ pub struct Execution {
     pub outputs: Vec<Output>,
     /// Written elements with unknown values, by parameter and element (rule S2).
     pub unevaluated: Vec<(usize, u64)>,
+    /// Elements that this step leaves without a value, if another one follows, by parameter and element.
+    pub lost: Vec<Lost>,
+    /// What counts against the limit of instructions, with that of the steps before.
+    pub taken: u64,
     /// The number of threads of a CTA.
     pub threads: u64,
     /// The number of CTAs that ran, and of those in the grid.
@@ -139,28 +145,55 @@ impl Outputs {
     }
 }
 
-/// Runs a kernel, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
+/// A launch to run.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// The side.
+    pub which: Which,
+    /// Its number among the steps of the side.
+    pub step: usize,
+    /// Whether another step follows, which may read all that this one writes.
+    pub is_followed: bool,
+    /// What the steps before it left, if there are any.
+    pub before: Option<Arc<Left>>,
+    /// The kernel, as resolved code.
+    pub program: &'a Program,
+    /// The kernel, and how it is launched.
+    pub kernel: &'a KernelLaunch,
+    /// The case's parameters.
+    pub params: &'a [Param],
+    /// Rules and limits.
+    pub options: &'a Options,
+    /// The use of its outputs.
+    pub outputs: Outputs,
+}
+
+impl<'a> Job<'a> {
+    /// The only launch of a side, whose outputs are compared.
+    pub fn only(
+        which: Which,
+        (program, kernel): (&'a Program, &'a KernelLaunch),
+        params: &'a [Param],
+        options: &'a Options,
+    ) -> Job<'a> {
+        let outputs = Outputs::Compared;
+        Job { which, step: 0, is_followed: false, before: None, program, kernel, params, options, outputs }
+    }
+}
+
+/// Runs a launch, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
 ///
 /// # Errors
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
-pub fn run(
-    which: Which,
-    program: &Program,
-    side: &Side,
-    params: &[Param],
-    options: &Options,
-    recognition: Recognition,
-    outputs: Outputs,
-) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let Guarded { program, assumptions: guarded } =
-        opaque::guarded(which, program, side, params, options.rules.strict_alignment);
-    let mut launch = match Launch::bind(which, &program, side, params, options, recognition) {
+pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+    let Guarded { program, assumptions: guarded } = opaque::guarded(job);
+    let launch = match Launch::bind(job, &program, recognition) {
         Ok(launch) => launch,
-        Err(error) => return (Err(error.into()), BTreeSet::new()),
+        Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
     };
-    launch.outputs = outputs;
+    let options = job.options;
     let mut relied = Relied::new(&launch, &options.rules);
-    let outcome = run_launch(&launch, options, &mut relied);
+    let outcome = run_launch(&launch, options, &mut relied).map_err(|error| error.at_step(job.step));
     let mut assumptions = BTreeSet::new();
     if let Ok(_) | Err(RunError::Fault(..)) = outcome {
         assumptions = relied.assumptions(&launch);
@@ -178,11 +211,12 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             launch.clusters.len() * u64::from(launch.ranks()),
             launch.grid.iter().map(|n| u64::from(*n)).product(),
         ),
+        held: launch.before.as_ref().map_or(Held::default(), |before| before.did.held),
         ..Execution::default()
     };
     let mut merged = Merged::default();
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
-    let (mut next, mut taken) = (0, 0);
+    let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
     while next < launch.clusters.len() {
         let (first, window) = (next, launch.clusters.window(next, count));
         next += count;
@@ -229,11 +263,31 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
     }
     merged.combine(launch, options, &mut outcome)?;
     outcome.held.accesses = 0;
-    outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+    outcome.taken = taken;
+    let place = |output: &Output| (output.param, output.element);
+    outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
+    outcome.lost.dedup_by_key(|lost| (lost.param, lost.element));
+    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(|lost| (lost.param, lost.element)).collect();
+    outcome.outputs.retain(|output| !lost.contains(&place(output)));
+    outcome.outputs.sort_unstable_by_key(place);
     Ok(outcome)
 }
 
 impl RunError {
+    /// The error, with its faults in this step of a side.
+    fn at_step(mut self, step: usize) -> RunError {
+        match &mut self {
+            RunError::Fault(first, also) => {
+                first.step = step;
+                also.iter_mut().for_each(|fault| fault.step = step);
+            }
+            RunError::Possible(possible) => possible.fault.step = step,
+            RunError::Bind(error) => error.step = step,
+            RunError::Exhausted(_) | RunError::Defect(_) | RunError::Endless(_) => {}
+        }
+        self
+    }
+
     /// Whether a value is used as another type, for example an encoding as a number.
     pub fn is_type_mismatch(&self) -> bool {
         matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::TypeMismatch)
@@ -289,6 +343,7 @@ pub(super) struct Ran {
     pub(super) perhaps: Vec<Accessed>,
     outputs: Vec<(usize, u64, OutputValue)>,
     unevaluated: Vec<(usize, u64)>,
+    lost: Vec<Lost>,
     /// Variables that it wrote and that the case does not give.
     written_variables: BTreeSet<u32>,
     counts: Counts,
@@ -328,7 +383,8 @@ impl Execution {
         self.term_bytes += store.bytes();
     }
 
-    pub(super) fn add_store(&mut self, mut store: Store) {
+    /// Adds a store of terms.
+    pub fn add_store(&mut self, mut store: Store) {
         self.count_terms(&store);
         store.close();
         self.held.terms += store.bytes() + size_of::<Store>() as u64;
@@ -344,6 +400,8 @@ impl Execution {
         self.at_known_points |= ran.counts.at_known_points;
         self.held.state += size_of_val(ran.unevaluated.as_slice()) as u64;
         self.unevaluated.extend(ran.unevaluated);
+        self.held.state += size_of_val(ran.lost.as_slice()) as u64;
+        self.lost.extend(ran.lost);
         ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
         if ran.outputs.is_empty() {
             self.count_terms(&ran.store);
@@ -420,12 +478,13 @@ fn attempt<'l>(
     let (pages, contributions, perhaps) = memory.into_parts();
     let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut lost = Vec::new();
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
         if tensor.param.is_none() && content.is_written() && tensor.name != WORKSPACE {
             written_variables.insert(*number);
         }
-        if !is_output(tensor) {
+        if !launch.is_left(tensor) {
             continue;
         }
         for (at, first) in written_elements(tensor, *page, content) {
@@ -439,6 +498,10 @@ fn attempt<'l>(
                 }
                 Ok(value) => {
                     outputs.push((param, at.element, value));
+                    continue;
+                }
+                Err(wrong) if launch.is_followed && wrong.0 != FaultKind::TypeMismatch => {
+                    lost.push(launch.lost((param, at.element), wrong));
                     continue;
                 }
                 Err(wrong) if launch.outputs.leaves_out(&wrong) => {
@@ -488,6 +551,7 @@ fn attempt<'l>(
         perhaps,
         outputs,
         unevaluated,
+        lost,
         written_variables,
         counts,
         exact: mode == Mode::VectorClocks,
@@ -503,8 +567,11 @@ pub(super) fn output_fault(
     sites: Vec<Site>,
 ) -> Fault {
     let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
-    let message = format!("the output {place} {what}");
-    let help = undefined_help(kind).map(str::to_owned);
+    let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
+    let message = if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
+    let typed = (kind == FaultKind::TypeMismatch && launch.is_followed)
+        .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
+    let help = typed.or(undefined_help(kind).map(str::to_owned));
     Fault::new(launch.which, kind, rule, message, sites, help)
 }
 
@@ -727,10 +794,29 @@ pub fn initial_value(
     rules: &Rules,
 ) -> Option<OutputValue> {
     let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
-    let value = tensor.value(element, InstId(u32::MAX));
+    let value = tensor.value(element, store, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
     output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
+}
+
+/// The contents of an element of a tensor after some steps.
+///
+/// # Errors
+/// Why it has none, if a step wrote it.
+pub fn contents(
+    which: Which,
+    (params, at): (&[Param], usize),
+    element: u64,
+    left: Option<&Left>,
+    (store, rules): (&mut Store, &Rules),
+) -> Result<OutputValue, Option<Lost>> {
+    if let Some(left) = left.filter(|left| left.touches(at))
+        && let Some(value) = left.output((at, element), store)
+    {
+        return value.map_err(Some);
+    }
+    initial_value(which, &params[at], at, element, store, rules).ok_or(None)
 }
 
 /// The number that bits represent in a type, as a term.

@@ -190,7 +190,7 @@ pub(super) fn initial_cell(
                 let start = element * u64::from(tensor.element.bytes());
                 initial_cell(tensor, (start + byte) / 4, (packed, store), reader)
             }
-            _ => cell_of_fields(tensor, first, packed, reader),
+            _ => cell_of_fields(tensor, first, (packed, store), reader),
         };
     }
     if let Initial::Bytes(bytes) = &tensor.initial {
@@ -201,47 +201,53 @@ pub(super) fn initial_cell(
         return Cell::bits(u32::from_le_bytes(word));
     }
     let bytes = tensor.element.bytes();
-    let value = |element: u64| {
+    let value = |element: u64, store: &mut Store| {
         if element < tensor.elements {
-            tensor.value(element, reader)
+            tensor.value(element, store, reader)
         } else {
             Value::Undefined(Origin::Unwritten(reader))
         }
     };
     match bytes {
         // Whoever reads it first is told, not whoever first touched its page.
-        4 => match value(cell) {
+        4 => match value(cell, store) {
             Value::Undefined(Origin::Unwritten(_)) => Cell::UNWRITTEN,
             value @ (Value::Bits(_) | Value::Sym(_) | Value::Undefined(_)) => Cell::of(value),
         },
         8 => {
-            let whole = packed.split(value(cell / 2), 8);
+            let whole = packed.split(value(cell / 2, store), 8);
             match int_terms::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {
                 Ok([PackedPart { value: half @ (Value::Bits(_) | Value::Sym(_)), .. }]) => Cell::of(*half),
                 _ => Cell::UNWRITTEN,
             }
         }
         2 => {
-            let halves = [value(2 * cell), value(2 * cell + 1)];
+            let halves = [value(2 * cell, store), value(2 * cell + 1, store)];
             Cell::from_pieces(&halves.map(|value| PackedPart { value, bytes: 2 }), packed)
         }
         narrow => {
             let count = u64::from(4 / narrow);
-            let pieces: PackedParts =
-                (0..count).map(|at| PackedPart { value: value(cell * count + at), bytes: narrow }).collect();
+            let pieces: PackedParts = (0..count)
+                .map(|at| PackedPart { value: value(cell * count + at, store), bytes: narrow })
+                .collect();
             Cell::from_pieces(&pieces, packed)
         }
     }
 }
 
 /// What 4 bytes of structs hold where fields are narrow.
-fn cell_of_fields(tensor: &Tensor, first: u64, packed: &mut PackedValues, reader: InstId) -> Cell {
+fn cell_of_fields(
+    tensor: &Tensor,
+    first: u64,
+    (packed, store): (&mut PackedValues, &mut Store),
+    reader: InstId,
+) -> Cell {
     let mut pieces = PackedParts::new();
     let mut at = first;
     while at < first + 4 {
         let piece = match tensor.element_at(at) {
             Some(ElementAt { tensor, element, .. }) => {
-                PackedPart { value: tensor.value(element, reader), bytes: tensor.element.bytes() }
+                PackedPart { value: tensor.value(element, store, reader), bytes: tensor.element.bytes() }
             }
             None => PackedPart { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 1 },
         };

@@ -34,6 +34,7 @@ mod guard;
 mod history;
 mod indexed;
 mod int_terms;
+mod left;
 mod lockstep;
 mod masks;
 mod mbarrier;
@@ -68,7 +69,10 @@ pub use bind::{BindError, Outputs, signature};
 pub use endless::{Endless, Repeats};
 pub(crate) use fits::most_dynamic_shared;
 pub use globals::{has_variable, names_variable};
-pub use grid::{Execution, Output, OutputValue, RunError, initial_value, integer_constant, run};
+pub use grid::{
+    Execution, Job, Output, OutputValue, RunError, contents, initial_value, integer_constant, run,
+};
+pub use left::{Left, Lost};
 pub use place::place_in;
 pub use points::{KnownFloats, Recognition};
 pub use possible::Possible;

@@ -10,11 +10,13 @@ const MOST_CALLS: usize = 64;
 /// Position of an instruction in the program's PTX text, and in the CUDA source.
 pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {
     let inst = program.insts.get(inst.index())?;
-    Some(place(program, text, &LineTable::new(text), inst))
+    Some(place(program, text, &LineTable::new(text), inst, 0))
 }
 
 /// Position of an instruction in the PTX text, and in the CUDA source.
-pub(super) fn place(program: &Program, text: &str, lines: &LineTable, inst: &Inst) -> Place {
+///
+/// `step` is the number of the program's launch among the steps of its side.
+pub(super) fn place(program: &Program, text: &str, lines: &LineTable, inst: &Inst, step: usize) -> Place {
     let position = lines.position(text, inst.span.start);
     let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
     let first = raw.lines().next().unwrap_or("");
@@ -29,6 +31,7 @@ pub(super) fn place(program: &Program, text: &str, lines: &LineTable, inst: &Ins
         Some(CudaPlace { file: file.clone(), line: *line, column: *column, inlined_at: call.map(Box::new) })
     });
     Place {
+        step,
         line: position.line,
         column: position.column,
         length: first.trim_end().chars().count() as u32,

@@ -10,6 +10,18 @@ use super::node::{Store, View};
 pub type Imported = FxHashMap<TermId, TermId>;
 
 impl Store {
+    /// Copies `term` of a store that an earlier step of the same side left, by its number among these.
+    pub fn import_left(&mut self, number: usize, from: &Store, term: TermId) -> TermId {
+        self.approximates = match (self.approximates, from.approximates) {
+            (Some(own), Some(other)) => Some(own.or(other)),
+            (own, other) => own.or(other),
+        };
+        let mut known = self.left.remove(&number).unwrap_or_default();
+        let copy = self.import(from, term, &mut known);
+        self.left.insert(number, known);
+        copy
+    }
+
     /// Copies `term` of the store `from` and returns the copy. Inputs are the same in all stores of a launch; terms
     /// already copied are in `known`, which belongs to this pair of stores.
     pub fn import(&mut self, from: &Store, term: TermId, known: &mut Imported) -> TermId {

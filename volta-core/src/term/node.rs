@@ -5,6 +5,7 @@
 
 use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
+use super::import::Imported;
 use super::info::TermOp;
 use super::template::Explainer;
 use crate::base::affine::Affine;
@@ -236,6 +237,13 @@ pub struct Nearness {
     pub or_below: Option<i32>,
 }
 
+impl Nearness {
+    /// The error of one of two approximations.
+    pub fn or(self, other: Nearness) -> Nearness {
+        Nearness { ulps: self.ulps.max(other.ulps), or_below: self.or_below.max(other.or_below) }
+    }
+}
+
 /// The terms of one execution of a CTA.
 #[derive(Debug, Default)]
 pub struct Store {
@@ -261,6 +269,8 @@ pub struct Store {
     pub(super) inner_constants: FxHashSet<ConstantId>,
     /// How far numbers computed from constants may be from the function of them that they approximate.
     pub(super) approximates: Option<Nearness>,
+    /// What was copied from the stores of earlier steps of the side, by their numbers.
+    pub(super) left: rustc_hash::FxHashMap<usize, Imported>,
     /// Recognizes library functions that were compiled into the kernel.
     pub(super) explainer: Option<Box<Explainer>>,
 }
@@ -287,6 +297,13 @@ impl Store {
         self.approximates
     }
 
+    /// Notes which step of a side has computed what no earlier step did.
+    pub fn set_step(&mut self, step: usize) {
+        for (_, site) in self.sites.iter_mut().filter(|(_, site)| site.in_step().0.is_none()) {
+            *site = site.of_step(step);
+        }
+    }
+
     /// Sets which inputs hold integers; all others hold reals.
     pub fn set_integers(&mut self, integers: Vec<Option<Integers>>) {
         self.integers = integers;
@@ -305,6 +322,7 @@ impl Store {
     /// Drops the index of computed operations: those appended from now on are new nodes.
     pub fn close(&mut self) {
         self.shared = Shared::default();
+        self.left = rustc_hash::FxHashMap::default();
         self.inner_constants = self.constants_of_functions();
         self.explainer = self.explainer.take().filter(|explainer| explainer.keeps());
     }
@@ -323,7 +341,9 @@ impl Store {
     pub fn bytes(&self) -> u64 {
         let motions = self.motions.len() * size_of::<Motion>();
         let explainer = self.explainer.as_ref().map_or(0, |explainer| explainer.bytes() as usize);
-        let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes() + explainer;
+        let left: usize = self.left.values().map(|known| 32 * known.len()).sum();
+        let words =
+            self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes() + explainer + left;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
     }

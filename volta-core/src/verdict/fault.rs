@@ -47,6 +47,9 @@ pub struct CudaPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
+    /// The step of the side that has this PTX, from 0.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub step: usize,
     /// Line in the PTX, from 1.
     pub line: u32,
     /// Column, from 1.
@@ -84,6 +87,9 @@ pub struct Fault {
     /// The kernel.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub side: Which,
+    /// The step of this side, from 0.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub step: usize,
     /// The kind of fault.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub kind: FaultKind,
@@ -103,7 +109,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault without timeline and phases.
+    /// A fault of the first step, without timeline and phases.
     pub fn new(
         side: Which,
         kind: FaultKind,
@@ -112,7 +118,7 @@ impl Fault {
         sites: Vec<Site>,
         help: Option<String>,
     ) -> Fault {
-        Fault { side, kind, rule, message, sites, timeline: None, phases: Vec::new(), help }
+        Fault { side, step: 0, kind, rule, message, sites, timeline: None, phases: Vec::new(), help }
     }
 }
 

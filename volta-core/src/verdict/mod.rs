@@ -207,6 +207,9 @@ pub struct InputError {
     /// The kernel, if the error is about one of them.
     #[cfg_attr(feature = "serde", serde(with = "stored::optional_word"))]
     pub side: Option<Which>,
+    /// The step of that side, from 0.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub step: usize,
     /// One sentence: lowercase, no period.
     pub message: String,
     /// The place in the PTX, if the PTX is wrong.
@@ -220,7 +223,7 @@ pub struct InputError {
 impl InputError {
     /// An error about the case as a whole.
     pub fn new(kind: InputProblem, message: impl Into<String>) -> InputError {
-        InputError { kind, side: None, message: message.into(), place: None, part: None, help: None }
+        InputError { kind, side: None, step: 0, message: message.into(), place: None, part: None, help: None }
     }
 }
 

@@ -221,7 +221,7 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
         about: volta_case::About::default(),
         params: Vec::new(),
         reference: None,
-        opt: own.clone(),
+        opt: own.clone().into(),
         expect: volta_case::Expectation::default(),
         options: volta_case::Options::default(),
         recheck: 0,

@@ -116,12 +116,12 @@ fn cost_of(traffic: Traffic, pattern: &AccessPattern) -> String {
 }
 
 fn line(case: &Case, texts: &Texts, side: Which, (place, copies): (&Place, usize), what: &str) -> String {
-    let kernel = case.side(side);
-    let at = locate(&case.home, kernel, texts.of(side), place);
+    let (kernel, ptx) = (case.kernel(side, place.step), texts.of(case, side, place.step));
+    let at = locate(&case.home, kernel, ptx, place);
     let shown = at.map_or(format!("PTX line {}", place.line), |at| {
         format!("{}:{}", crate::beside::slashed(&at.path), at.line)
     });
-    let source = excerpt(&case.home, kernel, texts.of(side), place);
+    let source = excerpt(&case.home, kernel, ptx, place);
     let text = source.as_ref().map_or(place.text.as_str(), Excerpt::line);
     let copies = match copies {
         1 => String::new(),

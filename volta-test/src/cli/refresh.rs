@@ -52,8 +52,7 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
                 continue;
             }
         };
-        for kernel in case.reference.iter().chain([&case.opt]).filter(|kernel| kernel.source.ends_with(".cu"))
-        {
+        for (_, _, kernel) in case.kernels().filter(|(_, _, kernel)| kernel.source.ends_with(".cu")) {
             match locate(&case, kernel) {
                 Ok(source) => {
                     let target = kernel.target.clone();

@@ -137,7 +137,7 @@ fn files_of(selected: &Selected) -> Files {
 /// The sources of a case, the files that they include, and the checked-in PTX; only files that the case may read.
 fn sources_of(folder: &Folder, case: &Case) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    for (_, kernel) in case.sides() {
+    for (_, _, kernel) in case.kernels() {
         let source = normalized(&folder.dir.join(&kernel.source));
         if !source.starts_with(&folder.root) {
             continue;

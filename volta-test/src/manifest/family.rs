@@ -324,7 +324,10 @@ block = [32, "min(n, 4)"]
         let case = member(FAMILY, "n=97,dtype=f16").expect("the member is right");
         assert_eq!(case.description.as_deref(), Some("{n} is 97"));
         assert_eq!(case.opt.shown(), "k.cu::k<f16,194>");
-        assert_eq!((case.opt.launch.grid, case.opt.launch.block), ([4, 1, 1], [32, 4, 1]));
+        assert_eq!(
+            (case.opt.kernel(0).launch.grid, case.opt.kernel(0).launch.block),
+            ([4, 1, 1], [32, 4, 1])
+        );
         let [x, s, _] = &case.params[..] else { panic!("three parameters") };
         assert!(
             matches!(&x.kind, ParamKind::Tensor { opt: Element::Float(_), shape, .. } if shape == &[2, 194])

@@ -9,16 +9,20 @@ use volta_core::verdict::CasePart;
 
 use super::document;
 
-/// The span of a part, in the section of the kernel of `side` if the part belongs to a kernel. The span of a missing
+/// The span of a part, in the section of the kernel of a side and its step if the part belongs to a kernel. The span of a missing
 /// key is that of the section in which it would be.
-pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<usize>> {
+pub fn locate(text: &str, side: Option<(Which, usize)>, part: &CasePart) -> Option<Range<usize>> {
     let top = &document::parse(text).ok()?;
     let kernel = || {
         let own = match side {
-            Some(Which::Reference) => "reference",
-            Some(Which::Opt) | None => "opt",
+            Some((Which::Reference, _)) => "reference",
+            Some((Which::Opt, _)) | None => "opt",
         };
-        entry(top, own).or_else(|| entry(top, "kernel"))
+        let (header, whole) = entry(top, own).or_else(|| entry(top, "kernel"))?;
+        // One of several steps stands in a list.
+        let steps = whole.get_ref().as_table().and_then(|table| entry(table, "launch"));
+        let step = side.and_then(|(_, step)| steps?.1.get_ref().as_array()?.get(step));
+        Some(step.map_or((header, whole), |step| (step.span(), step)))
     };
     let value_of = |table: &'_ Spanned<DeValue<'_>>, key: &str| -> Option<Range<usize>> {
         Some(entry(table.get_ref().as_table()?, key)?.1.span())
@@ -61,7 +65,7 @@ mod tests {
     #[test]
     fn parts_are_found_where_they_stand() {
         let text = "[params]\nx = {}\nn = {}\n[reference]\nblock = 32\n[opt]\nargs = [\"n\", \"x\"]\n";
-        let at = |side, part: CasePart| locate(text, Some(side), &part).map(|span| &text[span]);
+        let at = |side, part: CasePart| locate(text, Some((side, 0)), &part).map(|span| &text[span]);
         let key = |key: &str| CasePart::Key(key.into());
         assert_eq!(at(Which::Reference, key("block")), Some("32"));
         assert_eq!(at(Which::Opt, key("block")), Some("opt"), "where it would stand");

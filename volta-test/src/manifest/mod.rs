@@ -9,6 +9,7 @@ mod family;
 mod guesses;
 mod locate;
 mod reader;
+mod side;
 mod structs;
 
 use std::ops::Range;
@@ -16,24 +17,23 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, KERNEL, NamedContents, Options, PARAM,
-    Section, TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, source_problem, spellings,
-    split_source,
+    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section, TYPE,
+    TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
 };
 use volta_core::case::{
     Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,
     bits_of,
 };
 
-use args::Known;
 pub use locate::locate;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
+use side::Names;
 
 use volta_core::number::Extended;
 use volta_core::verdict::CasePart;
 
-use crate::case::{Case, Contains, Expectation, Home, Kernel};
+use crate::case::{Case, Contains, Expectation, Home};
 use crate::files;
 use crate::limits;
 
@@ -173,13 +173,13 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
     let names_are_good = problems.is_empty();
     let mut case = read_case(&name, home, top, &problems);
     case.iter_mut().for_each(|case| case.guesses = guesses::marked(text, &document));
-    for (side, kernel) in case.iter().flat_map(Case::sides).filter(|_| names_are_good) {
+    for (side, step, kernel) in case.iter().flat_map(Case::kernels).filter(|_| names_are_good) {
         let file = &kernel.source;
         if !sources.iter().any(|(name, _)| name == file) {
             let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
             let Wrong { message, help } =
                 Wrong::unknown(format!("there is no source `{file}`"), file, &names);
-            let span = locate(text, Some(side), &CasePart::Key("source".into())).unwrap_or(0..0);
+            let span = locate(text, Some((side, step)), &CasePart::Key("source".into())).unwrap_or(0..0);
             problems.add(span, message, help);
         }
     }
@@ -240,9 +240,8 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
     }
     let maps =
         top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
-    let kernel_keys = || KERNEL.iter().chain(Kernel::keys());
-    let side =
-        |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, &maps, problems));
+    let known = Names { params: &names, maps: &maps, problems };
+    let side = |key| known.side(&top, key);
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| top.get(key).is_some();
     if has("kernel") && (has("opt") || has("reference")) {
@@ -608,41 +607,6 @@ fn read_maps(table: &Table<'_>, names: &[&str], problems: &Problems) -> Vec<(Str
         maps.push((name.to_owned(), map));
     }
     maps
-}
-
-fn read_kernel(
-    table: Table<'_>,
-    names: &[&str],
-    maps: &[(String, TensorMap)],
-    problems: &Problems,
-) -> Option<Kernel> {
-    let source = table.string("source");
-    if source.is_none() && table.get("source").is_none() {
-        let help = Some("source = \"kernel.cu\", or \"kernel.cu::name\" when it has several kernels".into());
-        problems.add_missing(table.span.clone(), "a kernel needs a source", help);
-    }
-    if let Some(source) = &source {
-        let (file, _) = split_source(source);
-        let span = table.get("source").map_or(table.span.clone(), |value| value.span());
-        if let Some(message) = source_problem(file) {
-            problems.add(span, message, None);
-        }
-    }
-    let mut kernel = Kernel::new(source.as_deref().unwrap_or_default());
-    if table.get("block").is_none() {
-        let help = Some("block = 128, or [16, 16]".into());
-        problems.add_missing(table.span.clone(), "a kernel needs a block", help);
-    }
-    table.section(&mut kernel);
-    for (key, sizes) in [("block", kernel.launch.block), ("grid", kernel.launch.grid)] {
-        if let (Some(value), true) = (table.get(key), sizes.contains(&0)) {
-            let message = format!("`{key}` must be a whole number from 1, or a list of one to three of them");
-            problems.add_senseless(value.span(), message, None);
-        }
-    }
-    kernel.args = Known { names, maps, problems }.arguments(&table);
-    table.finish();
-    source.map(|_| kernel)
 }
 
 /// Checks the version of the format; of a case in another version, nothing else is read.

@@ -211,6 +211,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The span of the value of a key, or of the table where it is not given.
+    pub(super) fn value_span(&self, key: &str) -> Range<usize> {
+        self.get(key).map_or_else(|| self.span.clone(), |value| value.span())
+    }
+
     /// A text.
     pub(super) fn string(&self, key: &str) -> Option<String> {
         self.read(key, "a text", |value| value.get_ref().as_str().map(str::to_owned))
@@ -292,8 +297,8 @@ impl<'a> Table<'a> {
 }
 
 /// Advice on what a case cannot say.
-const LAUNCHES: &str = "a side is one launch of one kernel: fuse the launches into a kernel, or write a case for each \
-                        (docs/limits.md)";
+const LAUNCHES: &str = "several launches are written one after the other, each in a table `[[reference.launch]]` or \
+                        `[[opt.launch]]`";
 const FORMULA: &str = "outputs are compared with those of a kernel, not with a formula: write it as a plain kernel, and \
                        name that under [reference] (docs/limits.md)";
 const BITS: &str =
@@ -301,10 +306,7 @@ const BITS: &str =
 
 /// Keys by which somebody wants to say it.
 const UNSAYABLE: [(&str, &[&str]); 3] = [
-    (
-        LAUNCHES,
-        &["launches", "launch", "kernels", "steps", "passes", "sequence", "stages", "then", "pipeline"],
-    ),
+    (LAUNCHES, &["launches", "kernels", "steps", "passes", "sequence", "stages", "then", "pipeline"]),
     (FORMULA, &["formula", "expression", "expr", "equation", "computes", "expected", "output"]),
     (
         BITS,

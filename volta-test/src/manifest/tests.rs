@@ -64,12 +64,15 @@ fn everything_is_read() {
     let names: Vec<&str> = case.params.iter().map(|param| param.name.as_str()).collect();
     assert_eq!(names, ["z", "x", "m", "l", "t", "n", "alpha", "s"], "the order is the text's");
     let reference = case.reference.expect("a pair has a reference");
-    assert_eq!((reference.source.as_str(), reference.name.as_deref()), ("../k.cu", Some("naive<float>")));
-    assert_eq!((reference.launch.block, reference.launch.grid), ([128, 1, 1], [1, 1, 1]));
-    assert_eq!(reference.args.map(|args| args.len()), Some(4));
-    assert_eq!(reference.launch.ctas, Some(vec![0, 2]));
     assert_eq!(
-        (case.opt.launch.block, case.opt.launch.grid, case.opt.launch.shared),
+        (reference.kernel(0).source.as_str(), reference.kernel(0).name.as_deref()),
+        ("../k.cu", Some("naive<float>"))
+    );
+    assert_eq!((reference.kernel(0).launch.block, reference.kernel(0).launch.grid), ([128, 1, 1], [1, 1, 1]));
+    assert_eq!(reference.kernel(0).args.as_ref().map(|args| args.len()), Some(4));
+    assert_eq!(reference.kernel(0).launch.ctas, Some(vec![0, 2]));
+    assert_eq!(
+        (case.opt.kernel(0).launch.block, case.opt.kernel(0).launch.grid, case.opt.kernel(0).launch.shared),
         ([16, 16, 1], [2, 1, 1], 1024)
     );
     assert_eq!(case.expect.lines, Some([12, 20].into()));
@@ -210,7 +213,7 @@ fn what_is_no_toml_is_shown_at_its_place() {
 #[test]
 fn senseless_input_reaches_the_verifier_when_it_is_the_point() {
     let text = "expect = \"input-error\"\n[params]\n[kernel]\nsource = \"k.cu\"\nblock = 0\nargs = [\"x\"]\n";
-    assert_eq!(read(text).expect("the case may be wrong").opt.launch.block, [0, 1, 1]);
+    assert_eq!(read(text).expect("the case may be wrong").opt.kernel(0).launch.block, [0, 1, 1]);
     assert_eq!(problems(&text.replace("input-error", "race")).len(), 2);
     assert_eq!(problems(&text.replace("block", "blok")).len(), 2, "unreadable is unreadable");
 }
@@ -250,7 +253,11 @@ fn no_key_is_passed_over() {
     let sections: Vec<(&str, &[_], Vec<_>)> = vec![
         ("", &[], CASE.iter().chain(About::keys()).collect()),
         ("[params.x]", &tensor, PARAM.iter().collect()),
-        ("[kernel]", &[], KERNEL.iter().chain(Kernel::keys()).collect()),
+        (
+            "[kernel]",
+            &[],
+            volta_case::SIDE.iter().chain(volta_case::KERNEL).chain(crate::case::Kernel::keys()).collect(),
+        ),
         ("[expect]", &[], Expectation::keys()),
         ("[options]", &[], Options::keys()),
         ("[[contains]]", &[], Contains::keys()),
@@ -283,9 +290,10 @@ block = 32
 args = ["m", "x"]
 "#;
     let case = read(text).expect("the case is right");
-    let [Argument::Map { name, map }, Argument::Named(tensor)] = case.opt.args.as_deref().unwrap_or(&[])
+    let [Argument::Map { name, map }, Argument::Named(tensor)] =
+        case.opt.kernel(0).args.as_deref().unwrap_or(&[])
     else {
-        panic!("a map and a tensor: {:?}", case.opt.args)
+        panic!("a map and a tensor: {:?}", case.opt.kernel(0).args)
     };
     assert_eq!((name.as_str(), tensor.as_str(), map.of.as_str()), ("m", "x", "x"));
     assert_eq!((map.r#box.as_slice(), map.swizzle.span()), ([8, 64].as_slice(), 128));
@@ -316,7 +324,7 @@ args = [["x", ["n", { type = "f16", value = 0.5 }], { offset = 24 }], 7]
     let inner = Member::Argument(Argument::Struct(vec![named("n"), half]));
     let seven = Argument::Literal(number::parse("7").expect("a number"));
     let whole = Argument::Struct(vec![named("x"), inner, Member::Offset(24)]);
-    assert_eq!(case.opt.args, Some(vec![whole, seven]));
+    assert_eq!(case.opt.kernel(0).args, Some(vec![whole, seven]));
     let change = |from: &str, to: &str| problems(&text.replace(from, to));
     assert_eq!(change("[\"n\"", "[\"m\"").len(), 1);
     assert_eq!(

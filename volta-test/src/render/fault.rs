@@ -8,7 +8,7 @@ use super::source::{Excerpt, calls, excerpt};
 use super::wrap::wrapped;
 use super::{Paint, clean, clean_line, rules};
 use crate::attempt::{Fix, Point};
-use crate::case::{Case, Kernel};
+use crate::case::Case;
 use crate::prepare::{Ptx, Texts};
 
 /// How much is shown.
@@ -30,9 +30,9 @@ struct Numbered<'s> {
 }
 
 pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, paint: Paint) -> String {
-    let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-    let sites = numbered(case, kernel, ptx, &fault.sites, detail);
-    let mut group = Level::ERROR.primary_title(told(kernel, fault)).id(fault.rule).elements(snippets(&sites));
+    let ptx = texts.of(case, fault.side, fault.step);
+    let sites = numbered((case, texts), fault, detail);
+    let mut group = Level::ERROR.primary_title(told(case, fault)).id(fault.rule).elements(snippets(&sites));
     for line in remarks(&sites, ptx, detail) {
         group = group.element(Level::NOTE.message(line));
     }
@@ -49,10 +49,10 @@ pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, 
 /// The further findings in short form: what each is, and where.
 pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -> String {
     let one = |fault: &Fault| {
-        let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-        let sites = numbered(case, kernel, ptx, &fault.sites, Detail::Full);
+        let ptx = texts.of(case, fault.side, fault.step);
+        let sites = numbered((case, texts), fault, Detail::Full);
         let level = Level::ERROR.with_name(Some("also"));
-        let mut group = level.primary_title(told(kernel, fault)).id(fault.rule).elements(snippets(&sites));
+        let mut group = level.primary_title(told(case, fault)).id(fault.rule).elements(snippets(&sites));
         for line in remarks(&sites, ptx, Detail::Full) {
             group = group.element(Level::NOTE.message(line));
         }
@@ -61,13 +61,14 @@ pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -
     faults.iter().map(one).collect()
 }
 
-pub(super) fn title(kernel: &Kernel, fault: &Fault) -> String {
-    clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message))
+pub(super) fn title(case: &Case, fault: &Fault) -> String {
+    let kernel = case.side(fault.side).step_shown(fault.step);
+    clean(&format!("{} in {kernel}: {}", fault.kind, fault.message))
 }
 
 /// The title, wrapped to fit after `error[Y1]: `.
-fn told(kernel: &Kernel, fault: &Fault) -> String {
-    wrapped(&title(kernel, fault), TITLE, TITLE).replace(&format!("\n{}", " ".repeat(TITLE)), "\n")
+fn told(case: &Case, fault: &Fault) -> String {
+    wrapped(&title(case, fault), TITLE, TITLE).replace(&format!("\n{}", " ".repeat(TITLE)), "\n")
 }
 
 /// The last columns in which titles and notes may begin; the renderer indents lines itself.
@@ -79,14 +80,11 @@ pub(super) fn note(text: &str) -> String {
     wrapped(text, NOTE, NOTE).replace(&format!("\n{}", " ".repeat(NOTE)), "\n")
 }
 
-fn numbered<'s>(
-    case: &Case,
-    kernel: &Kernel,
-    ptx: Option<&Ptx>,
-    sites: &'s [Site],
-    detail: Detail,
-) -> Vec<Numbered<'s>> {
+fn numbered<'s>((case, texts): (&Case, &Texts), fault: &'s Fault, detail: Detail) -> Vec<Numbered<'s>> {
+    let (side, sites) = (fault.side, &fault.sites);
     let number = |(at, site): (usize, &'s Site)| {
+        let step = site.place.as_ref().map_or(fault.step, |place| place.step);
+        let (kernel, ptx) = (case.kernel(side, step), texts.of(case, side, step));
         let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
         let number = if sites.len() > 1 { format!("({}) ", at + 1) } else { String::new() };
         let excerpt = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
@@ -111,8 +109,9 @@ fn numbered<'s>(
 
 /// The line that describes a fix: the barrier, and its place.
 pub(crate) fn fix(case: &Case, texts: &Texts, side: Which, fix: &Fix) -> String {
-    let (kernel, ptx) = (case.side(side), texts.of(side));
     let at = |point: &Point| {
+        let step = point.place.step;
+        let (kernel, ptx) = (case.kernel(side, step), texts.of(case, side, step));
         let shown = excerpt(&case.home, kernel, ptx, &point.place);
         let place = match (&shown, &point.place.cuda) {
             (Some(shown), _) => format!("{}:{}", shown.path, shown.number()),

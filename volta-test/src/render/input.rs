@@ -12,11 +12,15 @@ use crate::prepare::{Texts, shown};
 
 pub(super) fn render(case: &Case, texts: &Texts, error: &InputError, paint: Paint) -> String {
     let side = error.side.unwrap_or(Which::Opt);
-    let (kernel, ptx) = (case.side(side), texts.of(side));
-    let about = error.side.map_or(String::new(), |_| format!("{}: ", kernel.shown()));
+    let (kernel, ptx) = (case.kernel(side, error.step), texts.of(case, side, error.step));
+    let about = error.side.map_or(String::new(), |_| format!("{}: ", case.side(side).step_shown(error.step)));
     let excerpt = match (&error.place, &error.part) {
         (Some(place), _) => source::excerpt(&case.home, kernel, ptx, place),
-        (None, Some(part)) => source::excerpt_of_case(&case.home, error.side, part),
+        (None, Some(part)) => source::excerpt_of_case(
+            &case.home,
+            error.side.map(|side| (side, case.side(side).once(error.step))),
+            part,
+        ),
         (None, None) => None,
     };
     let mut group = fault::group_at(fault::note(&clean(&format!("{about}{}", error.message))), excerpt);

@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use annotate_snippets::Renderer;
 use annotate_snippets::renderer::DecorStyle;
 use anstyle::{AnsiColor, Style};
-use volta_core::verdict::{Fault, Report, SideStats, Verdict};
+use volta_core::verdict::{Fault, Place, Report, SideStats, Verdict};
 
 use crate::beside::slashed;
 use crate::case::Case;
@@ -37,8 +37,10 @@ use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
 pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Vec<String>> {
-    let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-    let lines = |place| source::lines(&case.home, kernel, ptx, place);
+    let lines = |place: &Place| {
+        let (side, step) = (fault.side, place.step);
+        source::lines(&case.home, case.kernel(side, step), texts.of(case, side, step), place)
+    };
     fault.sites.iter().map(|site| site.place.as_ref().map(lines).unwrap_or_default()).collect()
 }
 
@@ -219,8 +221,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     };
     if let Verdict::Fault(found) = &report.verdict {
         text.push_str(&found.timeline.as_deref().map(timeline::text).unwrap_or_default());
-        let (kernel, ptx) = (case.side(found.side), run.texts.of(found.side));
-        text.push_str(&phases::text(case, kernel, ptx, &found.phases));
+        text.push_str(&phases::text(case, &run.texts, found));
     }
     if let (Verdict::Fault(found), Some(fix)) = (&report.verdict, &run.fix) {
         let line = fault::fix(case, &run.texts, found.side, fix);
@@ -261,7 +262,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
 pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Different(found) => Some(difference::headline(found)),
-        Verdict::Fault(found) => Some(fault::title(case.side(found.side), found)),
+        Verdict::Fault(found) => Some(fault::title(case, found)),
         Verdict::Unknown(found) => Some(clean(&found.reason)),
         Verdict::InputError(found) => Some(clean(&found.message)),
         Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean => None,

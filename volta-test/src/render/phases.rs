@@ -2,17 +2,19 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{Argument, ParamKind};
-use volta_core::verdict::{BarrierPhases, PhaseLine, Site};
+use volta_core::case::{Argument, ParamKind, Which};
+use volta_core::verdict::{Fault, PhaseLine, Site};
 
 use super::source::{calls, excerpt};
 use super::wrap::wrapped;
 use super::{clean, clean_line};
 use crate::case::{Case, Kernel};
-use crate::prepare::Ptx;
+use crate::prepare::{Ptx, Texts};
 
 /// A paragraph for each barrier.
-pub(super) fn text(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, barriers: &[BarrierPhases]) -> String {
+pub(super) fn text(case: &Case, texts: &Texts, fault: &Fault) -> String {
+    let (side, step, barriers) = (fault.side, fault.step, &fault.phases);
+    let (kernel, ptx) = (case.kernel(side, step), texts.of(case, side, step));
     let mut text = String::new();
     for barrier in barriers {
         let name = format!("phases of the barrier at {}", clean_line(&barrier.name));
@@ -28,7 +30,7 @@ pub(super) fn text(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, barriers: &[
         }
     }
     if barriers.iter().flat_map(|barrier| &barrier.phases).any(|phase| phase.bytes.0 != phase.bytes.1) {
-        for line in boxes(case, kernel) {
+        for line in boxes(case, side, kernel) {
             let _ = writeln!(text, "  {}", wrapped(&clean_line(&line), 2, 4));
         }
     }
@@ -36,13 +38,12 @@ pub(super) fn text(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, barriers: &[
 }
 
 /// The bytes of the boxes of each tensor map: a wrong box brings other bytes than a phase expects.
-fn boxes(case: &Case, kernel: &Kernel) -> Vec<String> {
+fn boxes(case: &Case, side: Which, kernel: &Kernel) -> Vec<String> {
     let line = |argument: &Argument| {
         let Argument::Map { name, map } = argument else { return None };
         let param = case.params.iter().find(|param| param.name == map.of)?;
         let ParamKind::Tensor { reference, opt, .. } = &param.kind else { return None };
-        let is_reference = case.reference.as_ref() == Some(kernel);
-        let element = if is_reference { reference } else { opt };
+        let element = if side == Which::Reference { reference } else { opt };
         let count =
             map.r#box.iter().try_fold(u64::from(element.bytes()), |all, extent| all.checked_mul(*extent))?;
         let extents: Vec<String> = map.r#box.iter().map(u64::to_string).collect();

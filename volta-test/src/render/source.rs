@@ -95,20 +95,20 @@ pub struct Location {
 }
 
 /// The excerpt of a part of a case in its `volta.toml`; `None` for a case that an attribute defines.
-pub fn excerpt_of_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Excerpt> {
+pub fn excerpt_of_case(home: &Home, side: Option<(Which, usize)>, part: &CasePart) -> Option<Excerpt> {
     let (text, span) = in_manifest(home, side, part)?;
     let path = slashed(&home.shown(&home.file));
     Some(Excerpt { text: super::in_place(&text), path, first_line: 1, span, is_ptx: false })
 }
 
 /// The location of a part of a case in its `volta.toml`.
-pub fn locate_in_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Location> {
+pub fn locate_in_case(home: &Home, side: Option<(Which, usize)>, part: &CasePart) -> Option<Location> {
     let (text, span) = in_manifest(home, side, part)?;
     let (line, column) = manifest::position(&text, &span);
     Some(Location { path: home.shown(&home.file), line: line as u32, column: column as u32 })
 }
 
-fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(String, Range<usize>)> {
+fn in_manifest(home: &Home, side: Option<(Which, usize)>, part: &CasePart) -> Option<(String, Range<usize>)> {
     let text = match &home.document {
         Some(text) => text.to_string(),
         None if home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) => {

@@ -41,8 +41,8 @@ fn case(name: &str) -> (Case, TempDir) {
         description: None,
         about: About::default(),
         params: vec![Param { name: "y".into(), kind, binding: Binding::Argument }],
-        reference: Some(Kernel::new("k.cu::naive")),
-        opt: Kernel::new("k.cu::k"),
+        reference: Some(Kernel::new("k.cu::naive").into()),
+        opt: Kernel::new("k.cu::k").into(),
         expect: Expectation::default(),
         options: Options::default(),
         recheck: 0,
@@ -87,7 +87,7 @@ fn report(verdict: Verdict) -> Report {
 
 fn ptx(made_by: MadeBy) -> Texts {
     let text = "a\nb\n\tst.shared.f32 [%r1], %f1;\n".into();
-    Texts { reference: None, opt: Some(Ptx { text, path: "k.sm_80.ptx".into(), made_by }) }
+    Texts::new([(Which::Opt, 0, Ptx { text, path: "k.sm_80.ptx".into(), made_by })])
 }
 
 fn told(case: &Case, verdict: Verdict) -> String {
@@ -108,6 +108,7 @@ fn race(cuda: Option<u32>) -> Fault {
         action: action.into(),
         thread: Some(Thread { cta: [0; 3], thread: [thread, 0, 0] }),
         place: Some(Place {
+            step: 0,
             line: 3,
             column: 2,
             length: 26,
@@ -116,6 +117,7 @@ fn race(cuda: Option<u32>) -> Fault {
         }),
     };
     Fault {
+        step: 0,
         side: Which::Opt,
         kind: FaultKind::Race,
         rule: "Y1",
@@ -216,6 +218,7 @@ fn what_is_no_claim_says_why() {
     assert_told("unknown", &told(&case, Verdict::Unknown(unknown)));
     let place = race(None).sites[0].place.clone();
     let error = InputError {
+        step: 0,
         kind: InputProblem::DoesNotFit,
         side: Some(Which::Opt),
         message: "no such kernel".into(),

@@ -68,7 +68,7 @@ fn came_to(case: &Case, texts: &Texts, progress: &Progress, paint: Paint) -> Str
 
 /// The place and source line of an instruction: the one that computes the value, or the last known one before it.
 fn line_of(case: &Case, texts: &Texts, side: Which, place: &Place) -> String {
-    let (kernel, ptx) = (case.side(side), texts.of(side));
+    let (kernel, ptx) = (case.kernel(side, place.step), texts.of(case, side, place.step));
     match (excerpt(&case.home, kernel, ptx, place), &place.cuda) {
         (Some(shown), cuda) => {
             let line = cuda.as_ref().map_or(place.line, |cuda| cuda.line);

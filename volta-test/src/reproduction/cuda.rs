@@ -37,8 +37,9 @@ pub fn cuda(
     let ready = ready(core)?;
     for (which, (name, side)) in [("reference", reference), ("optimized", &core.opt)].into_iter().enumerate()
     {
-        let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{}}};\n", quoted(&side.ptx));
-        let launch = Launch { core, side, which, ready: &ready[which], inputs: &inputs };
+        let launch = Launch::of(core, (which, side), &ready[which], &inputs)?;
+        let ptx = quoted(&launch.kernel.ptx);
+        let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{ptx}}};\n");
         text.push_str(&function(&launch, name, entries[which], output)?);
     }
     let kinds = values::elements(&core.params[output.0]);
@@ -248,7 +249,7 @@ fn function(
     let pointers =
         launch.ready.program.parameters.iter().map(|param| format!("parameters + {}", param.offset));
     let held = launch.element(output);
-    let side = &launch.side.launch;
+    let side = &launch.kernel.launch;
     let _ = write!(
         text,
         "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}});\n    uint64_t bits = 0;\n    \

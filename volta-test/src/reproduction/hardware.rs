@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use volta_core::case::{Binding, Case as CoreCase, Element, FieldPlace, Param, ParamKind, Role, Which};
+use volta_core::case::{
+    Binding, Case as CoreCase, Element, FieldPlace, Param, ParamKind, Role, Side, Step, Which,
+};
 use volta_core::verdict::{Difference, How, Verdict};
 use volta_interpreter::launch::{Inputs, Pointee, Ran, Ready, alone, byte_of, ready, witness_inputs};
 use volta_interpreter::random::Random;
@@ -75,7 +77,7 @@ impl Bundle {
         // Hardware runs all CTAs, whichever of them the verdict is about.
         let mut whole = core.clone();
         for side in whole.reference.iter_mut().chain([&mut whole.opt]) {
-            side.launch.ctas = None;
+            side.steps.iter_mut().filter_map(Step::launch_mut).for_each(|launch| launch.launch.ctas = None);
         }
         let core = &whole;
         let mut sides = match &core.reference {
@@ -103,7 +105,7 @@ impl Bundle {
         // What the interpreter could not run before is not tried again: that may have taken long.
         let mut failed = [None, None];
         for (what, inputs) in &all {
-            let launches = launches(core, &sides, inputs);
+            let launches = launches(core, &sides, inputs)?;
             let sides: Vec<Value> = launches
                 .iter()
                 .map(|launch| side_run(launch, &mut failed[launch.which], &mut blobs))
@@ -112,7 +114,7 @@ impl Bundle {
         }
         let file = format!("{number}.bin");
         self.write(&file, &blobs.bytes)?;
-        let kernels = launches(core, &sides, &all[0].1);
+        let kernels = launches(core, &sides, &all[0].1)?;
         let kernels: Vec<Value> =
             kernels.iter().map(|launch| self.kernel(launch)).collect::<Result<_, _>>()?;
         Ok(json!({
@@ -129,8 +131,8 @@ impl Bundle {
     /// A kernel: its code, and how it is launched.
     fn kernel(&self, launch: &Launch<'_>) -> Result<Value, String> {
         let program = &launch.ready.program;
-        let code = self.image(&launch.side.ptx, launch.target())?;
-        let held = &launch.side.launch;
+        let code = self.image(&launch.kernel.ptx, launch.target())?;
+        let held = &launch.kernel.launch;
         let parameters: Vec<[u64; 2]> =
             program.parameters.iter().map(|param| [param.offset, param.bytes]).collect();
         Ok(json!({
@@ -181,11 +183,15 @@ fn compiled_for(arch: &str, target: &str) -> Option<String> {
     (wanted <= own).then(|| format!("sm_{own}"))
 }
 
-fn launches<'c>(core: &'c CoreCase, sides: &'c [Ready<'c>], inputs: &'c Inputs) -> Vec<Launch<'c>> {
-    let kernels = core.reference.iter().chain([&core.opt]);
+fn launches<'c>(
+    core: &'c CoreCase,
+    sides: &'c [Ready<'c>],
+    inputs: &'c Inputs,
+) -> Result<Vec<Launch<'c>>, String> {
+    let held = core.reference.iter().chain([&core.opt]);
     let first = 2 - sides.len();
-    let both = kernels.zip(sides).enumerate();
-    both.map(|(at, (side, ready))| Launch { core, side, which: first + at, ready, inputs }).collect()
+    let both = held.zip(sides).enumerate();
+    both.map(|(at, (side, ready))| Launch::of(core, (first + at, side), ready, inputs)).collect()
 }
 
 /// Bytes of memory, each text once.
@@ -228,7 +234,7 @@ fn side_run(launch: &Launch<'_>, failed: &mut Option<String>, blobs: &mut Blobs)
             }
         });
     }
-    let ran = failed.clone().map_or_else(|| launch.ready.run(launch.inputs, 1), Err);
+    let ran = failed.clone().map_or_else(|| launch.whole.run(launch.inputs, 1), Err);
     *failed = ran.as_ref().err().cloned();
     let mut held = Vec::new();
     for area in &areas {
@@ -298,7 +304,8 @@ fn named(core: &CoreCase, difference: &Difference) -> Value {
 /// How far apart, relative to the largest number of an output, results may be that only round differently: some units
 /// of the narrowest format that a kernel computes in. This is no bound, but a threshold for a report.
 fn kernels_round(core: &CoreCase) -> f64 {
-    let texts = || core.reference.iter().chain([&core.opt]).map(|side| side.ptx.as_str());
+    let sides = || core.reference.iter().chain([&core.opt]);
+    let texts = || sides().flat_map(Side::launches).map(|(_, launch)| launch.ptx.as_str());
     let has = |word: &str| texts().any(|text| text.contains(word));
     let steps = [
         (".f64", -45),

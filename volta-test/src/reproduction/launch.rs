@@ -1,8 +1,8 @@
 //! What a launch on a GPU needs: memory with its contents, and what the driver calls things.
 
-use volta_core::case::{Case as CoreCase, Element, Param, ParamKind, Side};
+use volta_core::case::{Case as CoreCase, Element, KernelLaunch, Param, ParamKind, Side};
 use volta_core::number::format::Format;
-use volta_interpreter::launch::{Inputs, Parameters, Pointee, Ready, byte_of, bytes_of};
+use volta_interpreter::launch::{Inputs, Parameters, Pointee, Ready, ReadyLaunch, byte_of, bytes_of};
 use volta_interpreter::tensor_map::TensorMap;
 use volta_interpreter::values;
 
@@ -14,11 +14,30 @@ const MAX_ELEMENTS: u64 = 1 << 22;
 /// A side on some inputs.
 pub(super) struct Launch<'c> {
     pub(super) core: &'c CoreCase,
-    pub(super) side: &'c Side,
+    pub(super) kernel: &'c KernelLaunch,
     /// 0 for the reference, 1 for the optimized kernel.
     pub(super) which: usize,
-    pub(super) ready: &'c Ready<'c>,
+    pub(super) ready: &'c ReadyLaunch<'c>,
+    /// The side, which has no other step.
+    pub(super) whole: &'c Ready<'c>,
     pub(super) inputs: &'c Inputs,
+}
+
+impl<'c> Launch<'c> {
+    /// The launch of a side that has no other step.
+    ///
+    /// # Errors
+    /// Of a side with several steps.
+    pub(super) fn of(
+        core: &'c CoreCase,
+        (which, side): (usize, &'c Side),
+        whole: &'c Ready<'c>,
+        inputs: &'c Inputs,
+    ) -> Result<Launch<'c>, String> {
+        let only = side.only().zip(whole.only());
+        let (kernel, ready) = only.ok_or("a side has several steps, of which replays are not written yet")?;
+        Ok(Launch { core, kernel, which, ready, whole, inputs })
+    }
 }
 
 /// An area of memory before the launch: a tensor, structs or a variable.
@@ -88,7 +107,7 @@ impl Launch<'_> {
 
     /// The architecture that the PTX is written for, such as `sm_90a`.
     pub(super) fn target(&self) -> &str {
-        let line = self.side.ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
+        let line = self.kernel.ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
         let word = line.unwrap_or_default().trim_start().split([',', ' ', '\t']).next().unwrap_or_default();
         word.trim_end()
     }

@@ -391,7 +391,7 @@ impl<'l> Cta<'l> {
         if let Backing::Tensor(number) = at.object.backing {
             let tensor = &self.launch.tensors[number as usize];
             if tensor.is_read_only()
-                && let Some(value) = tensor.whole(offset, bytes, reader)
+                && let Some(value) = tensor.whole(offset, bytes, &mut self.store, reader)
             {
                 if let KnownFloats::Terms { given: true, .. } = self.launch.recognition.known
                     && let (Value::Bits(_), Some(at)) = (value, tensor.element_at(offset))

@@ -23,10 +23,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::{Part, arguments, parts};
 use super::bind::WINDOW_ALIGN;
+use super::grid::Job;
 use super::objects::pretty_name;
 use super::relied::misaligned;
 use crate::base::assumption::Assumption;
-use crate::case::{Param, ParamKind, Role, Side, Which};
+use crate::case::{KernelLaunch, Param, ParamKind, Role, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
 use transfer::ADDRESSED;
@@ -95,17 +96,12 @@ struct Analysis<'p> {
 }
 
 /// The program with faults in place of operations that are not allowed.
-pub(super) fn guarded<'p>(
-    which: Which,
-    program: &'p Program,
-    side: &Side,
-    params: &[Param],
-    strict_alignment: bool,
-) -> Guarded<'p> {
-    let declared = Analysis::new(which, program, side, params).run();
+pub(super) fn guarded<'p>(job: &Job<'p>) -> Guarded<'p> {
+    let (program, strict_alignment) = (job.program, job.options.rules.strict_alignment);
+    let declared = Analysis::new(job).run();
     let (found, aligned) = match program.first_in_shared_memory().filter(|_| !strict_alignment) {
         Some(first) if declared.addresses().next().is_some() => {
-            let mut analysis = Analysis::new(which, program, side, params);
+            let mut analysis = Analysis::new(job);
             analysis.align(first, WINDOW_ALIGN);
             declared.or_aligned(analysis.run(), program, first)
         }
@@ -193,7 +189,8 @@ impl<'p> Analysis<'p> {
         self.sums.align(Base::Variable(of), bytes.trailing_zeros());
     }
 
-    fn new(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Analysis<'p> {
+    fn new(job: &Job<'p>) -> Analysis<'p> {
+        let Job { which, program, kernel, params, .. } = *job;
         let is_dynamic = |at: &usize| {
             let variable = &program.variables[*at];
             variable.space == Space::Shared && variable.size.is_none()
@@ -214,7 +211,9 @@ impl<'p> Analysis<'p> {
                 let element = if which == Which::Reference { reference } else { opt };
                 elements.insert(at, element.bytes());
                 zeros.insert(Base::Tensor(at), TENSOR_ALIGN.trailing_zeros());
-                if matches!(role, Role::Out | Role::InOut) {
+                let is_compared = matches!(role, Role::Out | Role::InOut);
+                // The next step may lie elsewhere in memory.
+                if is_compared || job.is_followed {
                     compared.insert(at);
                 }
             }
@@ -253,17 +252,17 @@ impl<'p> Analysis<'p> {
             allocated: FxHashSet::default(),
             tensor_loads: BTreeSet::new(),
             leaders: false,
-            workspace: program.workspace().filter(|_| side.launch.cooperative),
+            workspace: program.workspace().filter(|_| kernel.launch.cooperative),
         };
-        analysis.arguments(side, params);
+        analysis.arguments(kernel, params);
         analysis.initial_addresses();
         analysis.given = analysis.held.clone();
         analysis
     }
 
     /// Parameters hold the addresses of tensors.
-    fn arguments(&mut self, side: &Side, params: &[Param]) {
-        let given = arguments(side, params);
+    fn arguments(&mut self, kernel: &KernelLaunch, params: &[Param]) {
+        let given = arguments(kernel, params);
         for (argument, parameter) in given.iter().zip(&self.program.parameters) {
             // Arguments that do not fit are reported as an error of the launch.
             for (offset, part) in parts(argument, parameter, params).unwrap_or_default() {

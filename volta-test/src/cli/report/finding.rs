@@ -81,18 +81,21 @@ pub(super) fn place_of_error(case: &Case, texts: &Texts, error: &InputError) -> 
     match (&error.place, &error.part) {
         (Some(place), _) => {
             let side = error.side.unwrap_or(Which::Opt);
-            locate(&case.home, case.side(side), texts.of(side), place)
+            locate(&case.home, case.kernel(side, place.step), texts.of(case, side, place.step), place)
         }
-        (None, Some(part)) => locate_in_case(&case.home, error.side, part),
+        (None, Some(part)) => {
+            locate_in_case(&case.home, error.side.map(|side| (side, case.side(side).once(error.step))), part)
+        }
         (None, None) => None,
     }
 }
 
 fn of_fault(checked: &Checked, case: &Case, fault: &Fault, message: String) -> Finding {
-    let (kernel, ptx) = (case.side(fault.side), checked.run.texts.of(fault.side));
     let sites = fault.sites.iter().enumerate().filter_map(|(at, site)| {
         let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
-        let location = locate(&case.home, kernel, ptx, site.place.as_ref()?)?;
+        let place = site.place.as_ref()?;
+        let kernel = case.kernel(fault.side, place.step);
+        let location = locate(&case.home, kernel, checked.run.texts.of(case, fault.side, place.step), place)?;
         Some((clean(&format!("({}) {who}{}", at + 1, site.action)), location))
     });
     let mut sites: Vec<(String, Location)> = sites.collect();

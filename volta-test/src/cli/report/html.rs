@@ -243,12 +243,14 @@ fn of_fault(checked: &Checked, case: &Case, fault: &Fault) -> String {
     if let Some(timeline) = &fault.timeline {
         let _ = writeln!(text, "<div class=\"scroll\">{}</div>", timeline::svg(timeline));
     }
-    let (kernel, ptx) = (case.side(fault.side), checked.run.texts.of(fault.side));
     let mut files: Vec<(Excerpt, BTreeMap<usize, Vec<String>>)> = Vec::new();
     for (at, site) in fault.sites.iter().enumerate() {
         let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
         let said = format!("({}) {who}{}", at + 1, site.action);
-        let shown = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
+        let shown = site.place.as_ref().and_then(|place| {
+            let (side, step) = (fault.side, place.step);
+            excerpt(&case.home, case.kernel(side, step), checked.run.texts.of(case, side, step), place)
+        });
         let Some(shown) = shown else {
             let _ = writeln!(text, "<p>{}</p>", prose(&said));
             continue;

@@ -191,7 +191,9 @@ impl<'r> LineOf<'r> {
         let cuda = place.cuda.as_ref();
         let (file, line) = (cuda.map(|cuda| cuda.file.as_str()), cuda.map(|cuda| cuda.line));
         let (texts, case) = (&checked.run.texts, checked.case.as_ref());
-        let at = case.and_then(|case| locate(&case.home, case.side(side), texts.of(side), place));
+        let at = case.and_then(|case| {
+            locate(&case.home, case.kernel(side, place.step), texts.of(case, side, place.step), place)
+        });
         let (path, column) = (at.as_ref().map(|at| slashed(&at.path)), at.as_ref().map(|at| at.column));
         LineOf { ptx_line: place.line, file, line: at.map(|at| at.line).or(line), path, column }
     }

@@ -1,0 +1,185 @@
+//! What the steps of a side leave in the case's tensors for those that come after them.
+
+use std::sync::Arc;
+
+use super::bind::{Initial, Launch};
+use super::grid::{Execution, Output, OutputValue, WrongOutput};
+use super::value::{Origin, Sym, Value};
+use crate::base::index::InstId;
+use crate::case::{Element, number_bits};
+use crate::term::{Store, View};
+use crate::verdict::FaultKind;
+
+/// The contents of tensors after some steps of a side.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// What the steps did, all together; its outputs are all that they wrote to tensors of the case.
+    pub did: Execution,
+}
+
+/// An element of a tensor that a step leaves without a value that those after it could use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The tensor's parameter in the case.
+    pub param: usize,
+    /// Row-major element number.
+    pub element: u64,
+    /// The step, by its number.
+    pub step: usize,
+    /// The fault that it is if the element is compared.
+    pub kind: FaultKind,
+    /// The rule that this breaks.
+    pub rule: &'static str,
+    /// What is wrong with the value, without a subject.
+    pub what: String,
+}
+
+/// What a step left in one tensor, over what was there before.
+#[derive(Clone, Debug)]
+pub(super) struct LeftIn {
+    pub(super) left: Arc<Left>,
+    /// The tensor's parameter.
+    pub(super) param: usize,
+    /// Its contents before the first step.
+    pub(super) before: Box<Initial>,
+}
+
+impl Left {
+    /// Adds what the next step did.
+    pub fn add(&mut self, step: Execution) {
+        let first = self.did.stores.len();
+        let Execution { stores, outputs, unevaluated, lost, undeclared, .. } = step;
+        let did = &mut self.did;
+        did.stores.extend(stores);
+        // Later contents replace earlier ones.
+        let place = |output: &Output| (output.param, output.element);
+        let outputs = outputs.into_iter().map(|output| Output { store: first + output.store, ..output });
+        let (old, new): (Vec<Output>, Vec<Output>) = (std::mem::take(&mut did.outputs), outputs.collect());
+        let is_replaced = |at: (usize, u64)| {
+            new.binary_search_by_key(&at, place).is_ok()
+                || unevaluated.contains(&at)
+                || lost.binary_search_by_key(&at, Lost::place).is_ok()
+        };
+        did.unevaluated.retain(|at| !is_replaced(*at));
+        did.lost.retain(|lost| !is_replaced(lost.place()));
+        did.outputs = old.into_iter().filter(|output| !is_replaced(place(output))).collect();
+        did.outputs.extend(new);
+        did.outputs.sort_unstable_by_key(place);
+        did.unevaluated.extend(unevaluated);
+        did.lost.extend(lost);
+        did.lost.sort_by_key(Lost::place);
+        did.undeclared.extend(undeclared);
+        did.threads = did.threads.max(step.threads);
+        did.ctas = (did.ctas.0 + step.ctas.0, did.ctas.1 + step.ctas.1);
+        did.warp_instructions += step.warp_instructions;
+        did.thread_instructions += step.thread_instructions;
+        did.barriers += step.barriers;
+        did.warp_syncs += step.warp_syncs;
+        did.term_nodes += step.term_nodes;
+        did.term_bytes += step.term_bytes;
+        did.exact_ctas += step.exact_ctas;
+        did.at_known_points |= step.at_known_points;
+        // These two include those of the steps before.
+        did.held = step.held;
+        did.taken = step.taken;
+    }
+
+    /// Whether some step wrote to a parameter.
+    pub(super) fn touches(&self, param: usize) -> bool {
+        let lost = self.did.lost.iter().any(|lost| lost.param == param);
+        lost || !self.did.outputs_of(param).is_empty()
+            || self.did.unevaluated.iter().any(|(written, _)| *written == param)
+    }
+
+    /// What an element was left with, with terms copied to `store`; `None` where no step wrote it.
+    pub(super) fn output(&self, at: (usize, u64), store: &mut Store) -> Option<Result<OutputValue, Lost>> {
+        if let Ok(lost) = self.did.lost.binary_search_by_key(&at, Lost::place) {
+            return Some(Err(self.did.lost[lost].clone()));
+        }
+        let outputs = self.did.outputs_of(at.0);
+        let Ok(place) = outputs.binary_search_by_key(&at.1, |output| output.element) else {
+            let unevaluated = self.did.unevaluated.contains(&at);
+            let what = "depends on the result of an instruction whose value is not supported".to_owned();
+            let (param, element) = at;
+            let lost = Lost { param, element, step: 0, kind: FaultKind::Unsupported, rule: "S2", what };
+            return unevaluated.then_some(Err(lost));
+        };
+        let Output { store: number, value, .. } = outputs[place];
+        let mut copy = |term| store.import_left(number, &self.did.stores[number], term);
+        Some(Ok(match value {
+            OutputValue::Bits(bits) => OutputValue::Bits(bits),
+            OutputValue::Real(term) => OutputValue::Real(copy(term)),
+            OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
+        }))
+    }
+
+    /// The value that an element was left with; `None` where no step wrote it.
+    fn value(&self, at: (usize, u64), of: Element, store: &mut Store, reader: InstId) -> Option<Value> {
+        let origins: [(FaultKind, fn(InstId) -> Origin); 3] = [
+            (FaultKind::Uninitialised, Origin::Unwritten),
+            (FaultKind::Nondeterministic, Origin::Unpredictable),
+            (FaultKind::Undefined, Origin::Invalid),
+        ];
+        let term = match self.output(at, store)? {
+            Ok(OutputValue::Bits(bits)) => return Some(Value::Bits(bits)),
+            Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => term,
+            Err(lost) => {
+                let origin = origins.into_iter().find(|(kind, _)| *kind == lost.kind);
+                let origin = origin.map_or(Origin::Unevaluated as fn(InstId) -> Origin, |(_, origin)| origin);
+                return Some(Value::Undefined(origin(reader)));
+            }
+        };
+        // What is known stays known.
+        let known = match store.view(term) {
+            View::Constant(constant) => match (of, constant.literal) {
+                (Element::Float(format), Some((held, bits))) if format == held => Some(bits),
+                (Element::Int { .. } | Element::Bool, _) => {
+                    constant.exact.finite().map(|number| number_bits(of, number))
+                }
+                (Element::Float(_), _) => None,
+            },
+            View::Input { .. } | View::Apply(..) => None,
+        };
+        Some(known.map_or_else(
+            || {
+                Value::Sym(match of {
+                    Element::Float(format) => Sym::real(format, term),
+                    Element::Int { .. } | Element::Bool => Sym::int(of.bytes(), term),
+                })
+            },
+            Value::Bits,
+        ))
+    }
+}
+
+impl Launch<'_> {
+    /// An element whose value is of no use to the steps that follow.
+    pub(super) fn lost(&self, (param, element): (usize, u64), wrong: WrongOutput) -> Lost {
+        let (kind, rule, what, origin) = wrong;
+        // It has a value for other inputs.
+        let kind = match origin {
+            Some(Origin::Partly(_)) => FaultKind::Unsupported,
+            Some(_) | None => kind,
+        };
+        Lost { param, element, step: self.step, kind, rule, what }
+    }
+}
+
+impl LeftIn {
+    /// The value of an element; `None` where the tensor's contents before the first step are still there.
+    pub(super) fn value(
+        &self,
+        element: u64,
+        of: Element,
+        store: &mut Store,
+        reader: InstId,
+    ) -> Option<Value> {
+        self.left.value((self.param, element), of, store, reader)
+    }
+}
+
+impl Lost {
+    fn place(&self) -> (usize, u64) {
+        (self.param, self.element)
+    }
+}

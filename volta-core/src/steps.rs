@@ -1,0 +1,383 @@
+//! Runs a side: its steps, one after the other, each on what those before it left.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::base::assumption::Assumption;
+use crate::base::budget::Limit;
+use crate::base::index::InstId;
+use crate::base::span::{LineTable, Span};
+use crate::case::{Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
+use crate::given::Mentions;
+use crate::library;
+use crate::machine::{self, Execution, Job, Left, Lost, Output, Outputs, RunError};
+use crate::number::Extended;
+use crate::program::{self, Program};
+use crate::ptx;
+use crate::term::{Store, spell_element};
+use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place, SideStats};
+
+/// The kernels of a side, by step; `None` for a step that is no launch.
+#[derive(Debug, Default)]
+pub(crate) struct Programs(Vec<Option<Program>>);
+
+/// A side that was read, and the time that this took.
+pub(crate) struct Loaded {
+    programs: Programs,
+    seconds: f64,
+}
+
+/// The result of running a side.
+pub(crate) struct Ran {
+    pub(crate) outcome: Result<Execution, RunError>,
+    /// What was assumed, if there is a result or a fault.
+    pub(crate) assumptions: BTreeSet<Assumption>,
+    pub(crate) stats: SideStats,
+    /// What the launches mention, each with its step.
+    pub(crate) mentioned: Vec<(usize, Mentions)>,
+    pub(crate) programs: Programs,
+}
+
+/// Reads the kernels of a side.
+///
+/// # Errors
+/// The first kernel that cannot be read.
+pub(crate) fn load(which: Which, side: &Side) -> Result<Loaded, InputError> {
+    let started = Instant::now();
+    let program =
+        |(at, step): (usize, &Step)| step.launch().map(|kernel| read(which, kernel, at)).transpose();
+    let programs = side.steps.iter().enumerate().map(program).collect::<Result<_, _>>()?;
+    Ok(Loaded { programs: Programs(programs), seconds: started.elapsed().as_secs_f64() })
+}
+
+impl Loaded {
+    /// The kernels, by step.
+    pub(crate) fn programs(self) -> Programs {
+        self.programs
+    }
+
+    /// The kernels, in order.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Program> + Clone {
+        self.programs.0.iter().flatten()
+    }
+}
+
+impl Programs {
+    /// The kernels of a side, as far as they can be read.
+    pub(crate) fn readable(which: Which, side: &Side) -> Programs {
+        let program = |(at, step): (usize, &Step)| read(which, step.launch()?, at).ok();
+        Programs(side.steps.iter().enumerate().map(program).collect())
+    }
+
+    /// The source position of an instruction of a term.
+    pub(crate) fn place(&self, side: &Side, site: InstId) -> Option<Place> {
+        let (step, inst) = site.in_step();
+        let step = step.unwrap_or_else(|| side.launches().next().map_or(0, |(at, _)| at));
+        let (program, kernel) = (self.0.get(step)?.as_ref()?, side.launch(step)?);
+        let place = machine::place_in(program, &kernel.ptx, inst)?;
+        Some(Place { step, ..place })
+    }
+}
+
+/// Runs the steps of a side until one fails.
+pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
+    let Loaded { programs, seconds } = loaded;
+    let started = Instant::now();
+    let mut options = case.options.clone();
+    if case.reference.is_some() {
+        // Both sides run at the same time.
+        options.budgets[Limit::MemoryBytes] /= 2;
+    }
+    let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
+    let mut run = SideRun { which, params: &case.params, options: &options, outputs, left: None };
+    let mut assumptions = BTreeSet::new();
+    let mut failed = None;
+    for (at, step) in side.steps.iter().enumerate() {
+        let is_last = at + 1 == side.steps.len();
+        let program = programs.0.get(at).and_then(Option::as_ref);
+        let (done, relied) = run.step((at, is_last), step, program);
+        assumptions.extend(relied);
+        match done {
+            Ok(execution) => run.leave((at, side.steps.len()), execution),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    let outcome = failed.map_or_else(|| run.finished(), Err);
+    if let Err(RunError::Bind(_) | RunError::Exhausted(_)) = outcome {
+        assumptions.clear();
+    }
+    let kernels = || programs.0.iter().flatten();
+    let names: Vec<String> = kernels().map(Program::source_name).collect();
+    let mut stats = SideStats {
+        kernel: names.join(", "),
+        ptx_lines: kernels().map(|program| u64::from(program.lines)).sum(),
+        ..SideStats::default()
+    };
+    if let Ok(outcome) = &outcome {
+        stats.threads = outcome.threads;
+        stats.ctas = outcome.ctas;
+        stats.thread_instructions = outcome.thread_instructions;
+        stats.barriers = outcome.barriers;
+        stats.warp_syncs = outcome.warp_syncs;
+        stats.term_bytes = outcome.term_bytes;
+        stats.term_nodes = outcome.term_nodes;
+    }
+    stats.seconds = seconds + started.elapsed().as_secs_f64();
+    let mentioned = side.launches().filter_map(|(at, kernel)| {
+        Some((at, Mentions::of(programs.0.get(at)?.as_ref()?, kernel, &case.params)))
+    });
+    let mentioned = mentioned.collect();
+    Ran { outcome, assumptions, stats, mentioned, programs }
+}
+
+/// The outcome of each launch of a side that runs to its end, with its kernel: what [`run`] adds up.
+///
+/// # Errors
+/// That of the first step that fails.
+pub(crate) fn each<'s>(
+    which: Which,
+    (side, programs): (&'s Side, &'s Programs),
+    case: &Case,
+    mut see: impl FnMut((usize, &'s KernelLaunch, &'s Program), &Execution),
+) -> Result<(), RunError> {
+    let (params, options, outputs) = (&case.params, &case.options, Outputs::Written);
+    let mut run = SideRun { which, params, options, outputs, left: None };
+    for (at, step) in side.steps.iter().enumerate() {
+        let is_last = at + 1 == side.steps.len();
+        let program = programs.0.get(at).and_then(Option::as_ref);
+        let execution = run.step((at, is_last), step, program).0?;
+        if let Some((kernel, program)) = step.launch().zip(program) {
+            see((at, kernel, program), &execution);
+        }
+        run.leave((at, side.steps.len()), execution);
+    }
+    Ok(())
+}
+
+/// A side while it runs.
+struct SideRun<'c> {
+    which: Which,
+    params: &'c [Param],
+    options: &'c crate::case::Options,
+    outputs: Outputs,
+    left: Option<Arc<Left>>,
+}
+
+impl<'c> SideRun<'c> {
+    /// Runs a step on what those before it left.
+    fn step(
+        &self,
+        (at, is_last): (usize, bool),
+        step: &'c Step,
+        program: Option<&'c Program>,
+    ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+        let kernel = match step {
+            Step::Launch(kernel) => kernel,
+            Step::Fill { tensor, with } => return (self.fill(at, tensor, with), BTreeSet::new()),
+            Step::Copy { from, to } => return (self.copy(at, from, to), BTreeSet::new()),
+        };
+        let Some(program) = program else {
+            return (Err(RunError::Defect("a launch without its kernel".into())), BTreeSet::new());
+        };
+        library::run(&Job {
+            which: self.which,
+            step: at,
+            is_followed: !is_last,
+            before: self.left.clone(),
+            program,
+            kernel,
+            params: self.params,
+            options: self.options,
+            outputs: self.outputs,
+        })
+    }
+
+    /// Notes what a step did.
+    fn leave(&mut self, (at, steps): (usize, usize), mut execution: Execution) {
+        if steps > 1 {
+            execution.stores.iter_mut().for_each(|store| store.set_step(at));
+        }
+        let mut left = self.left.take().and_then(Arc::into_inner).unwrap_or_default();
+        left.add(execution);
+        self.left = Some(Arc::new(left));
+    }
+
+    /// What all steps did to the outputs.
+    fn finished(&mut self) -> Result<Execution, RunError> {
+        let Some(left) = self.left.take().and_then(Arc::into_inner) else {
+            return Err(RunError::Defect("a side has steps".into()));
+        };
+        let mut done = left.did;
+        let is_output = |param: usize| {
+            matches!(&self.params[param].kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
+        };
+        if let Some(lost) = done.lost.iter().find(|lost| is_output(lost.param)) {
+            let Lost { param, element, step, kind, rule, what } = lost;
+            let message = format!("the output {} {what}", self.named(*param, *element));
+            let fault = Fault::new(self.which, *kind, rule, message, Vec::new(), None);
+            return Err(RunError::Fault(Box::new(Fault { step: *step, ..fault }), Vec::new()));
+        }
+        done.outputs.retain(|output| is_output(output.param));
+        Ok(done)
+    }
+
+    fn named(&self, param: usize, element: u64) -> String {
+        let (name, shape) = match &self.params[param] {
+            Param { name, kind: ParamKind::Tensor { shape, .. }, .. } => (name, shape.as_slice()),
+            Param { name, kind: ParamKind::Scalar { .. }, .. } => (name, [].as_slice()),
+        };
+        spell_element(name, shape, element)
+    }
+
+    /// The tensor that a step names, and its number of elements.
+    fn tensor(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
+        let param = self.params.iter().position(|param| param.name == name);
+        match param.map(|param| (param, &self.params[param].kind)) {
+            Some((param, ParamKind::Tensor { shape, .. })) => Ok((param, shape.iter().product())),
+            Some((_, ParamKind::Scalar { .. })) => Err(wrong(at, format!("`{name}` is no tensor"))),
+            None => Err(wrong(at, format!("there is no parameter `{name}`"))),
+        }
+    }
+
+    /// The tensor that a step writes.
+    fn written(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
+        let (param, elements) = self.tensor(at, name)?;
+        match &self.params[param].kind {
+            ParamKind::Tensor { role: Role::In, .. } => {
+                Err(wrong(at, format!("`{name}` is an input, and this step writes it")))
+            }
+            ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => Ok((param, elements)),
+        }
+    }
+
+    fn fill(&self, at: usize, name: &str, with: &Extended) -> Result<Execution, RunError> {
+        let (param, elements) = self.written(at, name)?;
+        let mut filled = self.params[param].clone();
+        if let ParamKind::Tensor { contents, .. } = &mut filled.kind {
+            *contents = Contents::Fill(with.clone());
+        }
+        let mut store = self.store();
+        let rules = &self.options.rules;
+        let value = machine::initial_value(self.which, &filled, param, 0, &mut store, rules);
+        let own = filled.elements()[usize::from(self.which == Which::Opt)].name();
+        let value =
+            value.ok_or_else(|| wrong(at, format!("{with} is no number of `{name}`, which holds {own}")))?;
+        let outputs = (0..elements).map(|element| Output { param, element, store: 0, value }).collect();
+        Ok(self.execution(store, outputs, Vec::new()))
+    }
+
+    fn copy(&self, at: usize, from: &str, to: &str) -> Result<Execution, RunError> {
+        let ((source, elements), (target, others)) = (self.tensor(at, from)?, self.written(at, to)?);
+        let types = [source, target]
+            .map(|param| self.params[param].elements()[usize::from(self.which == Which::Opt)]);
+        if elements != others || types[0] != types[1] {
+            return Err(wrong(
+                at,
+                format!(
+                    "`{from}` has {elements} elements of {}, and `{to}` {others} of {}",
+                    types[0].name(),
+                    types[1].name()
+                ),
+            ));
+        }
+        let (mut store, mut outputs, mut lost) = (self.store(), Vec::new(), Vec::new());
+        for element in 0..elements {
+            match machine::contents(
+                self.which,
+                (self.params, source),
+                element,
+                self.left.as_deref(),
+                (&mut store, &self.options.rules),
+            ) {
+                Ok(value) => outputs.push(Output { param: target, element, store: 0, value }),
+                Err(before) => lost.push(Lost {
+                    param: target,
+                    element,
+                    step: at,
+                    ..before.unwrap_or_else(|| Lost {
+                        param: source,
+                        element,
+                        step: at,
+                        kind: FaultKind::Uninitialised,
+                        rule: "V6",
+                        what: format!(
+                            "is copied from {}, which nothing has written",
+                            self.named(source, element)
+                        ),
+                    })
+                }),
+            }
+        }
+        Ok(self.execution(store, outputs, lost))
+    }
+
+    fn store(&self) -> Store {
+        let mut store = Store::new();
+        store.set_integers(self.params.iter().map(Param::integers).collect());
+        store
+    }
+
+    /// What a step did that is no launch.
+    fn execution(&self, store: Store, outputs: Vec<Output>, lost: Vec<Lost>) -> Execution {
+        let before = self.left.as_ref().map(|left| (left.did.held, left.did.taken));
+        let (held, taken) = before.unwrap_or_default();
+        let mut done = Execution { outputs, lost, held, taken, ..Execution::default() };
+        done.held.state += size_of_val(done.outputs.as_slice()) as u64;
+        done.add_store(store);
+        done
+    }
+}
+
+/// The error that a step does not fit the case.
+fn wrong(at: usize, message: String) -> RunError {
+    RunError::Bind(machine::BindError { step: at, ..machine::BindError::new(message, None) })
+}
+
+/// Parses and lowers the kernel of a step.
+pub(crate) fn read(which: Which, kernel: &KernelLaunch, step: usize) -> Result<Program, InputError> {
+    let error =
+        |kind, message: String| InputError { side: Some(which), step, ..InputError::new(kind, message) };
+    let parsed = ptx::parse(&kernel.ptx).map_err(|wrong| {
+        let place = Place {
+            step,
+            line: wrong.position.line,
+            column: wrong.position.column,
+            length: wrong.span.end.saturating_sub(wrong.span.start).max(1),
+            text: wrong.source_line.clone(),
+            cuda: None,
+        };
+        let message = format!("{} is not valid PTX: {}", kernel.path, wrong.message);
+        InputError {
+            place: Some(place),
+            help: wrong.help.clone(),
+            ..error(InputProblem::InvalidPtx, message)
+        }
+    })?;
+    program::lower(&parsed, &kernel.ptx, kernel.kernel.as_deref()).map_err(|wrong| {
+        let kind =
+            if wrong.span().is_some() { InputProblem::InvalidPtx } else { InputProblem::KernelNotFound };
+        InputError {
+            place: wrong.span().map(|span| place_of(&kernel.ptx, span, step)),
+            part: wrong.span().is_none().then(|| CasePart::Key("source".into())),
+            help: wrong.help(),
+            ..error(kind, wrong.to_string())
+        }
+    })
+}
+
+fn place_of(text: &str, span: Span, step: usize) -> Place {
+    let lines = LineTable::new(text);
+    let position = lines.position(text, span.start);
+    Place {
+        step,
+        line: position.line,
+        column: position.column,
+        length: span.end.saturating_sub(span.start).max(1),
+        text: lines.line(text, position.line).trim().to_string(),
+        cuda: None,
+    }
+}
