@@ -124,6 +124,22 @@ pub const SIDE: &[Key] = &[
         "repeat",
         "how often the side runs, one time after the other, on the same tensors: 1 by default",
     ),
+    Key::own(
+        "spec",
+        "in place of a kernel: an [operator](graphs.md#operators), whose arguments are further keys: `{ spec = \"softmax\", \
+         dim = 1 }`. Its tensors are the inputs of the case in the order of their declaration, as far as no argument \
+         names them",
+    ),
+    Key::own("output", "with `spec`: the tensor that is written; by default, the outputs of the case in order"),
+    Key::own(
+        "formula",
+        "in place of a kernel: what each element of an output is, or a list of such [formulas](graphs.md#formulas): \
+         `\"y[i,j] = Σ{k<64} x[i,k]·w[j,k]      i < 32, j < 16\"`",
+    ),
+    Key::own("graph", "in place of a kernel: a file that holds a [graph](graphs.md) of operators, relative to the case"),
+    Key::own("inputs", "of a graph in the case itself: types and shapes of tensors that it reads"),
+    Key::own("nodes", "in place of a kernel: the nodes of a [graph](graphs.md), as in a file"),
+    Key::own("outputs", "with `nodes`: the tensors that are written, each with the name of a value"),
 ];
 
 /// A step of a side that is no kernel.

@@ -57,6 +57,7 @@ mod element_map;
 pub mod formula;
 mod given;
 pub mod graph;
+mod graph_step;
 pub mod inspect;
 pub mod library;
 pub mod lint;

@@ -111,7 +111,12 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
         assumptions.clear();
     }
     let kernels = || programs.0.iter().flatten();
-    let names: Vec<String> = kernels().map(Program::source_name).collect();
+    let name = |(step, program): (&Step, &Option<Program>)| match step {
+        Step::Launch(_) => program.as_ref().map(Program::source_name),
+        Step::Graph(graph) => Some(graph.name.clone()),
+        Step::Fill { .. } | Step::Copy { .. } => None,
+    };
+    let names: Vec<String> = side.steps.iter().zip(&programs.0).filter_map(name).collect();
     let mut stats = SideStats {
         kernel: names.join(", "),
         ptx_lines: kernels().map(|program| u64::from(program.lines)).sum(),
@@ -159,12 +164,12 @@ pub(crate) fn each<'s>(
 }
 
 /// A side while it runs.
-struct SideRun<'c> {
-    which: Which,
-    params: &'c [Param],
-    options: &'c crate::case::Options,
+pub(crate) struct SideRun<'c> {
+    pub(crate) which: Which,
+    pub(crate) params: &'c [Param],
+    pub(crate) options: &'c crate::case::Options,
     outputs: Outputs,
-    left: Option<Arc<Left>>,
+    pub(crate) left: Option<Arc<Left>>,
 }
 
 impl<'c> SideRun<'c> {
@@ -179,6 +184,7 @@ impl<'c> SideRun<'c> {
             Step::Launch(kernel) => kernel,
             Step::Fill { tensor, with } => return (self.fill(at, tensor, with), BTreeSet::new()),
             Step::Copy { from, to } => return (self.copy(at, from, to), BTreeSet::new()),
+            Step::Graph(graph) => return self.graph(at, graph),
         };
         let Some(program) = program else {
             return (Err(RunError::Defect("a launch without its kernel".into())), BTreeSet::new());
@@ -244,7 +250,7 @@ impl<'c> SideRun<'c> {
     }
 
     /// The tensor that a step writes.
-    fn written(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
+    pub(crate) fn written(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
         let (param, elements) = self.tensor(at, name)?;
         match &self.params[param].kind {
             ParamKind::Tensor { role: Role::In, .. } => {
@@ -315,14 +321,14 @@ impl<'c> SideRun<'c> {
         Ok(self.execution(store, outputs, lost))
     }
 
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         let mut store = Store::new();
         store.set_integers(self.params.iter().map(Param::integers).collect());
         store
     }
 
     /// What a step did that is no launch.
-    fn execution(&self, store: Store, outputs: Vec<Output>, lost: Vec<Lost>) -> Execution {
+    pub(crate) fn execution(&self, store: Store, outputs: Vec<Output>, lost: Vec<Lost>) -> Execution {
         let before = self.left.as_ref().map(|left| (left.did.held, left.did.taken));
         let (held, taken) = before.unwrap_or_default();
         let mut done = Execution { outputs, lost, held, taken, ..Execution::default() };
@@ -333,7 +339,7 @@ impl<'c> SideRun<'c> {
 }
 
 /// The error that a step does not fit the case.
-fn wrong(at: usize, message: String) -> RunError {
+pub(crate) fn wrong(at: usize, message: String) -> RunError {
     RunError::Bind(machine::BindError { step: at, ..machine::BindError::new(message, None) })
 }
 

@@ -2,11 +2,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use volta_core::case::{
-    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Member, Param, ParamKind, Role, Side,
+    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Role,
+    Side,
     Step,
 };
+use volta_core::graph::Graph;
 use volta_core::verdict::{Difference, How, Witness};
 
 use super::values::{self, Number, Values};
@@ -18,6 +21,15 @@ use crate::memory::{Object, Objects, TENSORS};
 use crate::op::Type;
 use crate::random::Random;
 use crate::tensor_map::{self, Dimension, TensorMap};
+
+/// A kernel that does nothing.
+static IDLE: LazyLock<KernelLaunch> = LazyLock::new(|| KernelLaunch {
+    ptx: ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry idle()\n{ ret; }\n".into(),
+    path: "idle.ptx".into(),
+    kernel: None,
+    arguments: Some(Vec::new()),
+    launch: Launch::of_threads(1),
+});
 
 /// The default limit of instructions; kernels of cases need fewer.
 const BUDGET: u64 = 4_000_000_000;
@@ -115,6 +127,8 @@ pub struct Ready<'c> {
     /// 0 for the reference, 1 for the optimized kernel.
     which: usize,
     steps: Vec<ReadyStep<'c>>,
+    /// A launch that does nothing, whose memory is that of a side without kernels.
+    idle: ReadyLaunch<'c>,
     /// The most instructions that a run may execute.
     pub budget: u64,
 }
@@ -124,6 +138,7 @@ enum ReadyStep<'c> {
     Launch(ReadyLaunch<'c>),
     Fill { param: usize, with: f64 },
     Copy { from: usize, to: usize },
+    Graph(&'c Graph),
 }
 
 /// A launch after decoding.
@@ -167,10 +182,12 @@ fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, S
                 ReadyStep::Fill { param: param(tensor)?, with: values::constant(with)? }
             }
             Step::Copy { from, to } => ReadyStep::Copy { from: param(from)?, to: param(to)? },
+            Step::Graph(graph) => ReadyStep::Graph(graph),
         })
     };
     let steps = side.steps.iter().map(step).collect::<Result<_, String>>()?;
-    Ok(Ready { case, which, steps, budget: BUDGET })
+    let idle = launch(case, &IDLE, which)?;
+    Ok(Ready { case, which, steps, idle, budget: BUDGET })
 }
 
 fn launch<'c>(case: &'c Case, kernel: &'c KernelLaunch, which: usize) -> Result<ReadyLaunch<'c>, String> {
@@ -283,7 +300,7 @@ impl<'c> Ready<'c> {
     pub fn launches(&self) -> impl Iterator<Item = &ReadyLaunch<'c>> {
         self.steps.iter().filter_map(|step| match step {
             ReadyStep::Launch(launch) => Some(launch),
-            ReadyStep::Fill { .. } | ReadyStep::Copy { .. } => None,
+            ReadyStep::Fill { .. } | ReadyStep::Copy { .. } | ReadyStep::Graph(_) => None,
         })
     }
 
@@ -307,8 +324,7 @@ impl<'c> Ready<'c> {
     /// # Errors
     /// A fault, with its place.
     pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
-        let mut launches = self.launches();
-        let first = launches.next().ok_or("a side without a launch")?;
+        let first = self.launches().next().unwrap_or(&self.idle);
         let mut global = first.objects(inputs, seed);
         let (mut last, mut threads, mut instructions) = (first, 0, 0);
         for step in &self.steps {
@@ -323,6 +339,7 @@ impl<'c> Ready<'c> {
                     let bits = values::encode(Number::Real(*with), element);
                     self.write(last, &mut global, *param, |_, _| bits);
                 }
+                ReadyStep::Graph(graph) => self.graph(last, &mut global, graph, inputs)?,
                 ReadyStep::Copy { from, to } => {
                     let element = values::elements(&self.case.params[*from])[self.which];
                     let held = &self.case.params[*from];
@@ -335,6 +352,40 @@ impl<'c> Ready<'c> {
             }
         }
         Ok(Ran { outputs: last.outputs(global), threads, instructions })
+    }
+
+    /// Evaluates a graph, and writes what it computes.
+    fn graph(
+        &self,
+        launch: &ReadyLaunch<'_>,
+        global: &mut Objects,
+        graph: &Graph,
+        inputs: &Inputs,
+    ) -> Result<(), String> {
+        let param = |name: &str| {
+            let at = self.case.params.iter().position(|param| param.name == name);
+            at.ok_or_else(|| format!("there is no parameter `{name}`"))
+        };
+        let known = crate::graph::evaluate(graph, &mut |name, at| {
+            let param = param(name)?;
+            let held = &self.case.params[param];
+            let element = values::elements(held)[self.which];
+            if let ParamKind::Scalar { .. } = held.kind {
+                let value = inputs[param].at(0).ok_or_else(|| format!("`{name}` has no value"))?;
+                return Ok(values::decode(values::encode(value, element), element).real(element));
+            }
+            let (base, place) = (launch.base(param), place_of(held, element));
+            let object = global.0.iter_mut().find(|object| object.base == base);
+            let bits = object.map_or(0, |object| object.read(byte_at(place, element, at), element.bytes()));
+            Ok(values::decode(bits, element).real(element))
+        })?;
+        for (name, value) in &graph.outputs {
+            let param = param(name)?;
+            let element = values::elements(&self.case.params[param])[self.which];
+            let bits = |at: u64| values::encode(Number::Real(known[value.0][at as usize]), element);
+            self.write(launch, global, param, |_, at| bits(at));
+        }
+        Ok(())
     }
 
     /// Writes every element of a parameter.

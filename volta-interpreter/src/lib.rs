@@ -7,11 +7,12 @@
 //!
 //! [`decode`] resolves names; [`cta`] runs threads and lets them meet; [`warp`] executes collectives. Arithmetic is in
 //! [`float`], [`integer`] and [`matrix`]; [`layout`] places the factors of a [`warpgroup`]. [`launch`] runs a side of a
-//! case on [`values`] of its parameters.
+//! case on [`values`] of its parameters; a [`graph`] of operators is a step of one.
 
 pub mod cta;
 pub mod decode;
 pub mod float;
+pub mod graph;
 pub mod integer;
 pub mod launch;
 pub mod layout;

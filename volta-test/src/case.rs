@@ -8,6 +8,7 @@ use std::sync::Arc;
 use volta_case::{About, Key, Launch, Options, Section, Target, Value, Wrong, split_source};
 pub use volta_case::{Contains, Expectation};
 use volta_core::case::{Argument, Param, Which};
+use volta_core::graph::Graph;
 use volta_core::number::Extended;
 
 use crate::prepare::shown;
@@ -111,9 +112,9 @@ impl Home {
 /// One side: a kernel, or steps one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// The first kernel.
+    /// The first kernel; of a side without one, the name of the graph is its source.
     first: Kernel,
-    /// The steps, if it has more than one; the first kernel is that of the first launch among them.
+    /// The steps, if it is more than one kernel; the first kernel is that of the first launch among them.
     steps: Vec<Step>,
     /// How often they are done.
     pub repeat: u32,
@@ -138,6 +139,27 @@ pub enum Step {
         /// The tensor that is written.
         to: String,
     },
+    /// A graph of operators.
+    Graph(GraphSource),
+}
+
+/// Where a graph is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphSource {
+    /// In a file, as the case spells it.
+    File(String),
+    /// In the case itself.
+    Here(Arc<Graph>),
+}
+
+impl GraphSource {
+    /// Its name in messages.
+    pub fn shown(&self) -> &str {
+        match self {
+            GraphSource::File(file) => file,
+            GraphSource::Here(graph) => &graph.name,
+        }
+    }
 }
 
 impl From<Kernel> for Side {
@@ -152,13 +174,19 @@ impl Side {
         Side { repeat, ..self }
     }
 
-    /// A side of several steps; `None` if none of them is a launch.
+    /// A side of several steps; `None` if none of them is a launch or a graph.
     pub fn of_steps(steps: Vec<Step>, repeat: u32) -> Option<Side> {
         let first = steps.iter().find_map(|step| match step {
             Step::Launch(kernel) => Some(kernel.clone()),
-            Step::Fill { .. } | Step::Copy { .. } => None,
+            Step::Fill { .. } | Step::Copy { .. } | Step::Graph(_) => None,
         });
-        Some(Side { first: first?, steps, repeat })
+        let graph = || {
+            steps.iter().find_map(|step| match step {
+                Step::Graph(graph) => Some(Kernel { source: graph.shown().into(), ..Kernel::new("") }),
+                Step::Launch(_) | Step::Fill { .. } | Step::Copy { .. } => None,
+            })
+        };
+        Some(Side { first: first.or_else(graph)?, steps, repeat })
     }
 
     /// Its steps in order, as often as they are done.
@@ -174,8 +202,16 @@ impl Side {
         let single = self.steps.is_empty().then_some((0, &self.first));
         single.into_iter().chain(self.steps.iter().enumerate().filter_map(|(at, step)| match step {
             Step::Launch(kernel) => Some((at, kernel)),
-            Step::Fill { .. } | Step::Copy { .. } => None,
+            Step::Fill { .. } | Step::Copy { .. } | Step::Graph(_) => None,
         }))
+    }
+
+    /// Its graphs, each once, with the number of its step.
+    pub fn graphs(&self) -> impl Iterator<Item = (usize, &GraphSource)> {
+        self.steps.iter().enumerate().filter_map(|(at, step)| match step {
+            Step::Graph(graph) => Some((at, graph)),
+            Step::Launch(_) | Step::Fill { .. } | Step::Copy { .. } => None,
+        })
     }
 
     /// Calls `change` for each kernel.
@@ -192,7 +228,7 @@ impl Side {
     pub fn kernel(&self, step: usize) -> &Kernel {
         match self.steps.get(self.once(step)) {
             Some(Step::Launch(kernel)) => kernel,
-            Some(Step::Fill { .. } | Step::Copy { .. }) | None => &self.first,
+            Some(Step::Fill { .. } | Step::Copy { .. } | Step::Graph(_)) | None => &self.first,
         }
     }
 
@@ -208,7 +244,11 @@ impl Side {
 
     /// Its kernels as the case spells them.
     pub fn shown(&self) -> String {
-        let names: Vec<String> = self.kernels().map(|(_, kernel)| kernel.shown()).collect();
+        let kernels = self.kernels().map(|(at, kernel)| (at, kernel.shown()));
+        let graphs = self.graphs().map(|(at, graph)| (at, graph.shown().to_owned()));
+        let mut names: Vec<(usize, String)> = kernels.chain(graphs).collect();
+        names.sort();
+        let names: Vec<String> = names.into_iter().map(|(_, name)| name).collect();
         names.join(", ")
     }
 

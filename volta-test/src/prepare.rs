@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use volta_case::InputProblem;
 use volta_core::case::Which;
+use volta_core::graph::Graph;
 
 use crate::beside::{self, Header, normalized};
-use crate::case::{Case, Home, Kernel};
+use crate::case::{Case, GraphSource, Home, Kernel};
 use crate::files;
 use crate::manifest;
 use crate::nvcc::{self, CompileError, Target, Toolchain};
@@ -74,12 +76,27 @@ pub struct Ptx {
 
 /// The PTX of all launches of a case, where available.
 #[derive(Clone, Debug, Default)]
-pub struct Texts(Vec<(Which, usize, Ptx)>);
+pub struct Texts {
+    ptx: Vec<(Which, usize, Ptx)>,
+    graphs: Vec<(Which, usize, Arc<Graph>)>,
+}
 
 impl Texts {
     /// The texts of launches, each with its side and the number of its step.
     pub fn new(texts: impl IntoIterator<Item = (Which, usize, Ptx)>) -> Texts {
-        Texts(texts.into_iter().collect())
+        Texts { ptx: texts.into_iter().collect(), graphs: Vec::new() }
+    }
+
+    /// These texts with the graphs of a case, each with its side and the number of its step.
+    #[must_use]
+    pub fn with_graphs(self, graphs: Vec<(Which, usize, Arc<Graph>)>) -> Texts {
+        Texts { graphs, ..self }
+    }
+
+    /// The graph of a step of a side.
+    pub fn graph(&self, case: &Case, side: Which, step: usize) -> Option<&Arc<Graph>> {
+        let at = (side, case.side(side).once(step));
+        self.graphs.iter().find(|(which, step, _)| (*which, *step) == at).map(|(_, _, graph)| graph)
     }
 
     /// The PTX of a step of a side: if it is done again, that of the first time.
@@ -89,22 +106,23 @@ impl Texts {
 
     /// The PTX of the launch that is step `at` of a side.
     pub fn at(&self, side: Which, at: usize) -> Option<&Ptx> {
-        self.0.iter().find(|(which, step, _)| (*which, *step) == (side, at)).map(|(_, _, ptx)| ptx)
+        self.ptx.iter().find(|(which, step, _)| (*which, *step) == (side, at)).map(|(_, _, ptx)| ptx)
     }
 
     /// All texts.
     pub fn all(&self) -> impl Iterator<Item = &Ptx> {
-        self.0.iter().map(|(_, _, ptx)| ptx)
+        self.ptx.iter().map(|(_, _, ptx)| ptx)
     }
 
     /// All texts of a side.
     pub fn of_side(&self, side: Which) -> impl Iterator<Item = &Ptx> {
-        self.0.iter().filter(move |(which, ..)| *which == side).map(|(_, _, ptx)| ptx)
+        self.ptx.iter().filter(move |(which, ..)| *which == side).map(|(_, _, ptx)| ptx)
     }
 
     /// Only the PTX files that the case itself names; compiled PTX is left out.
     pub fn given(&self) -> Texts {
-        Texts::new(self.0.iter().filter(|(_, _, ptx)| ptx.made_by == MadeBy::Given).cloned())
+        let given = self.ptx.iter().filter(|(_, _, ptx)| ptx.made_by == MadeBy::Given).cloned();
+        Texts::new(given).with_graphs(self.graphs.clone())
     }
 
     /// The origin of each text in words; nothing for PTX that the case names itself.
@@ -144,6 +162,26 @@ pub struct Offer {
     pub checked_in: Option<Ptx>,
     /// Remarks on the origin of the PTX, for the report of the run.
     pub notes: Vec<String>,
+}
+
+/// A graph that is a step of a side.
+///
+/// # Errors
+/// When its file cannot be read, or holds no graph.
+pub fn graph(case: &Case, which: Which, source: &GraphSource) -> Result<Arc<Graph>, Obstacle> {
+    let file = match source {
+        GraphSource::Here(graph) => return Ok(Arc::clone(graph)),
+        GraphSource::File(file) => file,
+    };
+    let path = locate_path(&case.home, file)?;
+    let text = read(&path)?;
+    match manifest::graph::parse(&path, &text, &case.params, which) {
+        Ok(graph) => Ok(Arc::new(Graph { name: file.clone(), ..graph })),
+        Err(problems) => {
+            let (kind, message, help) = manifest::graph::told(file, &text, &problems);
+            Err(Obstacle::new(kind, message, help))
+        }
+    }
 }
 
 /// The file that `kernel` names.

@@ -1,6 +1,7 @@
 //! Running a case: prepare the PTX, verify it, compare the verdict with the expected one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use volta_case::{InputProblem, Options, Reason, VerdictName};
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::case::Which;
+use volta_core::graph::Graph;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
@@ -17,7 +19,7 @@ use crate::cache::Cache;
 use crate::case::{Case, Expectation, Guess, Kernel, Side, Step};
 use crate::limits;
 use crate::nvcc::Toolchain;
-use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
+use crate::prepare::{self, Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
 use crate::snapshot::{self, Compared, Policy};
 
@@ -149,8 +151,9 @@ pub struct Settings<'c> {
 /// Runs `case`. The snapshot is made, but not compared; see [`Run::compare`].
 pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
-    let mut run = match offers(case, toolchain) {
-        Ok(offers) => run_offers(case, offers, settings, begin),
+    let ready = graphs(case).and_then(|graphs| Ok((graphs, offers(case, toolchain)?)));
+    let mut run = match ready {
+        Ok(ready) => run_offers(case, ready, settings, begin),
         Err(obstacle) => Run::stopped(obstacle),
     };
     run.seconds = begin.elapsed().as_secs_f64();
@@ -159,6 +162,12 @@ pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
 
 /// The PTX of a launch, with its side and the number of its step.
 type Offered = (Which, usize, Offer);
+
+/// The graphs of all sides.
+fn graphs(case: &Case) -> Result<Vec<(Which, usize, Arc<Graph>)>, Obstacle> {
+    let sides = case.sides().flat_map(|(which, side)| side.graphs().map(move |(step, graph)| (which, step, graph)));
+    sides.map(|(which, step, graph)| Ok((which, step, prepare::graph(case, which, graph)?))).collect()
+}
 
 /// The PTX of all launches.
 fn offers(case: &Case, toolchain: &Toolchain) -> Result<Vec<Offered>, Obstacle> {
@@ -175,7 +184,12 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
     core_case(case, &texts).ok_or_else(|| Obstacle::new(InputProblem::FileNotFound, "there is no PTX", None))
 }
 
-fn run_offers(case: &Case, offers: Vec<Offered>, settings: Settings<'_>, begin: Instant) -> Run {
+fn run_offers(
+    case: &Case,
+    (graphs, offers): (Vec<(Which, usize, Arc<Graph>)>, Vec<Offered>),
+    settings: Settings<'_>,
+    begin: Instant,
+) -> Run {
     let prepare_seconds = begin.elapsed().as_secs_f64();
     let mut notes: Vec<String> = Vec::new();
     for note in offers.iter().flat_map(|(_, _, offer)| &offer.notes) {
@@ -186,8 +200,9 @@ fn run_offers(case: &Case, offers: Vec<Offered>, settings: Settings<'_>, begin: 
     let checked_in = |offer: &Offer| offer.checked_in.clone().unwrap_or_else(|| offer.ptx.clone());
     let has_other = offers.iter().any(|(_, _, offer)| offer.checked_in.is_some());
     let of_other = || offers.iter().map(|(which, step, offer)| (*which, *step, checked_in(offer)));
-    let other = has_other.then(|| Texts::new(of_other()));
+    let other = has_other.then(|| Texts::new(of_other()).with_graphs(graphs.clone()));
     let texts = Texts::new(offers.into_iter().map(|(which, step, offer)| (which, step, offer.ptx)));
+    let texts = texts.with_graphs(graphs);
     let mut failures = guessed(case);
     failures.extend(missing_texts(case, &texts));
     // The PTX of two compilers must lead to the same forms, so these are always made to compare them.
@@ -248,7 +263,7 @@ fn run_offers(case: &Case, offers: Vec<Offered>, settings: Settings<'_>, begin: 
 /// When the PTX of a side is not available.
 pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
     let offers = offers(case, toolchain)?.into_iter();
-    Ok(Texts::new(offers.map(|(which, step, offer)| (which, step, offer.ptx))))
+    Ok(Texts::new(offers.map(|(which, step, offer)| (which, step, offer.ptx))).with_graphs(graphs(case)?))
 }
 
 /// Only the verdict of a case on the given PTX; `None` if the verifier could not run.
@@ -296,6 +311,7 @@ pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
             Step::Launch(kernel) => Some(core::Step::Launch(launch(&kernel, texts.of(case, which, at)?))),
             Step::Fill { tensor, with } => Some(core::Step::Fill { tensor, with }),
             Step::Copy { from, to } => Some(core::Step::Copy { from, to }),
+            Step::Graph(_) => Some(core::Step::Graph(Arc::clone(texts.graph(case, which, at)?))),
         };
         Some(core::Side { steps: side.steps().into_iter().enumerate().map(step).collect::<Option<_>>()? })
     };

@@ -9,7 +9,10 @@ pub use volta_case::{
     Element, Elements, Launch, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout,
 };
 
+use std::sync::Arc;
+
 use crate::base::budget::Budgets;
+use crate::graph::Graph;
 use crate::number::Extended;
 pub use numbers::bits_of;
 pub(crate) use numbers::{has_iota, number_bits, spell};
@@ -114,7 +117,7 @@ pub(crate) enum Seen<'a> {
 /// What one side of a case does with the case's tensors: steps, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// At least one, of which at least one is a launch.
+    /// At least one.
     pub steps: Vec<Step>,
 }
 
@@ -137,6 +140,8 @@ pub enum Step {
         /// The parameter of the case that is written.
         to: String,
     },
+    /// A graph of operators.
+    Graph(Arc<Graph>),
 }
 
 impl Step {
@@ -144,7 +149,7 @@ impl Step {
     pub fn launch(&self) -> Option<&KernelLaunch> {
         match self {
             Step::Launch(launch) => Some(launch),
-            Step::Fill { .. } | Step::Copy { .. } => None,
+            Step::Fill { .. } | Step::Copy { .. } | Step::Graph(_) => None,
         }
     }
 
@@ -152,7 +157,7 @@ impl Step {
     pub fn launch_mut(&mut self) -> Option<&mut KernelLaunch> {
         match self {
             Step::Launch(launch) => Some(launch),
-            Step::Fill { .. } | Step::Copy { .. } => None,
+            Step::Fill { .. } | Step::Copy { .. } | Step::Graph(_) => None,
         }
     }
 }
@@ -182,6 +187,12 @@ impl Side {
     /// The launch that is step number `at`.
     pub fn launch(&self, at: usize) -> Option<&KernelLaunch> {
         self.steps.get(at)?.launch()
+    }
+}
+
+impl From<Graph> for Side {
+    fn from(graph: Graph) -> Side {
+        Side { steps: vec![Step::Graph(Arc::new(graph))] }
     }
 }
 

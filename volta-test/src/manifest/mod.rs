@@ -6,6 +6,7 @@ mod args;
 mod document;
 mod expression;
 mod family;
+pub mod graph;
 mod guesses;
 mod locate;
 mod reader;
@@ -240,7 +241,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
     }
     let maps =
         top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
-    let known = Names { params: &names, maps: &maps, problems };
+    let known = Names { params: &names, values: &params, maps: &maps, problems };
     let side = |key| known.side(&top, key);
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| top.get(key).is_some();

@@ -1,17 +1,24 @@
 //! A side of a case: a kernel, or steps one after the other.
 
+use std::sync::Arc;
+
 use toml::Spanned;
 use toml::de::DeValue;
 use volta_case::{KERNEL, SIDE, STEP, Section, TensorMap, source_problem, split_source};
 
+use volta_core::case::{Param, Which};
+
 use super::args::Known;
+use super::graph;
 use super::reader::{Problems, Table, Value, as_number};
-use crate::case::{Kernel, Side, Step};
+use crate::case::{GraphSource, Kernel, Side, Step};
 
 /// What sides refer to.
 pub(super) struct Names<'c> {
     /// The parameters.
     pub(super) params: &'c [&'c str],
+    /// The parameters themselves.
+    pub(super) values: &'c [Param],
     pub(super) maps: &'c [(String, TensorMap)],
     pub(super) problems: &'c Problems,
 }
@@ -32,6 +39,9 @@ impl Names<'_> {
             self.problems.add(table.value_span("repeat"), message, None);
         }
         let repeat = repeat.unwrap_or(1).min(MOST_RUNS) as u32;
+        if let Some(step) = self.graph(&table, key) {
+            return Side::of_steps(vec![step?], repeat);
+        }
         let Some(launches) = table.get("launch") else {
             let kernel = self.kernel(&table);
             table.finish();
@@ -49,6 +59,44 @@ impl Names<'_> {
             self.problems.add_missing(span, message, None);
         }
         side
+    }
+
+    /// The step of a side that is a graph; `None` for a side of kernels, and within it for a graph that is wrong.
+    fn graph(&self, table: &Table<'_>, key: &str) -> Option<Option<Step>> {
+        let which = if key == "reference" { Which::Reference } else { Which::Opt };
+        let words = ["spec", "formula", "graph", "nodes"];
+        let word = words.into_iter().find(|word| table.get(word).is_some())?;
+        let own = |name: &str| match word {
+            "spec" => true,
+            "nodes" => ["inputs", "nodes", "outputs", "repeat"].contains(&name),
+            word => [word, "repeat"].contains(&name),
+        };
+        for (name, span, _) in table.entries() {
+            if !own(name) {
+                self.problems.add(span, format!("a side that is a `{word}` has no `{name}`"), None);
+            }
+        }
+        let value = table.get(word)?;
+        let span = table.span.clone();
+        let reader = |name: String| graph::Reader::new(name, self.values, which, self.problems);
+        let graph = match word {
+            "graph" => {
+                let file = table.string("graph")?;
+                if let Some(message) = source_problem(&file) {
+                    self.problems.add(value.span(), message, None);
+                }
+                return Some(Some(Step::Graph(GraphSource::File(file))));
+            }
+            "spec" => {
+                let fixed = ["spec", "output", "repeat"];
+                let arguments = table.entries().filter(|(name, ..)| !fixed.contains(name)).collect();
+                let name = value.get_ref().as_str().unwrap_or_default();
+                reader(format!("spec {name}")).spec(value, arguments, table.get("output"))
+            }
+            "formula" => reader("formula".into()).formulas(value),
+            _ => reader("nodes".into()).graph(&table.entries().collect(), span),
+        };
+        Some(graph.map(|graph| Step::Graph(GraphSource::Here(Arc::new(graph)))))
     }
 
     /// The steps in a list of tables; `None` if one cannot be read.

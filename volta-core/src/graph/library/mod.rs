@@ -107,6 +107,15 @@ impl Operator {
         })
     }
 
+    /// The argument of a name, which may be another name that it has.
+    pub fn argument(&self, name: &str) -> Option<Argument> {
+        let find = |name: &str| self.takes().find(|argument| argument.name == name);
+        find(name).or_else(|| {
+            let (_, name) = ALIASES.iter().find(|(alias, _)| *alias == name)?;
+            find(name)
+        })
+    }
+
     /// Adds the operator to a graph, and returns its results.
     ///
     /// # Errors
@@ -148,9 +157,7 @@ struct Call<'b> {
 
 impl Call<'_> {
     fn give(&mut self, name: &str, value: Given) -> Built<()> {
-        let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, name)| *name);
-        let find = |name: &str| self.operator.takes().find(|argument| argument.name == name);
-        let Some(argument) = find(name).or_else(|| find(alias?)) else {
+        let Some(argument) = self.operator.argument(name) else {
             let names: Vec<&str> = self.operator.takes().map(|argument| argument.name).collect();
             let operator = self.operator.names[0];
             return Err(format!("`{operator}` has no argument `{name}`; it takes {}", names.join(", ")));
