@@ -6,13 +6,14 @@ use std::fmt::Write;
 /// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
 /// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
 /// ends: they import none of the modules between.
-pub const IMPORTS: [(&str, &[&str]); 13] = [
+pub const IMPORTS: [(&str, &[&str]); 14] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
     ("ptx", &["base"]),
     ("program", &["base", "number", "ptx"]),
-    ("case", &["base", "number", "term"]),
+    ("graph", &["base", "number", "term"]),
+    ("case", &["base", "number", "term", "graph"]),
     ("verdict", &["base"]),
     ("machine", &["base", "number", "term", "program", "case", "verdict"]),
     ("library", &["base", "number", "ptx", "program", "term", "case", "machine"]),

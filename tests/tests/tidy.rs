@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Elements, Expectation, FIELD, Hint, KERNEL, Key, Launch, MEMBER,
+    About, CASE, Contains, Element, Elements, Expectation, FIELD, GRAPH, Hint, KERNEL, Key, Launch, MEMBER,
     NamedContents, Options, PARAM, Reason, Region, Role, Section, Sign, Target, TensorMap, VerdictName,
     spellings,
 };
+use volta_core::graph::Function;
+use volta_core::graph::library::Operator;
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
 
@@ -187,6 +189,31 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of options", table(Options::keys())),
     ];
     volta_suite::page::hold("docs/cases.md", &parts).expect("the page is as the schema");
+}
+
+/// `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_page_on_graphs_has_all_operators() {
+    let cell = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+    let mut operators = String::new();
+    for (family, list) in Operator::families() {
+        operators +=
+            &format!("\n### {family}\n\n| operator | arguments | what it computes |\n|---|---|---|\n");
+        for operator in list {
+            let names: Vec<String> = operator.names.iter().map(|name| format!("`{name}`")).collect();
+            let (names, arguments) = (names.join(", "), cell(operator.arguments));
+            operators += &format!("| {names} | `{arguments}` | {} |\n", cell(operator.formula));
+        }
+    }
+    let names = Function::ALL.iter().map(|function| match (function.arity(), function.word()) {
+        (2, word) if !word.starts_with(char::is_alphabetic) => format!("`a {word} b`"),
+        (_, "neg") => "`-a`".to_owned(),
+        (arity, word) => format!("`{word}({})`", ["a", "b", "c"][..arity].join(", ")),
+    });
+    let functions = names.collect::<Vec<_>>().join(", ") + ".\n";
+    let keys = table(GRAPH);
+    let parts = [("keys of a graph", keys), ("functions", functions), ("operators", operators + "\n")];
+    volta_suite::page::hold("docs/graphs.md", &parts).expect("the page is as the tables");
 }
 
 /// `VOLTA_WRITE_DOCS=1` writes it.

@@ -20,8 +20,9 @@ pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
-    About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, KERNEL, Launch, MEMBER,
-    Options, PARAM, Rules, Run, SIDE, STEP, TYPE, Target, TensorMap, source_problem, split_source,
+    About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, GRAPH, KERNEL, Launch, MEMBER,
+    Options, PARAM, Rules, Run, SIDE, STEP, TYPE, Target, TensorMap, path_problem, source_problem,
+    split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

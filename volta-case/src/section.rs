@@ -124,21 +124,28 @@ pub const SIDE: &[Key] = &[
         "repeat",
         "how often the side runs, one time after the other, on the same tensors: 1 by default",
     ),
+];
+
+/// What a side has in place of kernels: a graph of operators.
+pub const GRAPH: &[Key] = &[
     Key::own(
         "spec",
-        "in place of a kernel: an [operator](graphs.md#operators), whose arguments are further keys: `{ spec = \"softmax\", \
+        "in place of a kernel: an [operator](#operators), whose arguments are further keys: `{ spec = \"softmax\", \
          dim = 1 }`. Its tensors are the inputs of the case in the order of their declaration, as far as no argument \
          names them",
     ),
-    Key::own("output", "with `spec`: the tensor that is written; by default, the outputs of the case in order"),
+    Key::own(
+        "output",
+        "with `spec`: the tensor that is written; by default, the outputs of the case in order",
+    ),
     Key::own(
         "formula",
-        "in place of a kernel: what each element of an output is, or a list of such [formulas](graphs.md#formulas): \
+        "in place of a kernel: what each element of an output is, or a list of such [formulas](#formulas): \
          `\"y[i,j] = Σ{k<64} x[i,k]·w[j,k]      i < 32, j < 16\"`",
     ),
-    Key::own("graph", "in place of a kernel: a file that holds a [graph](graphs.md) of operators, relative to the case"),
+    Key::own("graph", "in place of a kernel: a file that holds a [graph](#a-file), relative to the case"),
     Key::own("inputs", "of a graph in the case itself: types and shapes of tensors that it reads"),
-    Key::own("nodes", "in place of a kernel: the nodes of a [graph](graphs.md), as in a file"),
+    Key::own("nodes", "in place of a kernel: the nodes of a graph, as in a [file](#a-file)"),
     Key::own("outputs", "with `nodes`: the tensors that are written, each with the name of a value"),
 ];
 
@@ -376,6 +383,11 @@ pub fn source_problem(file: &str) -> Option<String> {
     if !file.ends_with(".cu") && !file.ends_with(".ptx") {
         return Some(format!("`{file}` is neither a .cu nor a .ptx file"));
     }
+    path_problem(file)
+}
+
+/// What is wrong with the path of a file that a case names.
+pub fn path_problem(file: &str) -> Option<String> {
     Path::new(file).is_absolute().then(|| format!("`{file}` is absolute; paths are relative to the case"))
 }
 

@@ -104,6 +104,7 @@ impl SideRun<'_> {
         lost.sort_unstable_by_key(|lost: &Lost| (lost.param, lost.element));
         let mut done = self.execution(store, outputs, lost);
         done.taken = taken.saturating_add(evaluated.instructions);
+        done.thread_instructions = evaluated.instructions;
         Ok(done)
     }
 
@@ -121,7 +122,8 @@ impl SideRun<'_> {
         (element, shape): (Element, &[u64]),
     ) -> Result<(), RunError> {
         let param = self.params.iter().position(|param| param.name == name);
-        let param = param.ok_or_else(|| wrong(at, format!("there is no parameter `{name}`, as `{}` needs", graph.name)))?;
+        let param = param
+            .ok_or_else(|| wrong(at, format!("there is no parameter `{name}`, as `{}` needs", graph.name)))?;
         let own = match &self.params[param].kind {
             ParamKind::Tensor { shape, .. } => shape.as_slice(),
             ParamKind::Scalar { .. } => &[],
@@ -148,7 +150,9 @@ impl SideRun<'_> {
 
     /// What an element of a parameter holds.
     fn read(&self, name: &str, element: u64, store: &mut Store) -> Given {
-        let Some(param) = self.params.iter().position(|param| param.name == name) else { return Given::Nothing };
+        let Some(param) = self.params.iter().position(|param| param.name == name) else {
+            return Given::Nothing;
+        };
         if let Param { kind: ParamKind::Scalar { element, value }, .. } = &self.params[param] {
             return match value {
                 ScalarValue::Symbolic(_) => Given::Term(TermId::input(InputId::from_index(param), 0)),

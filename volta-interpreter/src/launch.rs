@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use volta_core::case::{
     self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Role,
-    Side,
-    Step,
+    Side, Step,
 };
 use volta_core::graph::Graph;
 use volta_core::verdict::{Difference, How, Witness};
@@ -302,6 +301,11 @@ impl<'c> Ready<'c> {
             ReadyStep::Launch(launch) => Some(launch),
             ReadyStep::Fill { .. } | ReadyStep::Copy { .. } | ReadyStep::Graph(_) => None,
         })
+    }
+
+    /// Whether it has steps that are graphs.
+    pub fn has_graphs(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, ReadyStep::Graph(_)))
     }
 
     /// Whether a kernel adds floats atomically, so that sums depend on the schedule.

@@ -183,6 +183,34 @@ def test_triton():
         volta.assert_clean(volta.Kernel(compiled(softmax), grid=5), params=params)
 
 
+def test_a_graph_is_a_reference():
+    graph = {"nodes": [{"name": "t", "op": "aten.mul.Scalar", "self": "x", "other": 2}], "outputs": {"y": "t"}}
+    reference = volta.torch.Reference({key: {**value, "shape": [64]} for key, value in PARAMS.items()}, graph)
+    volta.assert_equivalent(volta.Kernel(TWICE, block=64), reference)
+    wrong = volta.torch.Reference(reference.params, {**graph, "nodes": [{**graph["nodes"][0], "op": "relo"}]})
+    with pytest.raises(volta.InputError, match="no operator `relo`; did you mean `relu`"):
+        volta.check(volta.Kernel(TWICE, block=64), wrong)
+
+
+def test_torch():
+    """Modules against kernels that compute them, or something else."""
+    torch = pytest.importorskip("torch")
+
+    class Doubled(torch.nn.Module):
+        def forward(self, x):
+            return x + x
+
+    twice = volta.torch.reference(Doubled(), (torch.empty(64),))
+    assert list(twice.params) == ["x", "output"]
+    volta.assert_equivalent(volta.Kernel(TWICE, block=64), twice)
+    relu = volta.torch.reference(torch.nn.ReLU(), (torch.empty(64),))
+    assert volta.check(volta.Kernel(TWICE, block=64), relu).verdict == "different"
+    norm = volta.torch.reference(torch.nn.LayerNorm(8), (torch.empty(4, 8),))
+    assert list(norm.params) == ["weight", "bias", "input", "output"]
+    with pytest.raises(ValueError, match="complex64"):
+        volta.torch.reference(Doubled(), (torch.empty(64, dtype=torch.complex64),))
+
+
 def test_the_answer_is_the_program_s():
     case = {"params": {key: {**value, "shape": [64]} for key, value in PARAMS.items()}, "sources": {"k.ptx": TWICE}}
     line, message = volta._volta.answer(json.dumps({**case, "kernel": {"source": "k.ptx", "block": 64}}))

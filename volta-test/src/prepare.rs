@@ -173,7 +173,7 @@ pub fn graph(case: &Case, which: Which, source: &GraphSource) -> Result<Arc<Grap
         GraphSource::Here(graph) => return Ok(Arc::clone(graph)),
         GraphSource::File(file) => file,
     };
-    let path = locate_path(&case.home, file)?;
+    let path = locate_path(&case.home, file, volta_case::path_problem)?;
     let text = read(&path)?;
     match manifest::graph::parse(&path, &text, &case.params, which) {
         Ok(graph) => Ok(Arc::new(Graph { name: file.clone(), ..graph })),
@@ -190,7 +190,7 @@ pub fn graph(case: &Case, which: Which, source: &GraphSource) -> Result<Arc<Grap
 /// When it does not exist, or lies outside the case's root.
 pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
     let root = &case.home.root;
-    let source = locate_path(&case.home, &kernel.source)?;
+    let source = locate_path(&case.home, &kernel.source, volta_case::source_problem)?;
     if kernel.source.ends_with(".cu")
         && let Some((message, help)) = nvcc::refusal(&source, &kernel.target, root)
     {
@@ -203,9 +203,10 @@ pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
     Ok(source)
 }
 
-fn locate_path(home: &Home, source: &str) -> Result<PathBuf, Obstacle> {
+/// The file of a path in a case, in which `wrong` finds what is wrong.
+fn locate_path(home: &Home, source: &str, wrong: fn(&str) -> Option<String>) -> Result<PathBuf, Obstacle> {
     let Home { dir, root, .. } = home;
-    if let Some(message) = volta_case::source_problem(source) {
+    if let Some(message) = wrong(source) {
         return Err(Obstacle::new(InputProblem::WrongValue, message, None));
     }
     let path = normalized(&dir.join(source));

@@ -165,7 +165,8 @@ type Offered = (Which, usize, Offer);
 
 /// The graphs of all sides.
 fn graphs(case: &Case) -> Result<Vec<(Which, usize, Arc<Graph>)>, Obstacle> {
-    let sides = case.sides().flat_map(|(which, side)| side.graphs().map(move |(step, graph)| (which, step, graph)));
+    let sides =
+        case.sides().flat_map(|(which, side)| side.graphs().map(move |(step, graph)| (which, step, graph)));
     sides.map(|(which, step, graph)| Ok((which, step, prepare::graph(case, which, graph)?))).collect()
 }
 

@@ -85,10 +85,18 @@ fn huge(format: Format) -> f64 {
 }
 
 impl Precision {
+    /// That of f32.
+    pub fn single() -> Precision {
+        let (unit, digits, tiny) = unit_of(Format::F32);
+        Precision { unit, digits, tiny, huge: huge(Format::F32), conversion: None, any_order: false }
+    }
+
     /// The precision of a side, from the formats of its instructions.
     pub fn of(side: &Ready<'_>) -> Precision {
         let mut computed = vec![Format::F64];
         let mut converted = Vec::new();
+        // The literals of a graph are those of f32.
+        computed.extend(side.has_graphs().then_some(Format::F32));
         let functions = side.launches().flat_map(|launch| &launch.program.functions);
         for instruction in functions.flat_map(|function| &function.code) {
             let op = &instruction.op;

@@ -5,7 +5,8 @@ use volta_case::{Element, Format};
 use super::check::{Kind, check_value, kind_of};
 use super::text::{self, Named};
 use super::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Read, Reduce, Reduction, Value, ValueId, spell_shape,
+    Affine, At, Construct, Definition, Expr, Function, Graph, Read, Reduce, Reduction, Value, ValueId,
+    spell_shape,
 };
 use crate::number::Extended;
 
@@ -108,7 +109,8 @@ impl Builder {
             let Operand::Value(value) = operand else { continue };
             let own = self.shape(*value);
             let rank = all.len().max(own.len());
-            let extent = |shape: &[u64], at: usize| (at + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+            let extent =
+                |shape: &[u64], at: usize| (at + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
             let fits = |at: usize| match (extent(&all, at), extent(&own, at)) {
                 (a, b) if a == b || b == 1 => Some(a),
                 (1, b) => Some(b),
@@ -210,9 +212,13 @@ impl Builder {
             }
         }
         dims.iter().enumerate().for_each(|(at, dim)| variables[*dim] = shape.len() + at);
-        if over.contains(&0) && matches!(with, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
+        if over.contains(&0)
+            && matches!(with, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
         {
-            return Err(format!("the shape {} has nothing of which there is a greatest or least", spell_shape(&full)));
+            return Err(format!(
+                "the shape {} has nothing of which there is a greatest or least",
+                spell_shape(&full)
+            ));
         }
         let element = if with.is_place() { INT64 } else { self.promoted(kind, &list) };
         let expr = renamed(expr, &|variable| variables[variable]);
@@ -249,7 +255,11 @@ impl Builder {
         for (own, value) in operands.iter().zip(values) {
             let shape = self.shape(*value);
             if own.len() != shape.len() {
-                return Err(format!("a tensor of shape {} has no {} dimensions", spell_shape(&shape), own.len()));
+                return Err(format!(
+                    "a tensor of shape {} has no {} dimensions",
+                    spell_shape(&shape),
+                    own.len()
+                ));
             }
             for (letter, extent) in own.iter().zip(&shape) {
                 let at = variables.iter().position(|known| known == letter).unwrap_or_else(|| {
@@ -258,7 +268,8 @@ impl Builder {
                     variables.len() - 1
                 });
                 if extents[at].is_some_and(|known| known != *extent) {
-                    let shapes: Vec<String> = values.iter().map(|value| spell_shape(&self.shape(*value))).collect();
+                    let shapes: Vec<String> =
+                        values.iter().map(|value| spell_shape(&self.shape(*value))).collect();
                     return Err(format!("tensors of shapes {} do not go together", shapes.join(" and ")));
                 }
                 extents[at] = Some(*extent);
@@ -271,7 +282,8 @@ impl Builder {
             let at = own.iter().map(|letter| At::Affine(Affine::variable(place(letter)))).collect();
             Expr::Element(Read { value: *value, at, outside: None })
         });
-        let expr = reads.reduce(|a, b| Expr::Apply(Function::Mul, vec![a, b])).ok_or("there are no tensors")?;
+        let expr =
+            reads.reduce(|a, b| Expr::Apply(Function::Mul, vec![a, b])).ok_or("there are no tensors")?;
         let list: Vec<Operand> = values.iter().map(|value| Operand::Value(*value)).collect();
         let kind = kind_of(&self.graph.values, &extents, &expr)?;
         let element = self.promoted(kind, &list);
@@ -361,4 +373,3 @@ pub(super) fn renamed(expr: Expr, to: &dyn Fn(usize) -> usize) -> Expr {
         }
     }
 }
-

@@ -3,7 +3,8 @@
 use volta_case::Element;
 
 use super::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Meaning, Read, Value, ValueId, Wrong, spell_shape,
+    Affine, At, Construct, Definition, Expr, Function, Graph, Meaning, Read, Value, ValueId, Wrong,
+    spell_shape,
 };
 use crate::number::Extended;
 use crate::term::TermOp;
@@ -69,7 +70,8 @@ pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
     if value.count() > MOST_ELEMENTS {
         return Err(format!("the shape {} has too many elements", spell_shape(&value.shape)));
     }
-    let of = |id: &ValueId| earlier.get(id.0).ok_or_else(|| "a value is used before it is defined".to_string());
+    let of =
+        |id: &ValueId| earlier.get(id.0).ok_or_else(|| "a value is used before it is defined".to_string());
     match &value.definition {
         Definition::Tensor(_) => Ok(()),
         Definition::View(source) => {
@@ -97,7 +99,11 @@ pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
                 length = length.saturating_add(part.shape[*along]);
             }
             let fills = length == value.shape[*along];
-            if fills { Ok(()) } else { Err(format!("the parts have {length} places along dimension {along}")) }
+            if fills {
+                Ok(())
+            } else {
+                Err(format!("the parts have {length} places along dimension {along}"))
+            }
         }
         Definition::Construct(construct) => check_construct(earlier, value, construct),
     }
@@ -135,7 +141,9 @@ fn check_construct(earlier: &[Value], value: &Value, construct: &Construct) -> R
     if reduce.with.is_place() {
         return match value.element {
             Element::Int { .. } => Ok(()),
-            Element::Float(_) | Element::Bool => Err("a place is an integer: the type is wanted to be i64".into()),
+            Element::Float(_) | Element::Bool => {
+                Err("a place is an integer: the type is wanted to be i64".into())
+            }
         };
     }
     scope.fits(found, wanted, "what is combined")
@@ -151,7 +159,9 @@ struct Scope<'g> {
 impl Scope<'_> {
     fn fits(&self, found: Kind, wanted: Kind, what: &str) -> Result<(), String> {
         match (found, wanted) {
-            (Kind::Real, Kind::Real) | (Kind::Whole, Kind::Real | Kind::Whole) | (Kind::Truth, Kind::Truth) => Ok(()),
+            (Kind::Real, Kind::Real)
+            | (Kind::Whole, Kind::Real | Kind::Whole)
+            | (Kind::Truth, Kind::Truth) => Ok(()),
             (Kind::Real | Kind::Truth, Kind::Whole)
             | (Kind::Truth, Kind::Real)
             | (Kind::Real | Kind::Whole, Kind::Truth) => {
@@ -170,7 +180,8 @@ impl Scope<'_> {
             }
             Expr::Element(read) => self.read(read),
             Expr::Apply(function, operands) => {
-                let kinds: Result<Vec<Kind>, String> = operands.iter().map(|operand| self.kind(operand)).collect();
+                let kinds: Result<Vec<Kind>, String> =
+                    operands.iter().map(|operand| self.kind(operand)).collect();
                 self.applied(*function, &kinds?)
             }
         }
@@ -179,7 +190,11 @@ impl Scope<'_> {
     fn applied(&self, function: Function, kinds: &[Kind]) -> Result<Kind, String> {
         let word = function.word();
         if kinds.len() != function.arity() {
-            return Err(format!("`{word}` takes {} operands, and {} are given", function.arity(), kinds.len()));
+            return Err(format!(
+                "`{word}` takes {} operands, and {} are given",
+                function.arity(),
+                kinds.len()
+            ));
         }
         let numbers = |kinds: &[Kind]| match kinds.contains(&Kind::Truth) {
             true => Err(format!("`{word}` takes numbers, and a truth value is given")),

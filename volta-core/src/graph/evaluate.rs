@@ -5,17 +5,15 @@
 
 use std::fmt;
 
-use volta_case::Element;
-
 use super::check::Kind;
 use super::lanes::{Lanes, Terms, UNDEFINED, merged, undefined_in};
+use super::order::combined;
 use super::plan::Plan;
 use super::{Definition, Graph, Reduce, Reduction, Value, ValueId};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
-use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
-use crate::term::{InputId, Integers, Ranges, Store, TermId, TermOp};
+use crate::term::{Ranges, Store, TermId, TermOp};
 
 /// What an element of a tensor holds before a graph reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,8 @@ impl Outside {
     /// The index and the extent in words.
     pub fn told(&self, graph: &Graph) -> impl fmt::Display {
         let (by, from) = (graph.value(self.by), graph.value(self.from));
-        let bound = |bound: Option<i128>| bound.map_or_else(|| "any number".into(), |bound| bound.to_string());
+        let bound =
+            |bound: Option<i128>| bound.map_or_else(|| "any number".into(), |bound| bound.to_string());
         let [low, high] = self.bounds.map(bound);
         let within = if low == high { low } else { format!("between {low} and {high}") };
         format!(
@@ -118,9 +117,14 @@ pub fn evaluate(
     read: &mut dyn FnMut(&str, u64, &mut Store) -> Given,
 ) -> Result<Evaluated, Stop> {
     let terms = Terms { store, ranges: Ranges::default(), value: 0 };
-    let mut run = Run { graph, terms, meter: Meter::new(within), elements: Vec::new(), masks: Vec::new() };
+    let mut run = Run { graph, terms, meter: Meter::new(within), elements: Vec::new(), masks: Vec::new(), combined: combined(graph) };
     let last = last_uses(graph);
+    let needed = needed(graph);
     for (at, value) in graph.values.iter().enumerate() {
+        if !needed[at] {
+            run.elements.push(Vec::new());
+            continue;
+        }
         run.terms.value = at;
         run.meter.held.state = run.elements.iter().map(|list| 8 * list.len() as u64).sum();
         run.meter.room(8 * value.count(), run.terms.store)?;
@@ -135,6 +139,18 @@ pub fn evaluate(
     let outputs = graph.outputs.iter().map(|(_, value)| run.written(*value)).collect();
     run.meter.look(run.terms.store)?;
     Ok(Evaluated { outputs, instructions: run.meter.instructions, masks: run.masks })
+}
+
+/// Which values the outputs are computed from.
+fn needed(graph: &Graph) -> Vec<bool> {
+    let mut needed = vec![false; graph.values.len()];
+    graph.outputs.iter().for_each(|(_, value)| needed[value.0] = true);
+    for (at, value) in graph.values.iter().enumerate().rev() {
+        if needed[at] {
+            value.visit_operands(&mut |operand: ValueId| needed[operand.0] = true);
+        }
+    }
+    needed
 }
 
 /// For each value, the last one that reads it; `None` for those that are written.
@@ -200,6 +216,8 @@ pub(super) struct Run<'r> {
     pub(super) meter: Meter<'r>,
     pub(super) elements: Elements,
     pub(super) masks: Vec<Rational>,
+    /// For each value, the dimensions along which its elements are combined later on.
+    pub(super) combined: Vec<Vec<bool>>,
 }
 
 impl Run<'_> {
@@ -262,7 +280,9 @@ impl Run<'_> {
         let rows = parts.iter().find(|(_, row)| *row > 0).map_or(0, |(elements, row)| elements.len() / row);
         let mut all = Vec::new();
         for at in 0..rows {
-            parts.iter().for_each(|(elements, row)| all.extend_from_slice(&elements[at * row..(at + 1) * row]));
+            parts
+                .iter()
+                .for_each(|(elements, row)| all.extend_from_slice(&elements[at * row..(at + 1) * row]));
         }
         all
     }
@@ -313,7 +333,9 @@ impl Run<'_> {
         mask: LaneMask,
         mut lanes: Lanes,
     ) {
-        if let Some((bytes, signed)) = value.element.integer().filter(|_| Kind::of(value.element) == Kind::Whole) {
+        if let Some((bytes, signed)) =
+            value.element.integer().filter(|_| Kind::of(value.element) == Kind::Whole)
+        {
             lanes = self.terms.wrapped(mask, lanes, (8 * bytes, signed));
         }
         for lane in mask {
@@ -367,7 +389,13 @@ impl Accumulator {
     }
 
     /// Combines what the expression is in these lanes.
-    fn add(&mut self, run: &mut Run<'_>, plan: &Plan<'_>, frame: &super::plan::Frame, mask: LaneMask) -> Result<(), Stop> {
+    fn add(
+        &mut self,
+        run: &mut Run<'_>,
+        plan: &Plan<'_>,
+        frame: &super::plan::Frame,
+        mask: LaneMask,
+    ) -> Result<(), Stop> {
         let (new, old) = (mask & !self.filled, mask & self.filled);
         self.filled |= mask;
         if self.with == Reduction::Sum
@@ -434,16 +462,6 @@ impl Accumulator {
         };
         merged(result, [of_none; 32], empty)
     }
-}
-
-/// The elements of a parameter of a case as inputs of a store.
-pub fn input(param: usize, element: u64) -> Given {
-    Given::Term(TermId::input(InputId(number_of(param)), element))
-}
-
-/// The integers that elements of a type are, for a store.
-pub fn integers(element: Element) -> Option<Integers> {
-    Integers::of(element)
 }
 
 /// A lane by its place in a chunk.

@@ -145,7 +145,11 @@ impl Terms<'_> {
     }
 
     /// `then` where a condition holds, `otherwise` elsewhere, for truth values.
-    pub(super) fn choose_truths(&mut self, mask: LaneMask, [condition, then, otherwise]: [&Lanes; 3]) -> Lanes {
+    pub(super) fn choose_truths(
+        &mut self,
+        mask: LaneMask,
+        [condition, then, otherwise]: [&Lanes; 3],
+    ) -> Lanes {
         let not = self.apply(TermOp::Not, mask, &[condition]);
         let chosen = self.apply(TermOp::And, mask, &[condition, then]);
         let other = self.apply(TermOp::And, mask, &[&not, otherwise]);

@@ -16,6 +16,7 @@ pub mod evaluate;
 mod function;
 mod lanes;
 pub mod library;
+mod order;
 mod plan;
 pub mod text;
 

@@ -94,7 +94,9 @@ fn format_of(run: &Run<'_>, value: &Value, expr: &Expr) -> Option<Format> {
         match expr {
             Expr::Number(_) | Expr::Index(_) => None,
             Expr::Element(read) => of_type(run.graph.value(read.value).element),
-            Expr::Apply(_, operands) => operands.iter().filter_map(|operand| widest(run, operand)).max_by_key(width),
+            Expr::Apply(_, operands) => {
+                operands.iter().filter_map(|operand| widest(run, operand)).max_by_key(width)
+            }
         }
     }
     fn width(format: &Format) -> u32 {
@@ -156,8 +158,14 @@ impl<'c> Plan<'c> {
             let rounded = Rounded::exactly(in_format, bits);
             run.terms.store.intern(Constant { exact, literal: Some((in_format, bits)), rounded }).raw()
         });
+        let mut across: Vec<usize> = (0..rank).filter(|at| Some(*at) != prefix).collect();
+        let is_combined = &run.combined[run.terms.value];
+        let remaining = across.iter().filter(|at| !is_combined[**at]).map(|at| extents[*at]);
+        if remaining.fold(1, u64::saturating_mul) >= 32 {
+            across.sort_by_key(|at| !is_combined[*at]);
+        }
         let mut plan = Plan {
-            across: (0..rank).filter(|at| Some(*at) != prefix).collect(),
+            across,
             stepping: prefix.into_iter().chain(rank..extents.len()).collect(),
             strides: strides(&value.shape),
             extents,
@@ -211,7 +219,8 @@ impl<'c> Plan<'c> {
                         && affine.bounds(&self.extents).is_some_and(|[low, high]| low >= 0 && high <= last);
                     flat = flat.filter(|_| inside).map(|mut flat| {
                         flat.constant += affine.constant * stride;
-                        flat.terms.extend(affine.terms.iter().map(|(variable, own)| (*variable, own * stride)));
+                        flat.terms
+                            .extend(affine.terms.iter().map(|(variable, own)| (*variable, own * stride)));
                         flat
                     });
                     computed.push(None);
@@ -270,7 +279,12 @@ impl<'c> Plan<'c> {
     }
 
     /// Both factors, if the expression is a product.
-    pub(super) fn factors(&self, run: &mut Run<'_>, frame: &Frame, mask: LaneMask) -> Result<Option<[Lanes; 2]>, Stop> {
+    pub(super) fn factors(
+        &self,
+        run: &mut Run<'_>,
+        frame: &Frame,
+        mask: LaneMask,
+    ) -> Result<Option<[Lanes; 2]>, Stop> {
         let Code::Apply(Function::Mul, operands) = &self.code else { return Ok(None) };
         let [a, b] = operands.as_slice() else { return Ok(None) };
         Ok(Some([self.run(a, run, frame, mask)?, self.run(b, run, frame, mask)?]))
@@ -416,7 +430,9 @@ impl<'c> Plan<'c> {
             let [low, high] = range.map_or([None; 2], |range| [range.low, range.high]);
             match (low, high) {
                 (Some(low), Some(high))
-                    if low >= 0 && high < i128::from(access.extents[dimension]) && high - low < MOST_INDICES =>
+                    if low >= 0
+                        && high < i128::from(access.extents[dimension])
+                        && high - low < MOST_INDICES =>
                 {
                     bounds[lane.index()] = [low, high];
                     (least, greatest) = (least.min(low), greatest.max(high));

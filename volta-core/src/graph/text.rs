@@ -57,9 +57,11 @@ pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Form
         reader.wants("]")?;
     }
     reader.variables = indices.iter().map(|(name, _)| (name.clone(), indices_at(&indices, name))).collect();
-    if let Some((name, span)) = indices.iter().enumerate().find_map(|(at, index)| {
-        indices[..at].iter().any(|(known, _)| *known == index.0).then_some(index)
-    }) {
+    if let Some((name, span)) = indices
+        .iter()
+        .enumerate()
+        .find_map(|(at, index)| indices[..at].iter().any(|(known, _)| *known == index.0).then_some(index))
+    {
         return Err(Unreadable { span: *span, message: format!("the index `{name}` occurs twice") });
     }
     reader.wants("=")?;
@@ -77,7 +79,8 @@ pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Form
     };
     reader.blanks();
     if reduce.is_some() && reader.rest().starts_with(['+', '-', '*', '/', '·', '^', '<', '>']) {
-        let message = "a formula is one expression or one reduction: give the reduction a formula of its own".into();
+        let message =
+            "a formula is one expression or one reduction: give the reduction a formula of its own".into();
         return Err(Unreadable { span: (start, reader.at), message });
     }
     let ranges = reader.ranges()?;
@@ -91,7 +94,9 @@ pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Form
             }
         }
     }
-    if let Some((name, _, span)) = ranges.iter().find(|(ranged, ..)| indices.iter().all(|(name, _)| name != ranged)) {
+    if let Some((name, _, span)) =
+        ranges.iter().find(|(ranged, ..)| indices.iter().all(|(name, _)| name != ranged))
+    {
         return Err(Unreadable { span: *span, message: format!("`{name}` is no index of the formula") });
     }
     Ok(Formula { name, shape, construct: Construct { over, reduce, expr } })
@@ -174,7 +179,9 @@ impl<'t> Reader<'t> {
     fn whole(&mut self) -> Result<u64, Unreadable> {
         self.blanks();
         let length = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
-        let Ok(value) = self.rest()[..length].parse() else { return Err(self.wrong("a whole number is wanted here")) };
+        let Ok(value) = self.rest()[..length].parse() else {
+            return Err(self.wrong("a whole number is wanted here"));
+        };
         self.at += length;
         Ok(value)
     }
@@ -200,7 +207,10 @@ impl<'t> Reader<'t> {
                 let (until, span) = self.word()?;
                 let until = self.variables.iter().find(|(known, at)| *known == until && *at < indices);
                 let Some((_, until)) = until else {
-                    return Err(Unreadable { span, message: "an index of the formula is wanted here".into() });
+                    return Err(Unreadable {
+                        span,
+                        message: "an index of the formula is wanted here".into(),
+                    });
                 };
                 prefix = Some(*until);
                 self.variables.push((name, *until));
@@ -232,7 +242,9 @@ impl<'t> Reader<'t> {
         let mut ranges = Vec::new();
         self.blanks();
         while !self.rest().is_empty() {
-            let Ok((name, span)) = self.word() else { return Err(self.wrong("the formula ends before this")) };
+            let Ok((name, span)) = self.word() else {
+                return Err(self.wrong("the formula ends before this"));
+            };
             self.wants("<")?;
             ranges.push((name, self.whole()?, span));
             self.blanks();
@@ -387,7 +399,10 @@ impl<'t> Reader<'t> {
             if self.takes("else") {
                 let start = self.at;
                 let Expr::Number(number) = self.factor()? else {
-                    return Err(Unreadable { span: (start, self.at), message: "a number is wanted here".into() });
+                    return Err(Unreadable {
+                        span: (start, self.at),
+                        message: "a number is wanted here".into(),
+                    });
                 };
                 outside = Some(number);
             }

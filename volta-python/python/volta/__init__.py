@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _volta
+from . import _volta, torch
 
-__all__ = ["Answer", "InputError", "Kernel", "assert_clean", "assert_equivalent", "check"]
+__all__ = ["Answer", "InputError", "Kernel", "assert_clean", "assert_equivalent", "check", "torch"]
 
 
 class InputError(ValueError):
@@ -155,9 +155,9 @@ def _scratch(ptx: str, name: str, about: Any, given: int) -> list[int]:
 
 def check(
     opt: Kernel,
-    reference: Kernel | None = None,
+    reference: Kernel | torch.Reference | None = None,
     *,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any] | None = None,
     name: str | None = None,
     globals: Mapping[str, Any] | None = None,
     tensor_maps: Mapping[str, Any] | None = None,
@@ -166,9 +166,11 @@ def check(
     """Verifies that `opt` computes what `reference` does, or that `opt` alone has no fault.
 
     `params` are the parameters by name, in order: `{"role": "in", "type": "f32", "shape": [128]}` or
-    `{"type": "i32", "value": 128}`. Raises `InputError` where the input is wrong; every other answer is returned.
+    `{"type": "i32", "value": 128}`; without them, they are those of a reference that `volta.torch.reference` returns, and
+    further ones are added to these. Raises `InputError` where the input is wrong; every other answer is returned.
     """
     case: dict[str, Any] = {"name": name} if name else {}
+    params = {**getattr(reference, "params", {}), **(params or {})}
     case["params"] = {key: _described(value) for key, value in params.items()}
     for key, value in {"globals": globals, "tensor_maps": tensor_maps, "options": options}.items():
         if value is not None:
@@ -199,7 +201,7 @@ def _described(param: Any) -> Any:
     return {key: _plain(value) for key, value in param.items()}
 
 
-def assert_equivalent(opt: Kernel, reference: Kernel, **case: Any) -> Answer:
+def assert_equivalent(opt: Kernel, reference: Kernel | torch.Reference, **case: Any) -> Answer:
     """For tests: fails with the whole message unless both kernels are proved to compute the same; see `check`."""
     __tracebackhide__ = True
     return _expect("equivalent", check(opt, reference, **case))

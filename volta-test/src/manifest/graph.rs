@@ -190,7 +190,8 @@ impl<'p> Reader<'p> {
 
     /// The value of a name: one of the graph, or a tensor of the case.
     fn value(&self, name: &str) -> Option<ValueId> {
-        let known = self.names.borrow().iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value);
+        let known =
+            self.names.borrow().iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value);
         known.or_else(|| {
             let (element, shape) = self.of_case(name)?;
             self.tensor(name, name, element, shape, &(0..0))
@@ -317,7 +318,8 @@ impl<'p> Reader<'p> {
         let mut builder = self.builder.borrow_mut();
         (builder.name, builder.path) = (name.into(), path.into());
         let results = operator.apply(&mut builder, given);
-        let results = self.told(span, results.map_err(|message| format!("`{}`: {message}", operator.names[0])))?;
+        let results =
+            self.told(span, results.map_err(|message| format!("`{}`: {message}", operator.names[0])))?;
         let mut names = self.names.borrow_mut();
         for (at, value) in results.iter().enumerate() {
             names.push((format!("{name}.{at}"), *value));
@@ -381,7 +383,8 @@ impl<'p> Reader<'p> {
             }
         }
         for (tensor, name, span) in pairs {
-            let Some(value) = self.names.borrow().iter().rev().find(|(known, _)| *known == name).map(|(_, id)| *id)
+            let Some(value) =
+                self.names.borrow().iter().rev().find(|(known, _)| *known == name).map(|(_, id)| *id)
             else {
                 self.unknown(&span, &name);
                 return None;
@@ -432,14 +435,18 @@ impl<'p> Reader<'p> {
 
     /// The outputs of the case, in order.
     fn written(&self) -> Vec<String> {
-        let is_output = |param: &&Param| {
-            matches!(param.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
-        };
+        let is_output =
+            |param: &&Param| matches!(param.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
         self.params.iter().filter(is_output).map(|param| param.name.clone()).collect()
     }
 
     /// An operator of the case's inputs, which writes its outputs.
-    pub(super) fn spec(self, spec: Value<'_>, arguments: Entries<'_>, output: Option<Value<'_>>) -> Option<Graph> {
+    pub(super) fn spec(
+        self,
+        spec: Value<'_>,
+        arguments: Entries<'_>,
+        output: Option<Value<'_>>,
+    ) -> Option<Graph> {
         let Some(name) = spec.get_ref().as_str() else {
             self.problems.add(spec.span(), "`spec` is the name of an operator", None);
             return None;
@@ -458,9 +465,8 @@ impl<'p> Reader<'p> {
             };
             given.push((argument.name.to_owned(), self.given(argument, value)?));
         }
-        let uses = |tensor: &str| {
-            arguments.iter().any(|(_, _, value)| value.get_ref().as_str() == Some(tensor))
-        };
+        let uses =
+            |tensor: &str| arguments.iter().any(|(_, _, value)| value.get_ref().as_str() == Some(tensor));
         let is_input = |param: &&Param| {
             matches!(param.kind, ParamKind::Tensor { role: Role::In | Role::InOut, .. }) && !uses(&param.name)
         };
@@ -488,7 +494,8 @@ impl<'p> Reader<'p> {
             Some(one) => vec![one.get_ref().as_str()?.to_owned()],
         };
         if targets.len() > results.len() {
-            let message = format!("`{name}` has {} results, and the case {} outputs", results.len(), targets.len());
+            let message =
+                format!("`{name}` has {} results, and the case {} outputs", results.len(), targets.len());
             let help = "name the one that is written: output = \"y\"".to_owned();
             self.problems.add(span, message, Some(help));
             return None;
@@ -498,7 +505,8 @@ impl<'p> Reader<'p> {
             let (_, shape) = self.of_case(target)?;
             let mut builder = self.builder.borrow_mut();
             let own = builder.shape(value);
-            let value = if own.len() > 1 && shape.len() == 1 { builder.view(value, shape) } else { Ok(value) };
+            let value =
+                if own.len() > 1 && shape.len() == 1 { builder.view(value, shape) } else { Ok(value) };
             drop(builder);
             let value = self.told(&span, value)?;
             self.writes(target, value, &span)?;

@@ -299,15 +299,15 @@ impl<'a> Table<'a> {
 /// Advice on what a case cannot say.
 const LAUNCHES: &str = "several launches are written one after the other, each in a table `[[reference.launch]]` or \
                         `[[opt.launch]]`";
-const FORMULA: &str = "outputs are compared with those of a kernel, not with a formula: write it as a plain kernel, and \
-                       name that under [reference] (docs/limits.md)";
+const FORMULA: &str = "a side is a kernel, `formula = \"y[i] = 2·x[i]      i < 64\"`, or an operator: \
+                       `spec = \"softmax\"` (docs/graphs.md)";
 const BITS: &str =
     "values are compared as real numbers: neither their bits nor a distance between them (docs/limits.md)";
 
 /// Keys by which somebody wants to say it.
 const UNSAYABLE: [(&str, &[&str]); 3] = [
     (LAUNCHES, &["launches", "kernels", "steps", "passes", "sequence", "stages", "then", "pipeline"]),
-    (FORMULA, &["formula", "expression", "expr", "equation", "computes", "expected", "output"]),
+    (FORMULA, &["expression", "expr", "equation", "computes", "expected", "output"]),
     (
         BITS,
         &[

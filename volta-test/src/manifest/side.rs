@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use volta_case::{KERNEL, SIDE, STEP, Section, TensorMap, source_problem, split_source};
+use volta_case::{GRAPH, KERNEL, SIDE, STEP, Section, TensorMap, path_problem, source_problem, split_source};
 
 use volta_core::case::{Param, Which};
 
@@ -32,7 +32,7 @@ const MOST_STEPS: usize = 1000;
 impl Names<'_> {
     /// The side in a section of this name, if there is one.
     pub(super) fn side(&self, top: &Table<'_>, key: &str) -> Option<Side> {
-        let table = top.table(key, SIDE.iter().chain(KERNEL).chain(Kernel::keys()))?;
+        let table = top.table(key, SIDE.iter().chain(GRAPH).chain(KERNEL).chain(Kernel::keys()))?;
         let repeat = table.integer("repeat");
         if repeat.is_some_and(|repeat| repeat == 0 || repeat > MOST_RUNS) {
             let message = format!("`repeat` must be from 1 to {MOST_RUNS}");
@@ -82,7 +82,7 @@ impl Names<'_> {
         let graph = match word {
             "graph" => {
                 let file = table.string("graph")?;
-                if let Some(message) = source_problem(&file) {
+                if let Some(message) = path_problem(&file) {
                     self.problems.add(value.span(), message, None);
                 }
                 return Some(Some(Step::Graph(GraphSource::File(file))));

@@ -272,6 +272,11 @@ pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
 /// What one side executed.
 fn stats_line(name: &str, stats: &SideStats, paint: Paint) -> String {
     let (run, all) = stats.ctas;
+    if all == 0 && stats.thread_instructions > 0 {
+        let (graph, operations) = (clean_line(&stats.kernel), count(stats.thread_instructions, "operation"));
+        let line = format!("  {name:<10} {graph}: {operations} in {:.3} s", stats.seconds);
+        return format!("{}\n", paint.dim(&line));
+    }
     if all == 0 {
         let line = format!("  {name:<10} {}: did not run to the end", clean_line(&stats.kernel));
         return format!("{}\n", paint.dim(&line));

@@ -27,19 +27,20 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(&["bmm"], "self, mat2", "y[b,i,j] = Σ{k} self[b,i,k]·mat2[b,k,j]", |call| {
         contracted(call, "bik,bkj->bij", ["self", "mat2"])
     }),
-    row(&["mv"], "self, vec", "y[i] = Σ{k} self[i,k]·vec[k]", |call| contracted(call, "ik,k->i", ["self", "vec"])),
-    row(&["dot"], "self, other", "Σ{k} self[k]·other[k]", |call| contracted(call, "k,k->", ["self", "other"])),
-    row(&["outer"], "self, vec2", "y[i,j] = self[i]·vec2[j]", |call| contracted(call, "i,j->ij", ["self", "vec2"])),
+    row(&["mv"], "self, vec", "y[i] = Σ{k} self[i,k]·vec[k]", |call| {
+        contracted(call, "ik,k->i", ["self", "vec"])
+    }),
+    row(&["dot"], "self, other", "Σ{k} self[k]·other[k]", |call| {
+        contracted(call, "k,k->", ["self", "other"])
+    }),
+    row(&["outer"], "self, vec2", "y[i,j] = self[i]·vec2[j]", |call| {
+        contracted(call, "i,j->ij", ["self", "vec2"])
+    }),
     row(&["matmul"], "self, other", "y[…,i,j] = Σ{k} self[…,i,k]·other[…,k,j]", |call| {
         let (a, b) = (call.tensor("self")?, call.tensor("other")?);
         Ok(vec![matmul(call, a, b)?])
     }),
-    row(
-        &["linear"],
-        "self, weight, bias?",
-        "y[…,j] = Σ{k} self[…,k]·weight[j,k] + bias[j]",
-        linear,
-    ),
+    row(&["linear"], "self, weight, bias?", "y[…,j] = Σ{k} self[…,k]·weight[j,k] + bias[j]", linear),
     row(
         &["addmm"],
         "self, mat1, mat2, beta: number = 1, alpha: number = 1",
@@ -58,11 +59,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         "beta·self[i] + alpha·Σ{k} mat[i,k]·vec[k]",
         |call| added(call, "ik,k->i", ["mat", "vec"]),
     ),
-    row(&["einsum"], "equation: text, tensors: tensors", "sums of products, as the equation says: ik,kj->ij", |call| {
-        let tensors = call.tensors("tensors")?;
-        let equation: String = call.text("equation").chars().filter(|c| *c != ' ').collect();
-        Ok(vec![call.builder.contract(&equation, &tensors)?])
-    }),
+    row(
+        &["einsum"],
+        "equation: text, tensors: tensors",
+        "sums of products, as the equation says: ik,kj->ij",
+        |call| {
+            let tensors = call.tensors("tensors")?;
+            let equation: String = call.text("equation").chars().filter(|c| *c != ' ').collect();
+            Ok(vec![call.builder.contract(&equation, &tensors)?])
+        },
+    ),
     row(
         &["convolution"],
         "self, weight, bias?, stride: ints = 1, padding: ints = 0, dilation: ints = 1, transposed: flag = false, \
@@ -201,14 +207,21 @@ fn convolution(call: &mut Call<'_>, transposed: bool) -> Built<Vec<ValueId>> {
     }
     let mut sizes = Vec::new();
     for at in 0..spatial {
-        let [own, reach] = [input[2 + at].cast_signed(), dilation[at] * (kernel[2 + at].cast_signed() - 1) + 1];
+        let [own, reach] =
+            [input[2 + at].cast_signed(), dilation[at] * (kernel[2 + at].cast_signed() - 1) + 1];
         let size = match transposed {
             false => (own + 2 * padding[at] - reach).div_euclid(stride[at]) + 1,
             true => (own - 1) * stride[at] - 2 * padding[at] + reach + more[at],
         };
-        sizes.push(u64::try_from(size).ok().filter(|size| *size > 0).ok_or("the kernel is larger than what it runs over")?);
+        sizes.push(
+            u64::try_from(size)
+                .ok()
+                .filter(|size| *size > 0)
+                .ok_or("the kernel is larger than what it runs over")?,
+        );
     }
-    let split = |shape: &[u64], first: &[u64]| -> Vec<u64> { first.iter().chain(&shape[2..]).copied().collect() };
+    let split =
+        |shape: &[u64], first: &[u64]| -> Vec<u64> { first.iter().chain(&shape[2..]).copied().collect() };
     let x = call.builder.view(x, split(&input, &[input[0], groups, channels]))?;
     let inner = if transposed { [groups, channels, features] } else { [groups, features, channels] };
     let weight = call.builder.view(weight, split(&kernel, &inner))?;

@@ -5,7 +5,12 @@ use crate::graph::{Affine, At, Construct, Definition, Expr, Read};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
-const fn row(names: &'static [&'static str], arguments: &'static str, formula: &'static str, make: Making) -> Operator {
+const fn row(
+    names: &'static [&'static str],
+    arguments: &'static str,
+    formula: &'static str,
+    make: Making,
+) -> Operator {
     Operator { names, arguments, formula, make: Make::Built(make) }
 }
 
@@ -24,13 +29,18 @@ pub(super) const OPERATORS: &[Operator] = &[
         let dim = call.dim("dim", call.shape(value).len())?;
         Ok(vec![taken(call, value, index, dim)?])
     }),
-    row(&["index"], "self, indices: tensors", "y[i…,…] = self[indices[i…],…]: of the first dimension", |call| {
-        let value = call.tensor("self")?;
-        match call.tensors("indices")?.as_slice() {
-            [index] => Ok(vec![taken(call, value, *index, 0)?]),
-            _ => Err("one tensor of indices is supported".into()),
-        }
-    }),
+    row(
+        &["index"],
+        "self, indices: tensors",
+        "y[i…,…] = self[indices[i…],…]: of the first dimension",
+        |call| {
+            let value = call.tensor("self")?;
+            match call.tensors("indices")?.as_slice() {
+                [index] => Ok(vec![taken(call, value, *index, 0)?]),
+                _ => Err("one tensor of indices is supported".into()),
+            }
+        },
+    ),
     row(
         &["gather", "take_along_dim"],
         "self, dim: int, index, sparse_grad: flag = false",
@@ -59,7 +69,11 @@ fn taken(call: &mut Call<'_>, value: ValueId, index: ValueId, dim: usize) -> Bui
     });
     let expr = Expr::Element(Read { value, at: at.collect(), outside: None });
     let element = call.builder.element(value);
-    call.builder.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+    call.builder.add(
+        element,
+        shape,
+        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+    )
 }
 
 fn gather(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
@@ -80,5 +94,9 @@ pub(super) fn gathered(call: &mut Call<'_>, value: ValueId, index: ValueId, dim:
     });
     let expr = Expr::Element(Read { value, at: at.collect(), outside: None });
     let element = call.builder.element(value);
-    call.builder.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+    call.builder.add(
+        element,
+        shape,
+        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+    )
 }

@@ -9,7 +9,12 @@ use crate::number::Rational;
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
-const fn row(names: &'static [&'static str], arguments: &'static str, formula: &'static str, make: Making) -> Operator {
+const fn row(
+    names: &'static [&'static str],
+    arguments: &'static str,
+    formula: &'static str,
+    make: Making,
+) -> Operator {
     Operator { names, arguments, formula, make: Make::Built(make) }
 }
 
@@ -24,13 +29,21 @@ pub(super) const OPERATORS: &[Operator] = &[
         &["smooth_l1_loss"],
         "self, target, reduction: reduction = 1, beta: number = 1",
         "mean of where(d < beta, 0.5*d^2/beta, d - 0.5*beta), d = abs(self - target)",
-        |call| pointwise(call, "where(abs(x - t) < beta, 0.5*(x - t)^2/beta, abs(x - t) - 0.5*beta)", &["beta"]),
+        |call| {
+            pointwise(call, "where(abs(x - t) < beta, 0.5*(x - t)^2/beta, abs(x - t) - 0.5*beta)", &["beta"])
+        },
     ),
     row(
         &["huber_loss"],
         "self, target, reduction: reduction = 1, delta: number = 1",
         "mean of where(d <= delta, 0.5*d^2, delta*(d - 0.5*delta)), d = abs(self - target)",
-        |call| pointwise(call, "where(abs(x - t) <= delta, 0.5*(x - t)^2, delta*(abs(x - t) - 0.5*delta))", &["delta"]),
+        |call| {
+            pointwise(
+                call,
+                "where(abs(x - t) <= delta, 0.5*(x - t)^2, delta*(abs(x - t) - 0.5*delta))",
+                &["delta"],
+            )
+        },
     ),
     row(
         &["binary_cross_entropy"],
@@ -47,15 +60,10 @@ pub(super) const OPERATORS: &[Operator] = &[
             pointwise(call, text, &[])
         },
     ),
-    row(
-        &["nll_loss"],
-        "self, target, reduction: reduction = 1",
-        "mean of -self[i,target[i]]",
-        |call| {
-            let x = call.tensor("self")?;
-            likelihood(call, x)
-        },
-    ),
+    row(&["nll_loss"], "self, target, reduction: reduction = 1", "mean of -self[i,target[i]]", |call| {
+        let x = call.tensor("self")?;
+        likelihood(call, x)
+    }),
     row(
         &["cross_entropy_loss", "cross_entropy"],
         "self, target, reduction: reduction = 1",

@@ -176,7 +176,10 @@ impl Call<'_> {
             (_, _) => false,
         };
         if !fits {
-            return Err(format!("`{name}` of `{}` is wanted to be of type {}", self.operator.names[0], argument.takes));
+            return Err(format!(
+                "`{name}` of `{}` is wanted to be of type {}",
+                self.operator.names[0], argument.takes
+            ));
         }
         self.given.push((argument.name, value));
         Ok(())
@@ -197,10 +200,12 @@ impl Call<'_> {
                     Operand::Value(value)
                 }
                 Some(Given::Number(number)) => Operand::Number(number.clone()),
-                Some(Given::Flag(_) | Given::Text(_) | Given::List(_)) | None => match self.default(argument.name) {
-                    Some(number) => Operand::Number(number),
-                    None => continue,
-                },
+                Some(Given::Flag(_) | Given::Text(_) | Given::List(_)) | None => {
+                    match self.default(argument.name) {
+                        Some(number) => Operand::Number(number),
+                        None => continue,
+                    }
+                }
             };
             operands.push((argument.name, operand));
         }
@@ -217,9 +222,11 @@ impl Call<'_> {
 
     /// The number that an argument is if it is left out.
     fn default(&self, name: &str) -> Option<Extended> {
-        let own = self.operator.arguments.split(", ").find(|text| {
-            text.split([':', ' ', '?']).next().is_some_and(|own| own == name)
-        })?;
+        let own = self
+            .operator
+            .arguments
+            .split(", ")
+            .find(|text| text.split([':', ' ', '?']).next().is_some_and(|own| own == name))?;
         let (_, text) = own.split_once(" = ")?;
         let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
         let number = super::text::decimal(digits).map(Extended::Finite)?;
@@ -275,7 +282,9 @@ impl Call<'_> {
                 list.iter().map(whole).collect::<Option<Vec<i64>>>().map(Some).ok_or_else(wrong)
             }
             Some(one) => Ok(Some(vec![whole(one).ok_or_else(wrong)?])),
-            None => Ok(self.default(name).map(|number| vec![number.finite().and_then(Rational::to_i64).unwrap_or(0)])),
+            None => Ok(self
+                .default(name)
+                .map(|number| vec![number.finite().and_then(Rational::to_i64).unwrap_or(0)])),
         }
     }
 
@@ -320,7 +329,9 @@ impl Call<'_> {
 
     /// The tensors of a list.
     fn tensors(&self, name: &str) -> Built<Vec<ValueId>> {
-        let Some(Given::List(list)) = self.get(name) else { return Err(format!("`{name}` is wanted to be a list")) };
+        let Some(Given::List(list)) = self.get(name) else {
+            return Err(format!("`{name}` is wanted to be a list"));
+        };
         list.iter()
             .map(|given| match given {
                 Given::Value(value) => Ok(*value),

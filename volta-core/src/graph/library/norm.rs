@@ -8,7 +8,12 @@ use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
-const fn row(names: &'static [&'static str], arguments: &'static str, formula: &'static str, make: Making) -> Operator {
+const fn row(
+    names: &'static [&'static str],
+    arguments: &'static str,
+    formula: &'static str,
+    make: Making,
+) -> Operator {
     Operator { names, arguments, formula, make: Make::Built(make) }
 }
 
@@ -58,7 +63,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         |call| batch_norm(call, false),
     ),
     row(
-        &["native_batch_norm", "batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_functional"],
+        &[
+            "native_batch_norm",
+            "batch_norm",
+            "_native_batch_norm_legit",
+            "_native_batch_norm_legit_functional",
+        ],
         "self, weight?, bias?, running_mean?, running_var?, training: flag, momentum: number, eps: number, \
          cudnn_enabled: flag = false",
         "as without training, or of the mean and var over all but dimension 1",
@@ -312,7 +322,11 @@ fn causal(call: &mut Call<'_>, scores: ValueId) -> Built<ValueId> {
     let seen = Expr::Apply(Function::LessEqual, vec![column, row]);
     let expr = Expr::Apply(Function::Where, vec![seen, own, Expr::Number(Extended::NegInf)]);
     let element = call.builder.element(scores);
-    call.builder.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+    call.builder.add(
+        element,
+        shape,
+        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+    )
 }
 
 /// One over the root of an extent: exactly, or as the nearest double.

@@ -113,11 +113,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     numbers(&["hardsigmoid"], "self", "min(max(self + 3, 0), 6)/6"),
     numbers(&["hardswish"], "self", "self*min(max(self + 3, 0), 6)/6"),
     numbers(&["hardtanh"], "self, min_val = -1, max_val = 1", "min(max(self, min_val), max_val)"),
-    numbers(
-        &["hardshrink"],
-        "self, lambd = 0.5",
-        "where(self > lambd, self, where(self < -lambd, self, 0))",
-    ),
+    numbers(&["hardshrink"], "self, lambd = 0.5", "where(self > lambd, self, where(self < -lambd, self, 0))"),
     numbers(
         &["softshrink"],
         "self, lambd = 0.5",
@@ -276,7 +272,9 @@ fn choice(call: &mut Call<'_>, [condition, then, otherwise]: [&str; 3]) -> Built
     let condition = call.truth(condition)?;
     let mut arms = Vec::new();
     for name in [then, otherwise] {
-        arms.push(call.operand(name).ok_or_else(|| format!("`{name}` is wanted to be a tensor or a number"))?);
+        arms.push(
+            call.operand(name).ok_or_else(|| format!("`{name}` is wanted to be a tensor or a number"))?,
+        );
     }
     let of_truths = arms.iter().all(|arm| match arm {
         Operand::Value(value) => Kind::of(call.builder.element(*value)) == Kind::Truth,
@@ -302,7 +300,10 @@ fn cast(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 
 fn dropout(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     if call.flag("train", false) {
-        return Err("dropout in training draws random numbers, so that its result is no function of its inputs".into());
+        return Err(
+            "dropout in training draws random numbers, so that its result is no function of its inputs"
+                .into(),
+        );
     }
     Ok(vec![call.tensor("self")?])
 }

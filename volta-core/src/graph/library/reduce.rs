@@ -77,20 +77,29 @@ pub(super) const OPERATORS: &[Operator] = &[
         "sqrt(Σ{k} self[k]^2); Σ{k} abs(self[k]) of order 1, max{k}(abs(self[k])) of order inf",
         norm,
     ),
-    row(&["logsumexp"], "self, dim: ints, keepdim: flag = false", "log(Σ{k} exp(self[k] - m)) + m, m = max{k}(self[k])", |call| {
-        let x = number(call)?;
-        let (dims, keep) = dims(call, x)?;
-        let [most, sum] = log_sum(call, x, &dims, keep)?;
-        Ok(vec![call.builder.pointwise("log(s) + m", &[("s", sum.into()), ("m", most.into())])?])
-    }),
+    row(
+        &["logsumexp"],
+        "self, dim: ints, keepdim: flag = false",
+        "log(Σ{k} exp(self[k] - m)) + m, m = max{k}(self[k])",
+        |call| {
+            let x = number(call)?;
+            let (dims, keep) = dims(call, x)?;
+            let [most, sum] = log_sum(call, x, &dims, keep)?;
+            Ok(vec![call.builder.pointwise("log(s) + m", &[("s", sum.into()), ("m", most.into())])?])
+        },
+    ),
     row(&["cumsum"], "self, dim: int, dtype?: type", "y[…,i,…] = Σ{k≤i} self[…,k,…]", |call| {
         prefix(call, Reduction::Sum)
     }),
     row(&["cumprod"], "self, dim: int, dtype?: type", "y[…,i,…] = Π{k≤i}(self[…,k,…])", |call| {
         prefix(call, Reduction::Product)
     }),
-    row(&["cummax"], "self, dim: int", "y[…,i,…] = max{k≤i}(self[…,k,…])", |call| prefix(call, Reduction::Max)),
-    row(&["cummin"], "self, dim: int", "y[…,i,…] = min{k≤i}(self[…,k,…])", |call| prefix(call, Reduction::Min)),
+    row(&["cummax"], "self, dim: int", "y[…,i,…] = max{k≤i}(self[…,k,…])", |call| {
+        prefix(call, Reduction::Max)
+    }),
+    row(&["cummin"], "self, dim: int", "y[…,i,…] = min{k≤i}(self[…,k,…])", |call| {
+        prefix(call, Reduction::Min)
+    }),
 ];
 
 /// The tensor, as numbers of the type that is asked for.

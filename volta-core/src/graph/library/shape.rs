@@ -17,12 +17,27 @@ const fn row(
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    row(&["view", "reshape", "_unsafe_view"], "self, size: ints", "the elements of self, row-major, in this shape", view),
+    row(
+        &["view", "reshape", "_unsafe_view"],
+        "self, size: ints",
+        "the elements of self, row-major, in this shape",
+        view,
+    ),
     row(&["flatten"], "self, start_dim: int = 0, end_dim: int = -1", "dimensions joined into one", flatten),
     row(&["permute"], "self, dims: ints", "y[i…] = self[i in the order of dims]", permute),
-    row(&["transpose", "swapaxes"], "self, dim0: int, dim1: int", "y[…,i,…,j,…] = self[…,j,…,i,…]", transpose),
+    row(
+        &["transpose", "swapaxes"],
+        "self, dim0: int, dim1: int",
+        "y[…,i,…,j,…] = self[…,j,…,i,…]",
+        transpose,
+    ),
     row(&["t", "numpy_T"], "self", "y[i,j] = self[j,i]", transposed),
-    row(&["expand"], "self, size: ints, implicit: flag = false", "y[i…] = self[i… or 0, where its extent is 1]", expand),
+    row(
+        &["expand"],
+        "self, size: ints, implicit: flag = false",
+        "y[i…] = self[i… or 0, where its extent is 1]",
+        expand,
+    ),
     row(&["unsqueeze"], "self, dim: int", "a dimension of extent 1 more", unsqueeze),
     row(&["squeeze"], "self, dim?: ints", "without dimensions of extent 1", squeeze),
     row(
@@ -39,26 +54,52 @@ pub(super) const OPERATORS: &[Operator] = &[
         "parts of these lengths along a dimension",
         split,
     ),
-    row(&["split"], "self, split_size: int, dim: int = 0", "parts of this length along a dimension", split_evenly),
+    row(
+        &["split"],
+        "self, split_size: int, dim: int = 0",
+        "parts of this length along a dimension",
+        split_evenly,
+    ),
     row(&["chunk"], "self, chunks: int, dim: int = 0", "so many parts along a dimension", chunk),
     row(&["unbind"], "self, dim: int = 0", "the parts y[…,…] = self[…,k,…]", unbind),
-    row(&["cat", "concat"], "tensors: tensors, dim: int = 0", "tensors, one after the other along a dimension", cat),
-    row(&["stack"], "tensors: tensors, dim: int = 0", "tensors, one after the other along a new dimension", stack),
+    row(
+        &["cat", "concat"],
+        "tensors: tensors, dim: int = 0",
+        "tensors, one after the other along a dimension",
+        cat,
+    ),
+    row(
+        &["stack"],
+        "tensors: tensors, dim: int = 0",
+        "tensors, one after the other along a new dimension",
+        stack,
+    ),
     row(&["repeat"], "self, repeats: ints", "self, repeated along each dimension", repeat),
     row(&["flip"], "self, dims: ints", "y[…,i,…] = self[…,n - 1 - i,…]", flip),
-    row(&["diagonal"], "self, offset: int = 0, dim1: int = 0, dim2: int = 1", "y[…,i] = self[…,i,…,i + offset,…]", diagonal),
+    row(
+        &["diagonal"],
+        "self, offset: int = 0, dim1: int = 0, dim2: int = 1",
+        "y[…,i] = self[…,i,…,i + offset,…]",
+        diagonal,
+    ),
     row(
         &["constant_pad_nd", "pad"],
         "self, pad: ints, value: number = 0",
         "y[…,i] = self[…,i - before else value]",
         pad,
     ),
-    row(&["tril"], "self, diagonal: int = 0", "y[…,i,j] = where(j - i <= diagonal, self[…,i,j], 0)", |call| {
-        triangle(call, Function::LessEqual)
-    }),
-    row(&["triu"], "self, diagonal: int = 0", "y[…,i,j] = where(j - i >= diagonal, self[…,i,j], 0)", |call| {
-        triangle(call, Function::GreaterEqual)
-    }),
+    row(
+        &["tril"],
+        "self, diagonal: int = 0",
+        "y[…,i,j] = where(j - i <= diagonal, self[…,i,j], 0)",
+        |call| triangle(call, Function::LessEqual),
+    ),
+    row(
+        &["triu"],
+        "self, diagonal: int = 0",
+        "y[…,i,j] = where(j - i >= diagonal, self[…,i,j], 0)",
+        |call| triangle(call, Function::GreaterEqual),
+    ),
     row(&["full"], "size: ints, fill_value: number, dtype?: type", "the same number everywhere", |call| {
         let size = call.ints("size")?.unwrap_or_default();
         let number = call.number("fill_value");
@@ -72,8 +113,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         let size = call.ints("size")?.unwrap_or_default();
         filled(call, extents(&size)?, Extended::Finite(Rational::ONE))
     }),
-    row(&["scalar_tensor"], "self: number, dtype?: type", "a number", |call| {
-        let number = call.number("self");
+    row(&["scalar_tensor"], "s: number, dtype?: type", "a number", |call| {
+        let number = call.number("s");
         filled(call, Vec::new(), number)
     }),
     row(&["full_like"], "self, fill_value: number, dtype?: type", "the same number everywhere", |call| {
@@ -186,7 +227,8 @@ fn expand(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         return Err(format!("{} is not expanded to {}", spell_shape(&own), spell_shape(&shape)));
     }
     let at = own.iter().zip(new..);
-    let at = at.map(|(extent, at)| if *extent == 1 { Affine::default() } else { Affine::variable(at) }).collect();
+    let at =
+        at.map(|(extent, at)| if *extent == 1 { Affine::default() } else { Affine::variable(at) }).collect();
     Ok(vec![call.builder.moved(value, shape, at, None)?])
 }
 
@@ -208,7 +250,13 @@ fn squeeze(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 }
 
 /// `length` places along a dimension, from `start` on, each `step`-th.
-fn part(call: &mut Call<'_>, value: ValueId, dim: usize, [start, step]: [i64; 2], length: u64) -> Built<ValueId> {
+fn part(
+    call: &mut Call<'_>,
+    value: ValueId,
+    dim: usize,
+    [start, step]: [i64; 2],
+    length: u64,
+) -> Built<ValueId> {
     let mut shape = call.shape(value);
     let mut at: Vec<Affine> = (0..shape.len()).map(Affine::variable).collect();
     at[dim] = Affine { constant: start, terms: vec![(dim, step)], divisor: 1 };
@@ -286,7 +334,8 @@ fn evenly(call: &mut Call<'_>, value: ValueId, dim: usize, length: u64) -> Built
     if length == 0 {
         return Err("a part has at least one place".into());
     }
-    let lengths: Vec<u64> = (0..extent).step_by(length as usize).map(|start| length.min(extent - start)).collect();
+    let lengths: Vec<u64> =
+        (0..extent).step_by(length as usize).map(|start| length.min(extent - start)).collect();
     parts(call, value, dim, &lengths)
 }
 
@@ -418,10 +467,8 @@ fn triangle(call: &mut Call<'_>, keeps: Function) -> Built<Vec<ValueId>> {
     let at = (0..rank).map(|at| crate::graph::At::Affine(Affine::variable(at))).collect();
     let own = Expr::Element(crate::graph::Read { value, at, outside: None });
     let zero = Expr::Number(Extended::Finite(Rational::ZERO));
-    let expr = Expr::Apply(
-        Function::Where,
-        vec![Expr::Apply(keeps, vec![Expr::Index(apart), limit]), own, zero],
-    );
+    let expr =
+        Expr::Apply(Function::Where, vec![Expr::Apply(keeps, vec![Expr::Index(apart), limit]), own, zero]);
     let element = call.builder.element(value);
     let construct = Construct { over: Vec::new(), reduce: None, expr };
     Ok(vec![call.builder.add(element, shape, Definition::Construct(construct))?])
@@ -465,8 +512,11 @@ fn filled_like(call: &mut Call<'_>, number: Extended) -> Built<Vec<ValueId>> {
 
 fn arange(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name).finite().cloned());
-    let (Some(start), Some(end), Some(step)) = (start, end, step) else { return Err("`arange` is finite".into()) };
-    let length = (&end - &start).checked_div(&step).map(|length| length.ceil()).and_then(|length| length.to_i64());
+    let (Some(start), Some(end), Some(step)) = (start, end, step) else {
+        return Err("`arange` is finite".into());
+    };
+    let length =
+        (&end - &start).checked_div(&step).map(|length| length.ceil()).and_then(|length| length.to_i64());
     let length = length.ok_or("`step` is not 0")?.max(0).cast_unsigned();
     let whole = start.is_integer() && step.is_integer() && end.is_integer();
     let element = call.element("dtype")?.unwrap_or(if whole { INT64 } else { crate::graph::build::FLOAT });
@@ -476,4 +526,3 @@ fn arange(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let construct = Construct { over: Vec::new(), reduce: None, expr };
     Ok(vec![call.builder.add(element, vec![length], Definition::Construct(construct))?])
 }
-

@@ -6,11 +6,17 @@ use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
-const fn row(names: &'static [&'static str], arguments: &'static str, formula: &'static str, make: Making) -> Operator {
+const fn row(
+    names: &'static [&'static str],
+    arguments: &'static str,
+    formula: &'static str,
+    make: Making,
+) -> Operator {
     Operator { names, arguments, formula, make: Make::Built(make) }
 }
 
-const MAX: &str = "self, kernel_size: ints, stride?: ints, padding: ints = 0, dilation: ints = 1, ceil_mode: flag = false";
+const MAX: &str =
+    "self, kernel_size: ints, stride?: ints, padding: ints = 0, dilation: ints = 1, ceil_mode: flag = false";
 const MEAN: &str = "self, kernel_size: ints, stride?: ints, padding: ints = 0, ceil_mode: flag = false, \
                     count_include_pad: flag = true, divisor_override?: int";
 const OF_MAX: &str = "y[…,s] = max{k}(self[…,stride*s + dilation*k - padding]), of what lies inside";
@@ -68,7 +74,12 @@ fn windows(call: &Call<'_>, shape: &[u64], spatial: usize) -> Built<Windows> {
             // A window begins inside, or in the padding before.
             size += i64::from(size * stride[at] < own + padding[at]);
         }
-        sizes.push(u64::try_from(size).ok().filter(|size| *size > 0).ok_or("a window is larger than what it runs over")?);
+        sizes.push(
+            u64::try_from(size)
+                .ok()
+                .filter(|size| *size > 0)
+                .ok_or("a window is larger than what it runs over")?,
+        );
     }
     Ok(Windows { kernel, stride, padding, dilation, shape: sizes })
 }
@@ -150,7 +161,9 @@ fn adaptive(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
     for (own, size) in shape[first..].iter().zip(sizes) {
         let size = u64::try_from(size).unwrap_or(*own);
         if size == 0 || own % size != 0 {
-            return Err(format!("{own} places in {size} windows: only windows of equal length are supported"));
+            return Err(format!(
+                "{own} places in {size} windows: only windows of equal length are supported"
+            ));
         }
         windows.kernel.push((own / size).cast_signed());
         windows.stride.push((own / size).cast_signed());
