@@ -158,6 +158,8 @@ impl Side {
             Step::Launch(kernel) => Some(kernel.clone()),
             Step::Fill { .. } | Step::Copy { .. } => None,
         });
+        // A single launch is no list.
+        let steps = if steps.len() == 1 { Vec::new() } else { steps };
         Some(Side { first: first?, steps, repeat })
     }
 

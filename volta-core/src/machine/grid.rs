@@ -2,13 +2,12 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
-use super::bind::{BindError, Launch, Outputs, Tensor};
+use super::bind::{BindError, Launch, Outputs};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::Merged;
@@ -17,22 +16,22 @@ use super::int_terms::{self, IntTerms, exactly};
 use super::left::{Left, Lost};
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
-use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
 use super::perhaps::Accessed;
-use super::points::{KnownFloats, Recognition};
+use super::points::KnownFloats;
 use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
+use super::tensor::Tensor;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::case::{Element, KernelLaunch, Options, Param, Role, Rules, Which};
+use crate::case::{Element, Options, Param, Role, Rules, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
-use crate::program::{InstId, Program, WORKSPACE};
+use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Ranges, Store, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
@@ -145,66 +144,12 @@ impl Outputs {
     }
 }
 
-/// A launch to run.
-#[derive(Clone, Debug)]
-pub struct Job<'a> {
-    /// The side.
-    pub which: Which,
-    /// Its number among the steps of the side.
-    pub step: usize,
-    /// Whether another step follows, which may read all that this one writes.
-    pub is_followed: bool,
-    /// What the steps before it left, if there are any.
-    pub before: Option<Arc<Left>>,
-    /// The kernel, as resolved code.
-    pub program: &'a Program,
-    /// The kernel, and how it is launched.
-    pub kernel: &'a KernelLaunch,
-    /// The case's parameters.
-    pub params: &'a [Param],
-    /// Rules and limits.
-    pub options: &'a Options,
-    /// The use of its outputs.
-    pub outputs: Outputs,
-}
-
-impl<'a> Job<'a> {
-    /// The only launch of a side, whose outputs are compared.
-    pub fn only(
-        which: Which,
-        (program, kernel): (&'a Program, &'a KernelLaunch),
-        params: &'a [Param],
-        options: &'a Options,
-    ) -> Job<'a> {
-        let outputs = Outputs::Compared;
-        Job { which, step: 0, is_followed: false, before: None, program, kernel, params, options, outputs }
-    }
-}
-
-/// Runs a launch, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
-///
-/// # Errors
-/// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
-pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let Guarded { program, assumptions: guarded } = opaque::guarded(job);
-    let launch = match Launch::bind(job, &program, recognition) {
-        Ok(launch) => launch,
-        Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
-    };
-    let options = job.options;
-    let mut relied = Relied::new(&launch, &options.rules);
-    let outcome = run_launch(&launch, options, &mut relied).map_err(|error| error.at_step(job.step));
-    let mut assumptions = BTreeSet::new();
-    if let Ok(_) | Err(RunError::Fault(..)) = outcome {
-        assumptions = relied.assumptions(&launch);
-        assumptions.extend(launch.assumptions.iter().cloned());
-        assumptions.extend(guarded);
-    }
-    (outcome, assumptions)
-}
-
 /// Runs the CTAs of a launch, and collects what they rely on.
-fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Execution, RunError> {
+pub(super) fn run_launch(
+    launch: &Launch<'_>,
+    options: &Options,
+    relied: &mut Relied,
+) -> Result<Execution, RunError> {
     let mut outcome = Execution {
         threads: launch.threads() as u64,
         ctas: (
@@ -275,7 +220,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 
 impl RunError {
     /// The error, with its faults in this step of a side.
-    fn at_step(mut self, step: usize) -> RunError {
+    pub(super) fn at_step(mut self, step: usize) -> RunError {
         match &mut self {
             RunError::Fault(first, also) => {
                 first.step = step;
@@ -793,7 +738,7 @@ pub fn initial_value(
     store: &mut Store,
     rules: &Rules,
 ) -> Option<OutputValue> {
-    let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
+    let tensor = super::tensor::tensor(which, at, param).ok().flatten()?;
     let value = tensor.value(element, store, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };

@@ -34,6 +34,7 @@ mod guard;
 mod history;
 mod indexed;
 mod int_terms;
+mod job;
 mod left;
 mod lockstep;
 mod masks;
@@ -57,6 +58,7 @@ mod schedule;
 mod shadow;
 mod structs;
 mod survey;
+mod tensor;
 mod tensor_map;
 mod tensor_memory;
 mod timeline;
@@ -69,9 +71,8 @@ pub use bind::{BindError, Outputs, signature};
 pub use endless::{Endless, Repeats};
 pub(crate) use fits::most_dynamic_shared;
 pub use globals::{has_variable, names_variable};
-pub use grid::{
-    Execution, Job, Output, OutputValue, RunError, contents, initial_value, integer_constant, run,
-};
+pub use grid::{Execution, Output, OutputValue, RunError, contents, initial_value, integer_constant};
+pub use job::{Job, run};
 pub use left::{Left, Lost};
 pub use place::place_in;
 pub use points::{KnownFloats, Recognition};

@@ -159,6 +159,11 @@ pub const RULES: &[Rule] = &[
         "What one writes another must not access, except by atomics.",
     ),
     entry(
+        "S6",
+        "the steps of a side are ordered",
+        "A step reads what those before it left, as elements of the declared types.",
+    ),
+    entry(
         "Y1",
         "accesses to the same bytes by different threads, one of them a write, must be ordered",
         "Also when both write the same value.",
