@@ -85,6 +85,10 @@ pub(super) struct Launch<'a> {
     pub(super) step: usize,
     /// Whether another step follows, which may read all that this one writes.
     pub(super) is_followed: bool,
+    /// Whether it may begin before the launch before it has ended (rule Y17).
+    pub(super) is_dependent: bool,
+    /// Whether it, or the launch after it, is such a launch.
+    pub(super) overlaps: bool,
     /// What the steps before it left.
     pub(super) before: Option<Arc<Left>>,
     pub(super) program: &'a Program,
@@ -250,6 +254,8 @@ impl<'a> Launch<'a> {
             which,
             step: job.step,
             is_followed: job.is_followed,
+            is_dependent: job.kernel.launch.programmatic && job.before.is_some(),
+            overlaps: job.overlaps,
             before: job.before.clone(),
             program,
             params,

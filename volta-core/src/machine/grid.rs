@@ -16,6 +16,7 @@ use super::int_terms::{self, IntTerms, exactly};
 use super::left::{Left, Lost};
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
+use super::overlap::{Overlap, OverlapOfCta};
 use super::packed::{Cell, PackedValues};
 use super::perhaps::Accessed;
 use super::points::KnownFloats;
@@ -109,6 +110,8 @@ pub struct Execution {
     pub patterns: AccessPatterns,
     /// Whether a step of a function was executed on known numbers only.
     pub at_known_points: bool,
+    /// What it does to the memory of launches that may overlap with it.
+    pub overlap: Option<Overlap>,
 }
 
 /// The reasons why a run gives no result.
@@ -160,6 +163,7 @@ pub(super) fn run_launch(
         ..Execution::default()
     };
     let mut merged = Merged::default();
+    let mut overlap = Overlap::new(launch);
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
     while next < launch.clusters.len() {
@@ -189,7 +193,7 @@ pub(super) fn run_launch(
                 run_cta(launch, options, *cta, alone)
             };
             relied.merge(run.relied);
-            let ran = match run.done {
+            let mut ran = match run.done {
                 Err(Stop::Fault(fault)) => {
                     let also = further(launch, options, at, alone, (&fault, run.raced));
                     return Err(RunError::Fault(fault, also));
@@ -201,13 +205,17 @@ pub(super) fn run_launch(
             outcome.undeclared.extend(
                 ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
             );
+            if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
+                overlap.add(launch, *own);
+            }
             outcome.add(ran);
-            outcome.held.accesses = merged.bytes();
+            outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
     }
     merged.combine(launch, options, &mut outcome)?;
     outcome.held.accesses = 0;
+    outcome.overlap = overlap;
     outcome.taken = taken;
     let place = |output: &Output| (output.param, output.element);
     outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
@@ -294,6 +302,7 @@ pub(super) struct Ran {
     counts: Counts,
     exact: bool,
     patterns: Option<Box<AccessPatterns>>,
+    overlap: Option<Box<OverlapOfCta>>,
 }
 
 /// A CTA that ran, to its end or not.
@@ -373,7 +382,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         raced: None,
     };
     let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
-    if !options.exact_clocks && launch.ranks() == 1 {
+    if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one reported is the first when warps run one after the other.
@@ -418,6 +427,7 @@ fn attempt<'l>(
         unwritten,
         patterns,
         points,
+        overlap,
         ..
     } = cta;
     let (pages, contributions, perhaps) = memory.into_parts();
@@ -501,6 +511,7 @@ fn attempt<'l>(
         counts,
         exact: mode == Mode::VectorClocks,
         patterns,
+        overlap,
     })
 }
 

@@ -22,6 +22,8 @@ pub struct Job<'a> {
     pub step: usize,
     /// Whether another step follows, which may read all that this one writes.
     pub is_followed: bool,
+    /// Whether it may overlap with the launch before it or after it (rule Y17).
+    pub overlaps: bool,
     /// What the steps before it left, if there are any.
     pub before: Option<Arc<Left>>,
     /// The kernel, as resolved code.
@@ -45,7 +47,18 @@ impl<'a> Job<'a> {
         options: &'a Options,
     ) -> Job<'a> {
         let outputs = Outputs::Compared;
-        Job { which, step: 0, is_followed: false, before: None, program, kernel, params, options, outputs }
+        Job {
+            which,
+            step: 0,
+            is_followed: false,
+            overlaps: false,
+            before: None,
+            program,
+            kernel,
+            params,
+            options,
+            outputs,
+        }
     }
 }
 

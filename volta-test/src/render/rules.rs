@@ -246,6 +246,11 @@ pub const RULES: &[Rule] = &[
          true`.",
     ),
     entry(
+        "Y17",
+        "what a dependent launch does before it waits is not ordered with the launches before it",
+        "A wait is for the end of the launch before, and of all that this one has waited for.",
+    ),
+    entry(
         "Y16",
         "a warp that takes registers (`setmaxnreg.inc`) waits until others have given enough back to the pool of its CTA",
         "Give registers back (`setmaxnreg.dec`) in warpgroups that need fewer, before others wait for them; all must add \
