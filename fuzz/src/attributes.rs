@@ -12,5 +12,7 @@ mod family;
 mod input;
 #[path = "../../volta-macros/src/signature.rs"]
 mod signature;
+#[path = "../../volta-macros/src/steps.rs"]
+mod steps;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| input::input(data));

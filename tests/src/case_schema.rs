@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use volta_case::{
     About, CASE, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key,
-    Launch, NamedContents, Options, PARAM, Region, Role, Section, Sign, Takes, Target, TensorMap,
+    Launch, NamedContents, Options, PARAM, Region, Role, SIDE, STEP, Section, Sign, Takes, Target, TensorMap,
     VerdictName, spellings,
 };
 
@@ -49,12 +49,19 @@ pub fn case_schema() -> Value {
         _ => Value::Null,
     });
     let keys = KERNEL.iter().chain(Launch::keys()).chain(Target::keys());
-    let kernel = object(keys, &["source", "block"], |key| match key {
-        "source" => text(),
+    let own = |key: &str| match key {
+        "source" | "fill" | "copy" | "to" => text(),
         // Names, numbers, and structs of these.
         "args" => json!({ "type": "array" }),
+        "with" => number(),
+        "repeat" => count(),
+        "launch" => json!({ "type": "array", "items": reference("step") }),
         _ => Value::Null,
-    });
+    };
+    let mut kernel = object(SIDE.iter().chain(keys.clone()), &[], own);
+    kernel["anyOf"] = json!([{ "required": ["source", "block"] }, { "required": ["launch"] }]);
+    let mut step = object(STEP.iter().chain(keys), &[], own);
+    step["anyOf"] = json!([{ "required": ["source", "block"] }, { "required": ["fill", "with"] }, { "required": ["copy", "to"] }]);
     let mut expectation = object(Expectation::keys(), &["verdict"], |_| Value::Null);
     expectation["properties"]["verdict"] = verdict();
     let mut schema = top;
@@ -65,6 +72,7 @@ pub fn case_schema() -> Value {
         "parameter": parameter,
         "field": { "anyOf": [field_type(), field] },
         "kernel": kernel,
+        "step": step,
         "tensor_map": object(TensorMap::keys(), &["of", "box"], |_| Value::Null),
         "expectation": expectation,
         "options": object(Options::keys(), &[], |_| Value::Null),

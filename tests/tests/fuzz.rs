@@ -17,6 +17,8 @@ mod family;
 mod input;
 #[path = "../../volta-macros/src/signature.rs"]
 mod signature;
+#[path = "../../volta-macros/src/steps.rs"]
+mod steps;
 
 /// The files of one target's corpus.
 fn corpus(target: &str) -> Vec<Vec<u8>> {

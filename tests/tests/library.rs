@@ -10,7 +10,7 @@ mod recognised;
 
 use rug::Float;
 use rug::ops::Pow;
-use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, MEASURED, Measured, Step};
+use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, MEASURED, Measured, Postfix};
 use volta_core::number::format::Format;
 use volta_core::term::TermOp;
 use volta_suite::interpreter::Run;
@@ -30,15 +30,18 @@ fn samples() -> u64 {
 /// Whether the quotient of a function's operands is rounded to an integer: it has as many digits as their exponents are
 /// apart.
 fn rounds_a_quotient(function: &LibraryFunction) -> bool {
-    let rounds = |step: &Step| matches!(step, Step::Apply(TermOp::Trunc | TermOp::RoundEven));
+    let rounds = |step: &Postfix| matches!(step, Postfix::Apply(TermOp::Trunc | TermOp::RoundEven));
     function.meaning.iter().any(rounds)
 }
 
 /// Whether the logarithm of a sum with a root is asked for, which nearly cancel where a number is large and negative.
 fn cancels(function: &LibraryFunction) -> bool {
     let steps = function.meaning.windows(3);
-    let is_it = |steps: &[Step]| {
-        matches!(steps, [Step::Apply(TermOp::Sqrt), Step::Apply(TermOp::Add), Step::Apply(TermOp::Log2)])
+    let is_it = |steps: &[Postfix]| {
+        matches!(
+            steps,
+            [Postfix::Apply(TermOp::Sqrt), Postfix::Apply(TermOp::Add), Postfix::Apply(TermOp::Log2)]
+        )
     };
     steps.into_iter().any(is_it)
 }
@@ -89,10 +92,10 @@ fn exact(function: &LibraryFunction, operands: &[f64]) -> Option<Float> {
     let mut stack: Vec<Result> = Vec::new();
     for step in function.meaning {
         let value = match *step {
-            Step::Operand(which) => Result::Real(Float::with_val(precision, operands[which])),
-            Step::Whole(number) => Result::Real(Float::with_val(precision, number)),
-            Step::Literal(format, bits) => Result::Real(constant(format, bits, precision)),
-            Step::Apply(op) => {
+            Postfix::Operand(which) => Result::Real(Float::with_val(precision, operands[which])),
+            Postfix::Whole(number) => Result::Real(Float::with_val(precision, number)),
+            Postfix::Literal(format, bits) => Result::Real(constant(format, bits, precision)),
+            Postfix::Apply(op) => {
                 let own = stack.split_off(stack.len() - op.arity());
                 applied(op, &own, precision)
             }

@@ -2,7 +2,7 @@
 
 use volta_core::case::{Argument, Assumed, Binding, Contents, ParamKind, Role, ScalarValue, Sign};
 use volta_core::number::{Extended, Rational};
-use volta_test::case::Case;
+use volta_test::case::{Case, Step};
 use volta_test::prelude::*;
 
 const WIDTH: usize = 16;
@@ -31,6 +31,20 @@ fn shift(x: &[f64; 8], y: &mut [f64; 8], #[value(-0.5)] by: f64);
     family(N = [1, 31..=33], C = [float])
 )]
 fn shifts(x: &[f32; N], y: &mut [f32; N], #[value(0.5)] by: f32);
+
+/// Two launches, the second on what the first one left, against one.
+#[verify_equiv(
+    reference = "kernels/add.cu::add_twice", ref_args(x, y, z, 16),
+    opt = [fill(s, 0), "kernels/add.cu::add", copy(s, t), "kernels/add.cu::add"],
+    opt_args([x, y, s, 16], [t, y, z, 16]), opt_block = [16, 8], opt_grid = [1, 2], ref_block = 16, opt_repeat = 2,
+)]
+fn twice(
+    x: &[f32; 16],
+    y: &[f32; 16],
+    z: &mut [f32; 16],
+    #[scratch] s: &mut [f32; 16],
+    #[scratch] t: &mut [f32; 16],
+);
 
 mod inner {
     use super::*;
@@ -136,6 +150,18 @@ fn an_attribute_fills_in_the_whole_case() {
         ScalarValue::integer(3),
     ];
     assert_eq!(scalars, expected);
+}
+
+#[test]
+fn a_side_may_have_several_steps() {
+    let case = case("twice");
+    let blocks: Vec<(usize, u32)> =
+        case.opt.kernels().map(|(at, kernel)| (at, kernel.launch.block[0])).collect();
+    assert_eq!(blocks, [(1, 16), (3, 8)]);
+    let steps = case.opt.steps();
+    assert_eq!(steps.len(), 8, "four steps, twice");
+    assert_eq!(steps[2], Step::Copy { from: "s".into(), to: "t".into() });
+    assert_eq!(case.opt.step_shown(5), "kernels/add.cu::add (step 2, in run 2)");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use volta_case::{
     About, CASE, Contains, Element, Elements, Expectation, FIELD, GRAPH, Hint, KERNEL, Key, Launch, MEMBER,
-    NamedContents, Options, PARAM, Reason, Region, Role, Section, Sign, Target, TensorMap, VerdictName,
-    spellings,
+    NamedContents, Options, PARAM, Reason, Region, Role, SIDE, STEP, Section, Sign, Target, TensorMap,
+    VerdictName, spellings,
 };
 use volta_core::graph::Function;
 use volta_core::graph::library::Operator;
@@ -181,6 +181,8 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of a case", table(CASE.iter().chain(About::keys()))),
         ("keys of a parameter", table(PARAM)),
         ("keys of a kernel", table(KERNEL.iter().chain(Launch::keys()).chain(Target::keys()))),
+        ("keys of a side", table(SIDE)),
+        ("keys of a step", table(STEP)),
         ("keys of expect", table(Expectation::keys())),
         ("keys of contains", table(Contains::keys())),
         ("keys of a field", table(FIELD)),
@@ -276,7 +278,7 @@ const FRAMES: [&str; 22] = [
 /// The dictionary of the fuzzers of cases has every key and word of the schema; `VOLTA_WRITE_DOCS=1` writes it.
 #[test]
 fn the_dictionary_of_the_fuzzers_is_the_schema() {
-    let keys = CASE.iter().chain(PARAM).chain(KERNEL);
+    let keys = CASE.iter().chain(PARAM).chain(KERNEL).chain(SIDE).chain(STEP);
     let keys = keys.chain(About::keys()).chain(Launch::keys()).chain(Target::keys());
     let keys = keys.chain(Expectation::keys()).chain(Contains::keys()).chain(Options::keys());
     let keys: BTreeSet<&str> = keys.map(|key| key.name).collect();

@@ -186,6 +186,8 @@ section! {
         cluster: Option<[u32; 3]> = None;
         /// all CTAs of the grid run at the same time, so that they may wait for one another (Y15), as in a cooperative launch
         cooperative: bool = false;
+        /// the launch may begin before the one before it has ended, as soon as all CTAs of that one let it (Y17): programmatic dependent launch
+        programmatic: bool = false;
         /// bytes of dynamic shared memory
         shared: u32 = 0;
         /// run only these CTAs, by linear number: `[0]`

@@ -11,12 +11,14 @@ use crate::base::span::{LineTable, Span};
 use crate::case::{Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
 use crate::given::Mentions;
 use crate::library;
-use crate::machine::{self, Execution, Job, Left, Lost, Output, Outputs, RunError};
+use crate::machine::{
+    self, Execution, Job, Left, Lost, Output, Outputs, OverlapAccess, OverlapConflict, Overlaps, RunError,
+};
 use crate::number::Extended;
 use crate::program::{self, Program};
 use crate::ptx;
 use crate::term::{Store, spell_element};
-use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place, SideStats};
+use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place, SideStats, Site};
 
 /// The kernels of a side, by step; `None` for a step that is no launch.
 #[derive(Debug, Default)]
@@ -90,20 +92,24 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
-    let mut run = SideRun { which, params: &case.params, options: &options, outputs, left: None };
+    let mut run = SideRun {
+        which,
+        params: &case.params,
+        options: &options,
+        outputs,
+        left: None,
+        overlaps: Overlaps::default(),
+    };
     let mut assumptions = BTreeSet::new();
     let mut failed = None;
     for (at, step) in side.steps.iter().enumerate() {
         let is_last = at + 1 == side.steps.len();
         let program = programs.0.get(at).and_then(Option::as_ref);
-        let (done, relied) = run.step((at, is_last), step, program);
+        let (done, relied) = run.step((at, is_last), (step, side.steps.get(at + 1)), program);
         assumptions.extend(relied);
-        match done {
-            Ok(execution) => run.leave((at, side.steps.len()), execution),
-            Err(error) => {
-                failed = Some(error);
-                break;
-            }
+        if let Err(error) = done.and_then(|execution| run.leave((at, side.steps.len()), execution)) {
+            failed = Some(error);
+            break;
         }
     }
     let outcome = failed.map_or_else(|| run.finished(), Err);
@@ -150,15 +156,16 @@ pub(crate) fn each<'s>(
     mut see: impl FnMut((usize, &'s KernelLaunch, &'s Program), &Execution),
 ) -> Result<(), RunError> {
     let (params, options, outputs) = (&case.params, &case.options, Outputs::Written);
-    let mut run = SideRun { which, params, options, outputs, left: None };
+    let overlaps = Overlaps::default();
+    let mut run = SideRun { which, params, options, outputs, left: None, overlaps };
     for (at, step) in side.steps.iter().enumerate() {
         let is_last = at + 1 == side.steps.len();
         let program = programs.0.get(at).and_then(Option::as_ref);
-        let execution = run.step((at, is_last), step, program).0?;
+        let execution = run.step((at, is_last), (step, side.steps.get(at + 1)), program).0?;
         if let Some((kernel, program)) = step.launch().zip(program) {
             see((at, kernel, program), &execution);
         }
-        run.leave((at, side.steps.len()), execution);
+        run.leave((at, side.steps.len()), execution)?;
     }
     Ok(())
 }
@@ -170,6 +177,7 @@ pub(crate) struct SideRun<'c> {
     pub(crate) options: &'c crate::case::Options,
     outputs: Outputs,
     pub(crate) left: Option<Arc<Left>>,
+    overlaps: Overlaps,
 }
 
 impl<'c> SideRun<'c> {
@@ -177,7 +185,7 @@ impl<'c> SideRun<'c> {
     fn step(
         &self,
         (at, is_last): (usize, bool),
-        step: &'c Step,
+        (step, next): (&'c Step, Option<&Step>),
         program: Option<&'c Program>,
     ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
         let kernel = match step {
@@ -193,6 +201,7 @@ impl<'c> SideRun<'c> {
             which: self.which,
             step: at,
             is_followed: !is_last,
+            overlaps: at > 0 && kernel.launch.programmatic || next.is_some_and(is_programmatic),
             before: self.left.clone(),
             program,
             kernel,
@@ -203,13 +212,64 @@ impl<'c> SideRun<'c> {
     }
 
     /// Notes what a step did.
-    fn leave(&mut self, (at, steps): (usize, usize), mut execution: Execution) {
+    ///
+    /// # Errors
+    /// A race with an earlier step that it overlaps with.
+    fn leave(&mut self, (at, steps): (usize, usize), mut execution: Execution) -> Result<(), RunError> {
+        if let Some((earlier, conflict)) = self.overlaps.add(at, execution.overlap.take()) {
+            return Err(self.overlapping([at, earlier], &conflict));
+        }
         if steps > 1 {
             execution.stores.iter_mut().for_each(|store| store.set_step(at));
         }
         let mut left = self.left.take().and_then(Arc::into_inner).unwrap_or_default();
         left.add(execution);
         self.left = Some(Arc::new(left));
+        Ok(())
+    }
+
+    /// The fault that two launches that overlap access the same memory.
+    fn overlapping(&self, [later, earlier]: [usize; 2], conflict: &OverlapConflict) -> RunError {
+        let OverlapConflict { param, byte, accesses, surely, is_late } = conflict;
+        let bytes = self.params[*param].elements()[usize::from(self.which == Which::Opt)].bytes();
+        let place = self.named(*param, byte / u64::from(bytes));
+        let says = |at: usize, step: usize| {
+            let OverlapAccess { verb, thread, .. } = &accesses[at];
+            format!("{thread} of step {} {verb} {place} ({})", step + 1, at + 1)
+        };
+        let (one, other) = (says(0, later), says(1, earlier));
+        let is_next = later == earlier + 1;
+        let why = match (is_late, is_next) {
+            (false, _) => {
+                "what a launch does before `griddepcontrol.wait` is not ordered with the launches before"
+            }
+            (true, true) => "the launches are not ordered",
+            (true, false) => {
+                "a wait is for the end of the launch before, which may end before the one before that if it does not \
+                 wait itself"
+            }
+        };
+        let help = match (is_late, is_next) {
+            (false, _) => format!(
+                "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in step {} before this access, by \
+                 the thread itself or by one with which it synchronises in between",
+                later + 1
+            ),
+            (true, _) => format!(
+                "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in each step from {} to {later}",
+                earlier + 2
+            ),
+        };
+        let sites = accesses.iter().map(|OverlapAccess { verb, thread, place: at }| Site {
+            action: format!("{verb} {place}"),
+            thread: Some(*thread),
+            place: at.clone(),
+        });
+        let kind = if *surely { FaultKind::Race } else { FaultKind::Unsupported };
+        let perhaps = if *surely { "" } else { ", if inputs let both happen" };
+        let message = format!("{one} and {other}, and nothing orders them{perhaps}: {why}");
+        let fault = Fault::new(self.which, kind, "Y17", message, sites.collect(), Some(help));
+        RunError::Fault(Box::new(Fault { step: later, ..fault }), Vec::new())
     }
 
     /// What all steps did to the outputs.
@@ -336,6 +396,10 @@ impl<'c> SideRun<'c> {
         done.add_store(store);
         done
     }
+}
+
+fn is_programmatic(step: &Step) -> bool {
+    step.launch().is_some_and(|kernel| kernel.launch.programmatic)
 }
 
 /// The error that a step does not fit the case.

@@ -12,6 +12,7 @@ use volta_case::{
 };
 
 use crate::signature::{Function, Number, combine, number};
+use crate::steps::Step;
 
 /// Which of the two attributes it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,10 @@ pub(crate) enum Form {
 
 /// The parsed attribute.
 pub(crate) struct CaseAttribute {
-    pub reference: Option<Side>,
-    pub opt: Side,
+    pub reference: Option<Vec<Step>>,
+    pub opt: Vec<Step>,
+    /// How often each side runs.
+    pub repeat: [Option<Expr>; 2],
     pub about: Vec<Set>,
     pub expect: Vec<Set>,
     pub options: Vec<Set>,
@@ -60,12 +63,13 @@ pub(crate) enum Member {
 }
 
 /// `key`, `key = value` or `key(…)`.
-struct Entry {
-    key: Ident,
-    value: Given,
+pub(crate) struct Entry {
+    pub key: Ident,
+    pub value: Given,
 }
 
-enum Given {
+#[derive(Clone)]
+pub(crate) enum Given {
     Nothing,
     Value(Expr),
     List(TokenStream),
@@ -74,8 +78,11 @@ enum Given {
 /// The keys that can have the prefix of a side.
 fn by_side() -> Vec<&'static str> {
     let keys = Launch::keys().into_iter().chain(Target::keys());
-    keys.map(|key| key.name).chain(["args"]).collect()
+    keys.map(|key| key.name).chain(["args", REPEAT]).collect()
 }
+
+/// The key that says how often a side runs.
+const REPEAT: &str = "repeat";
 
 /// Reads the attribute.
 pub(crate) fn parse(tokens: TokenStream, form: Form, function: &Function) -> Result<CaseAttribute> {
@@ -132,10 +139,10 @@ fn parse_entry(input: ParseStream<'_>) -> Result<Entry> {
     Ok(Entry { key, value })
 }
 
-struct Reader<'f> {
+pub(crate) struct Reader<'f> {
     form: Form,
-    function: Option<&'f Function>,
-    entries: Vec<Entry>,
+    pub(crate) function: Option<&'f Function>,
+    pub(crate) entries: Vec<Entry>,
     errors: Option<Error>,
 }
 
@@ -147,9 +154,11 @@ impl Reader<'_> {
             return Err(errors);
         }
         let (reference, opt) = match self.form {
-            Form::Pair => (self.side("reference", "ref_"), self.side("opt", "opt_")),
-            Form::Single => (None, self.side("kernel", "")),
+            Form::Pair => (self.steps("reference", "ref_"), self.steps("opt", "opt_")),
+            Form::Single => (None, self.steps("kernel", "")),
         };
+        let prefixes = if self.form == Form::Pair { ["ref_", "opt_"] } else { [""; 2] };
+        let repeat = prefixes.map(|prefix| self.by_side(prefix, REPEAT).and_then(|key| self.value(&key)));
         let expect = self.expect();
         let about = self.section(&mut About::default(), "");
         let mut chosen = Options::default();
@@ -157,7 +166,7 @@ impl Reader<'_> {
         let slow = chosen.run.slow;
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
-            (None, Some(opt)) => Ok(CaseAttribute { reference, opt, about, expect, options, slow }),
+            (None, Some(opt)) => Ok(CaseAttribute { reference, opt, repeat, about, expect, options, slow }),
             (None, None) => {
                 let span =
                     self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
@@ -197,11 +206,11 @@ impl Reader<'_> {
         }
     }
 
-    fn complain(&mut self, error: Error) {
+    pub(crate) fn complain(&mut self, error: Error) {
         combine(&mut self.errors, error);
     }
 
-    fn entry(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == name)
     }
 
@@ -336,7 +345,7 @@ impl Reader<'_> {
         self.entry(name).map(|_| name.to_owned())
     }
 
-    fn side(&mut self, source_key: &str, prefix: &str) -> Option<Side> {
+    pub(crate) fn side(&mut self, source_key: &str, prefix: &str) -> Option<Side> {
         let Some(source) = self.text(source_key) else {
             if self.entry(source_key).is_none() {
                 let message = format!("`{source_key} = \"file.cu::kernel\"` is missing");

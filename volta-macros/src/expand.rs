@@ -4,12 +4,13 @@ use std::fmt::Debug;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{LitStr, Result};
+use syn::{Expr, LitStr, Result};
 use volta_case::split_source;
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
 use crate::family::{self, Member as FamilyMember};
 use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Value};
+use crate::steps::Step;
 
 /// The items that replace a function under an attribute.
 pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) -> Result<TokenStream> {
@@ -40,11 +41,16 @@ fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Family
     };
     let constant = format_ident!("__VOLTA_CASE_{}", name.to_string().to_uppercase(), span = name.span());
     let slow = attribute.slow;
-    let tracked = attribute.reference.iter().chain([&attribute.opt]).map(|side| tracked(&side.source));
+    let steps = || attribute.reference.iter().chain([&attribute.opt]).flatten();
+    let tracked = steps().filter_map(|step| match step {
+        Step::Launch(side) => Some(tracked(&side.source)),
+        Step::Fill(..) | Step::Copy(..) => None,
+    });
     let docs = docs.iter().map(|line| quote!(case.description(#line);));
     let params = params.iter().map(param);
-    let reference = attribute.reference.as_ref().map(|reference| side("reference", reference));
-    let opt = side("opt", &attribute.opt);
+    let [of_reference, of_opt] = &attribute.repeat;
+    let reference = attribute.reference.as_ref().map(|steps| side("Reference", steps, of_reference.as_ref()));
+    let opt = side("Opt", &attribute.opt, of_opt.as_ref());
     let [about, expect, options] =
         [("about", &attribute.about), ("expect", &attribute.expect), ("options", &attribute.options)]
             .map(|(section, sets)| section_call(section, sets));
@@ -194,8 +200,26 @@ fn number(number: &Number) -> TokenStream {
     }
 }
 
-fn side(name: &str, side: &Side) -> TokenStream {
-    let method = format_ident!("{name}");
+/// The calls that give the steps of a side.
+fn side(name: &str, steps: &[Step], repeat: Option<&Expr>) -> TokenStream {
+    let which = format_ident!("{name}");
+    let which = quote!(::volta_test::__private::Which::#which);
+    let steps = steps.iter().map(|step| match step {
+        Step::Launch(side) => launch(&which, side),
+        Step::Fill(tensor, with) => {
+            let (tensor, with) = (tensor.to_string(), number(with));
+            quote!(case.fill(#which, #tensor, #with);)
+        }
+        Step::Copy(from, to) => {
+            let [from, to] = [from, to].map(|name| name.to_string());
+            quote!(case.copy(#which, #from, #to);)
+        }
+    });
+    let repeat = repeat.map(|times| quote!(case.repeat(#which, { const TIMES: u32 = #times; TIMES });));
+    quote!(#(#steps)* #repeat)
+}
+
+fn launch(which: &TokenStream, side: &Side) -> TokenStream {
     let source = side.source.value();
     let args = match &side.args {
         None => quote!(::core::option::Option::None),
@@ -205,7 +229,7 @@ fn side(name: &str, side: &Side) -> TokenStream {
         }
     };
     let keys = values(&side.keys);
-    quote!(case.#method(#source, #args, #keys);)
+    quote!(case.launch(#which, #source, #args, #keys);)
 }
 
 fn argument(arg: &Arg) -> TokenStream {

@@ -33,6 +33,7 @@ mod attribute;
 mod expand;
 mod family;
 mod signature;
+mod steps;
 
 use proc_macro::TokenStream;
 

@@ -3,11 +3,12 @@
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
     Argument, Assumed, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue,
-    TensorMap, tensor_of_structs,
+    TensorMap, Which, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
 
-use crate::case::{Case, Expectation, Home, Kernel, Side};
+use crate::case::{Case, Expectation, Home, Kernel, Side, Step};
+use crate::manifest::MOST_RUNS;
 use crate::{limits, number};
 
 /// Builds a case. The attribute has checked names and types; checks that need values are in [`Builder::finish`].
@@ -19,8 +20,9 @@ pub struct Builder {
     about: About,
     params: Vec<Param>,
     maps: Vec<(String, TensorMap)>,
-    reference: Option<Side>,
-    opt: Option<Side>,
+    /// The steps of both sides, and how often they run.
+    steps: [Vec<Step>; 2],
+    repeat: [u32; 2],
     expect: Expectation,
     options: Options,
     errors: Vec<String>,
@@ -43,8 +45,8 @@ impl Builder {
             about: About::default(),
             params: Vec::new(),
             maps: Vec::new(),
-            reference: None,
-            opt: None,
+            steps: [Vec::new(), Vec::new()],
+            repeat: [1; 2],
             expect: Expectation::default(),
             options: Options { limits: limits::of_machine(), ..Options::default() },
             errors: Vec::new(),
@@ -132,20 +134,29 @@ impl Builder {
         })
     }
 
-    /// The reference kernel, as `file` or `file::kernel`.
-    pub fn reference(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
-        self.reference = Some(self.kernel(source, args, values).into());
-    }
-
-    /// The optimized kernel, or the only one.
-    pub fn opt(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
-        self.opt = Some(self.kernel(source, args, values).into());
-    }
-
-    fn kernel(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) -> Kernel {
+    /// The next step of a side: a kernel, as `file` or `file::kernel`.
+    pub fn launch(&mut self, side: Which, source: &str, args: Option<Vec<Argument>>, values: Values) {
         let mut kernel = Kernel { args, ..Kernel::new(source) };
         set(&mut kernel, values, &mut self.errors);
-        kernel
+        self.steps[side as usize].push(Step::Launch(kernel));
+    }
+
+    /// The next step of a side: every element of a tensor becomes a number.
+    pub fn fill(&mut self, side: Which, tensor: &str, with: Extended) {
+        self.steps[side as usize].push(Step::Fill { tensor: tensor.into(), with });
+    }
+
+    /// The next step of a side: every element of a tensor becomes that of another one.
+    pub fn copy(&mut self, side: Which, from: &str, to: &str) {
+        self.steps[side as usize].push(Step::Copy { from: from.into(), to: to.into() });
+    }
+
+    /// How often a side runs.
+    pub fn repeat(&mut self, side: Which, times: u32) {
+        if times == 0 || u64::from(times) > MOST_RUNS {
+            self.errors.push(format!("`repeat` must be from 1 to {MOST_RUNS}"));
+        }
+        self.repeat[side as usize] = times.clamp(1, MOST_RUNS as u32);
     }
 
     /// Texts about the case.
@@ -164,13 +175,15 @@ impl Builder {
     }
 
     pub(crate) fn finish(mut self) -> Result<Case, String> {
-        let Some(mut opt) = self.opt else { return Err("there is no kernel".into()) };
-        for side in self.reference.iter_mut().chain([&mut opt]) {
+        let ([reference, opt], [first, second]) = (self.steps, self.repeat);
+        let mut reference = Side::of_steps(reference, first);
+        let Some(mut opt) = Side::of_steps(opt, second) else { return Err("there is no kernel".into()) };
+        for side in reference.iter_mut().chain([&mut opt]) {
             side.change_kernels(|kernel| {
                 kernel.args = kernel.args.take().map(|list| Argument::with_maps(list, &self.maps));
             });
         }
-        for (_, kernel) in self.reference.iter().chain([&opt]).flat_map(Side::kernels) {
+        for (_, kernel) in reference.iter().chain([&opt]).flat_map(Side::kernels) {
             if kernel.launch.block.contains(&0) || kernel.launch.grid.contains(&0) {
                 self.errors.push(format!("{}: grid and block sizes are at least 1", kernel.shown()));
             }
@@ -184,7 +197,7 @@ impl Builder {
             description: Some(self.description).filter(|text| !text.is_empty()),
             about: self.about,
             params: self.params,
-            reference: self.reference,
+            reference,
             opt,
             expect: self.expect,
             options: self.options,

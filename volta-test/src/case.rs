@@ -186,7 +186,10 @@ impl Side {
                 Step::Launch(_) | Step::Fill { .. } | Step::Copy { .. } => None,
             })
         };
-        Some(Side { first: first.or_else(graph)?, steps, repeat })
+        let first = first.or_else(graph)?;
+        // A single launch is no list.
+        let steps = if let [Step::Launch(_)] = steps.as_slice() { Vec::new() } else { steps };
+        Some(Side { first, steps, repeat })
     }
 
     /// Its steps in order, as often as they are done.

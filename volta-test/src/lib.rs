@@ -70,7 +70,7 @@ pub mod __private {
     pub use inventory;
     pub use volta_case::Value::{Counts, Flag, Number, Text, Texts};
     pub use volta_core::case::{
-        Argument, Assumed, Contents, Elements, Member, Region, Role, ScalarValue, Sign,
+        Argument, Assumed, Contents, Elements, Member, Region, Role, ScalarValue, Sign, Which,
     };
 
     pub use crate::builder::{Builder, count, extent, integer, literal, named, real, size, typed};

@@ -117,7 +117,14 @@ pub fn evaluate(
     read: &mut dyn FnMut(&str, u64, &mut Store) -> Given,
 ) -> Result<Evaluated, Stop> {
     let terms = Terms { store, ranges: Ranges::default(), value: 0 };
-    let mut run = Run { graph, terms, meter: Meter::new(within), elements: Vec::new(), masks: Vec::new(), combined: combined(graph) };
+    let mut run = Run {
+        graph,
+        terms,
+        meter: Meter::new(within),
+        elements: Vec::new(),
+        masks: Vec::new(),
+        combined: combined(graph),
+    };
     let last = last_uses(graph);
     let needed = needed(graph);
     for (at, value) in graph.values.iter().enumerate() {

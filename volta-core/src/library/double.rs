@@ -1,20 +1,20 @@
 //! The library functions of 64-bit floats.
 
 use super::Mark::{Bits, Coefficient};
-use super::Step::{Apply, Literal, Operand, Whole};
-use super::{LibraryFunction, Step, function};
+use super::Postfix::{Apply, Literal, Operand, Whole};
+use super::{LibraryFunction, Postfix, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{
     Add, Atan, Cbrt, Cos, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sin, Sqrt, Sub, Tanh, Trunc,
 };
 
-const X: Step = Operand(0);
-const Y: Step = Operand(1);
-const LN_2: Step = Literal(Format::F64, 0x3FE6_2E42_FEFA_39EF);
-const LOG10_2: Step = Literal(Format::F64, 0x3FD3_4413_509F_79FF);
-const LOG2_E: Step = Literal(Format::F64, 0x3FF7_1547_652B_82FE);
-const LOG2_10: Step = Literal(Format::F64, 0x400A_934F_0979_A371);
-const MINUS_LOG2_E: Step = Literal(Format::F64, 0xBFF7_1547_652B_82FE);
+const X: Postfix = Operand(0);
+const Y: Postfix = Operand(1);
+const LN_2: Postfix = Literal(Format::F64, 0x3FE6_2E42_FEFA_39EF);
+const LOG10_2: Postfix = Literal(Format::F64, 0x3FD3_4413_509F_79FF);
+const LOG2_E: Postfix = Literal(Format::F64, 0x3FF7_1547_652B_82FE);
+const LOG2_10: Postfix = Literal(Format::F64, 0x400A_934F_0979_A371);
+const MINUS_LOG2_E: Postfix = Literal(Format::F64, 0xBFF7_1547_652B_82FE);
 
 /// The functions, in an order with the same constraint as that of the [single](super::single::FUNCTIONS) ones.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[

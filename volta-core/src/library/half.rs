@@ -1,13 +1,13 @@
 //! The library functions of 16-bit floats whose code is not that of the 32-bit ones.
 
 use super::Mark::Bits;
-use super::Step::{Apply, Literal, Operand};
-use super::{LibraryFunction, Step, function};
+use super::Postfix::{Apply, Literal, Operand};
+use super::{LibraryFunction, Postfix, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{Cos, Exp2, Mul, Sin};
 
-const X: Step = Operand(0);
-const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
+const X: Postfix = Operand(0);
+const LOG2_10: Postfix = Literal(Format::F32, 0x4054_9A78);
 
 /// The functions.
 pub(super) const FUNCTIONS: &[LibraryFunction] = &[

@@ -5,7 +5,7 @@
 //! it is one that the kernel's code contains or that the case gives. So these are tried, but only for kernels in
 //! which an unexplained term was found otherwise.
 
-use super::{FUNCTIONS, LibraryFunction, NAMES, Step, built, marked_first, meaning, templates, value};
+use super::{FUNCTIONS, LibraryFunction, NAMES, Postfix, built, marked_first, meaning, templates, value};
 use crate::case::{Element, Param, ParamKind, ScalarValue};
 use crate::number::format::{Format, Rounding, round};
 use crate::number::{Extended, Rational};
@@ -129,27 +129,27 @@ fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<
 }
 
 /// A power with an integer exponent as a product, which also holds for negative numbers.
-fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> Option<Vec<Step>> {
+fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> Option<Vec<Postfix>> {
     let exponent = number.to_i64().filter(|exponent| *exponent != 0 && exponent.abs() <= MAX_POWER)?;
     if !function.powers || known.operand != 1 {
         return None;
     }
-    let mut steps = vec![Step::Operand(0)];
+    let mut steps = vec![Postfix::Operand(0)];
     for _ in 1..exponent.abs() {
-        steps.extend([Step::Operand(0), Step::Apply(TermOp::Mul)]);
+        steps.extend([Postfix::Operand(0), Postfix::Apply(TermOp::Mul)]);
     }
     if exponent < 0 {
-        steps.insert(0, Step::Whole(1));
-        steps.push(Step::Apply(TermOp::Div));
+        steps.insert(0, Postfix::Whole(1));
+        steps.push(Postfix::Apply(TermOp::Div));
     }
     Some(steps)
 }
 
 /// The meaning with a number substituted for an operand.
-fn with_number(function: &LibraryFunction, known: Known) -> Vec<Step> {
-    let own = |step: &Step| match *step {
-        Step::Operand(which) if which == known.operand => Step::Literal(function.format, known.bits),
-        step @ (Step::Operand(_) | Step::Whole(_) | Step::Literal(..) | Step::Apply(_)) => step,
+fn with_number(function: &LibraryFunction, known: Known) -> Vec<Postfix> {
+    let own = |step: &Postfix| match *step {
+        Postfix::Operand(which) if which == known.operand => Postfix::Literal(function.format, known.bits),
+        step @ (Postfix::Operand(_) | Postfix::Whole(_) | Postfix::Literal(..) | Postfix::Apply(_)) => step,
     };
     function.meaning.iter().map(own).collect()
 }

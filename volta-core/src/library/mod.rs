@@ -35,7 +35,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A step of a function's meaning, in postfix notation.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum Postfix {
     /// An operand.
     Operand(usize),
     /// An integer.
@@ -123,7 +123,7 @@ pub struct LibraryFunction {
     /// The error bound: that of CUDA's documentation or, where hardware exceeds it, the [measured](MEASURED) one rounded up.
     pub error: Error,
     /// The real function, as steps.
-    pub meaning: &'static [Step],
+    pub meaning: &'static [Postfix],
     /// Whether it is a power, within the same error, of any number, negative ones included, if its second operand
     /// is an integer.
     pub powers: bool,
@@ -381,20 +381,20 @@ fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param
 }
 
 /// Converts a meaning to pieces.
-fn meaning(steps: &[Step]) -> Option<Vec<Piece>> {
+fn meaning(steps: &[Postfix]) -> Option<Vec<Piece>> {
     let (mut pieces, mut stack): (Vec<Piece>, Vec<u32>) = (Vec::new(), Vec::new());
     for step in steps {
         let piece = match *step {
-            Step::Operand(which) => Piece::Operand(which),
-            Step::Whole(number) => {
+            Postfix::Operand(which) => Piece::Operand(which),
+            Postfix::Whole(number) => {
                 let exact = Extended::Finite(Rational::from_integer(number));
                 Piece::Number(Constant { exact, literal: None, rounded: None })
             }
-            Step::Literal(format, bits) => {
+            Postfix::Literal(format, bits) => {
                 let exact = value(format, bits)?;
                 Piece::Number(Constant { exact, literal: Some((format, bits)), rounded: None })
             }
-            Step::Apply(op) => {
+            Postfix::Apply(op) => {
                 let at = stack.len().checked_sub(op.arity())?;
                 let mut operands = [0; 3];
                 for (operand, own) in operands.iter_mut().zip(stack.drain(at..)) {

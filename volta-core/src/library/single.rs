@@ -1,22 +1,22 @@
 //! The library functions of 32-bit floats.
 
 use super::Mark::{Bits, Coefficient};
-use super::Step::{Apply, Literal, Operand, Whole};
-use super::{LibraryFunction, Step, function};
+use super::Postfix::{Apply, Literal, Operand, Whole};
+use super::{LibraryFunction, Postfix, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{
     Abs, Add, Atan, BesselJ0, BesselJ1, BesselY0, BesselY1, Cbrt, Cos, Div, Equal, Erf, Exp2, Floor, Gamma,
     Log2, Mul, RoundEven, Rsqrt, Select, Sin, Sqrt, Sub, Tanh, Trunc,
 };
 
-const X: Step = Operand(0);
-const Y: Step = Operand(1);
-const Z: Step = Operand(2);
-const W: Step = Operand(3);
-const LN_2: Step = Literal(Format::F32, 0x3F31_7218);
-const LOG10_2: Step = Literal(Format::F32, 0x3E9A_209B);
-const LOG2_E: Step = Literal(Format::F32, 0x3FB8_AA3B);
-const MINUS_LOG2_E: Step = Literal(Format::F32, 0xBFB8_AA3B);
+const X: Postfix = Operand(0);
+const Y: Postfix = Operand(1);
+const Z: Postfix = Operand(2);
+const W: Postfix = Operand(3);
+const LN_2: Postfix = Literal(Format::F32, 0x3F31_7218);
+const LOG10_2: Postfix = Literal(Format::F32, 0x3E9A_209B);
+const LOG2_E: Postfix = Literal(Format::F32, 0x3FB8_AA3B);
+const MINUS_LOG2_E: Postfix = Literal(Format::F32, 0xBFB8_AA3B);
 
 /// The functions. One that computes with the result of another comes after it; one that computes in the arms of the
 /// final choice of another (`log10f`) comes before it.

@@ -4,9 +4,10 @@
 use rustc_hash::FxHashMap;
 
 use super::advice::argument_help;
-use super::bind::{BindError, Builder, Initial, Tensor, name_and_shape, signature};
+use super::bind::{BindError, Builder, name_and_shape, signature};
 use super::objects::{Backing, Objects};
 use super::structs::{Fields, Rest};
+use super::tensor::{Initial, Tensor};
 use super::tensor_map::Map;
 use crate::case::{
     Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Role, ScalarValue, TensorMap,

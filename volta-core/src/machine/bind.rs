@@ -2,28 +2,24 @@
 
 use super::fits;
 use super::globals::{self, Given};
-use super::grid::Job;
-use super::left::{Left, LeftIn};
+use super::job::Job;
+use super::left::Left;
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::place::place;
 use super::points::Recognition;
-use super::structs::{self, ElementAt, Fields, Rest};
+use super::structs::{self, ElementAt};
+use super::tensor::{Initial, Tensor, tensor};
 use super::tensor_map::Map;
 use super::tensor_memory;
-use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
-use crate::case::{
-    Binding, Contents, Element, KernelLaunch, Param, ParamKind, Region, Role, ScalarValue, Which, bits_of,
-    has_iota, number_bits,
-};
-use crate::number::{Extended, Rational};
+use crate::case::{Binding, Element, KernelLaunch, Param, ParamKind, Role, Which};
 use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable, is_table_of_library};
-use crate::term::{InputId, Integers, Rounds, Store, Templates, TermId, spell_element};
+use crate::term::{InputId, Integers, Rounds, Templates, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -37,124 +33,10 @@ const DYNAMIC_ALIGN: u64 = 128;
 /// Every object in shared memory is assumed to lie at a multiple of this number of bytes (rule M1).
 const SHARED_ALIGN: u64 = 16;
 
-/// The contents of a tensor before the launch.
-#[derive(Clone, Debug)]
-pub(super) enum Initial {
-    Symbolic(InputId),
-    Undefined,
-    Fill(u64),
-    List(Vec<u64>),
-    Iota,
-    /// One kind of contents in a region of the last two dimensions, with the given extents, and another outside of it.
-    Partly(Region, [u64; 2], Box<[Initial; 2]>),
-    /// The bytes of a variable.
-    Bytes(Vec<u8>),
-    /// The fields of structs.
-    Fields(Fields),
-    /// A variable that neither the PTX nor the case initialises (rule M5).
-    NotGiven,
-    /// What earlier steps of the side left.
-    Left(LeftIn),
-}
-
-/// Memory of the launch: a tensor of the case, a variable of the module, or a parameter.
-#[derive(Clone, Debug)]
-pub(super) struct Tensor {
-    pub(super) name: String,
-    pub(super) element: Element,
-    pub(super) elements: u64,
-    pub(super) role: Role,
-    pub(super) initial: Initial,
-    /// The index of its parameter in the case; for a tensor of structs, that of the first field. `None` for a variable
-    /// that the case does not give, and for a parameter of the kernel.
-    pub(super) param: Option<usize>,
-}
-
 /// Inputs of which no two elements are equal.
 fn distinct_inputs(params: &[Param]) -> Vec<InputId> {
     let inputs = params.iter().enumerate().filter(|(_, param)| param.is_distinct());
     inputs.map(|(at, _)| InputId::from_index(at)).collect()
-}
-
-impl Tensor {
-    /// Whether writing it is a fault (rule M4); reading it then needs no race state.
-    pub(super) fn is_read_only(&self) -> bool {
-        self.role == Role::In
-    }
-
-    /// Whether the case or the PTX determines all of its contents before the launch.
-    pub(super) fn is_given(&self) -> bool {
-        !matches!(self.initial, Initial::NotGiven | Initial::Fields(Fields { rest: Rest::NotGiven, .. }))
-    }
-
-    /// What earlier steps left becomes the contents of the tensor, or of its fields.
-    fn set_left(&mut self, left: &Arc<Left>) {
-        if let Initial::Fields(fields) = &mut self.initial {
-            fields.fields.iter_mut().for_each(|field| field.tensor.set_left(left));
-        } else if let Some(param) = self.param.filter(|param| left.touches(*param)) {
-            let before = Box::new(std::mem::replace(&mut self.initial, Initial::Undefined));
-            self.initial = Initial::Left(LeftIn { left: left.clone(), param, before });
-        }
-    }
-
-    /// Whether it consists of one or more structs.
-    pub(super) fn has_fields(&self) -> bool {
-        matches!(self.initial, Initial::Fields(_))
-    }
-
-    /// The element that contains a byte; `None` for padding of a struct and behind the end.
-    pub(super) fn element_at(&self, byte: u64) -> Option<ElementAt<'_>> {
-        if let Initial::Fields(fields) = &self.initial {
-            return fields.at(byte);
-        }
-        let bytes = u64::from(self.element.bytes());
-        let element = byte / bytes;
-        (element < self.elements).then_some(ElementAt { tensor: self, element, byte: byte % bytes })
-    }
-
-    /// The value of `bytes` bytes at `byte` before the launch, if they are one element.
-    #[inline]
-    pub(super) fn whole(&self, byte: u64, bytes: u32, store: &mut Store, reader: InstId) -> Option<Value> {
-        let at = self.element_at(byte)?;
-        let is_one = at.tensor.element.bytes() == bytes && at.byte == 0;
-        (is_one && at.tensor.is_given()).then(|| at.tensor.value(at.element, store, reader))
-    }
-
-    /// The value of an element before the launch.
-    pub(super) fn value(&self, element: u64, store: &mut Store, reader: InstId) -> Value {
-        let left = match &self.initial {
-            Initial::Left(left) => left,
-            other => return self.value_of(other, element, reader),
-        };
-        let value = left.value(element, self.element, store, reader);
-        value.unwrap_or_else(|| self.value_of(&left.before, element, reader))
-    }
-
-    fn value_of(&self, initial: &Initial, element: u64, reader: InstId) -> Value {
-        match initial {
-            Initial::Left(left) => self.value_of(&left.before, element, reader),
-            Initial::Symbolic(input) => {
-                let term = TermId::input(*input, element);
-                Value::Sym(match self.element {
-                    Element::Float(format) => Sym::real(format, term),
-                    Element::Int { .. } | Element::Bool => Sym::int(self.element.bytes(), term),
-                })
-            }
-            Initial::Undefined | Initial::Fields(..) | Initial::NotGiven => {
-                Value::Undefined(Origin::Unwritten(reader))
-            }
-            Initial::Fill(bits) => Value::Bits(*bits),
-            Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
-            Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
-            Initial::Partly(region, [rows, columns], held) => {
-                let is_beside = !region.has(element / columns % rows, element % columns);
-                self.value_of(&held[usize::from(is_beside)], element, reader)
-            }
-            Initial::Bytes(bytes) => {
-                Value::Bits(u64::from(bytes.get(element as usize).copied().unwrap_or(0)))
-            }
-        }
-    }
 }
 
 /// The clusters to run, by linear number; these are CTAs if each cluster has one. All clusters of a grid are not stored
@@ -203,6 +85,10 @@ pub(super) struct Launch<'a> {
     pub(super) step: usize,
     /// Whether another step follows, which may read all that this one writes.
     pub(super) is_followed: bool,
+    /// Whether it may begin before the launch before it has ended (rule Y17).
+    pub(super) is_dependent: bool,
+    /// Whether it, or the launch after it, is such a launch.
+    pub(super) overlaps: bool,
     /// What the steps before it left.
     pub(super) before: Option<Arc<Left>>,
     pub(super) program: &'a Program,
@@ -368,6 +254,8 @@ impl<'a> Launch<'a> {
             which,
             step: job.step,
             is_followed: job.is_followed,
+            is_dependent: job.kernel.launch.programmatic && job.before.is_some(),
+            overlaps: job.overlaps,
             before: job.before.clone(),
             program,
             params,
@@ -553,82 +441,6 @@ pub(super) fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
 fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = extent.map(u64::from);
     [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
-}
-
-pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
-    let part = || Some(CasePart::Parameter(param.name.clone()));
-    tensor_of(which, at, param).map_err(|error| BindError { part: part(), ..error })
-}
-
-fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
-    let of_scalar;
-    let (element, shape, role, contents) = match (&param.kind, param.binding) {
-        (ParamKind::Tensor { reference, opt, shape, role, contents, assumed: _ }, _) => {
-            let element = if which == Which::Reference { *reference } else { *opt };
-            (element, shape.as_slice(), *role, contents)
-        }
-        (ParamKind::Scalar { .. }, Binding::Argument | Binding::Field(_)) => return Ok(None),
-        (ParamKind::Scalar { element, value }, Binding::Variable) => {
-            of_scalar = match value {
-                ScalarValue::Number(value) => Contents::Fill(value.clone()),
-                ScalarValue::Symbolic(_) => Contents::Symbolic,
-            };
-            (*element, [].as_slice(), Role::In, &of_scalar)
-        }
-    };
-    let elements = shape.iter().try_fold(1u64, |product, n| product.checked_mul(*n));
-    let Some(elements) = elements.filter(|n| *n > 0 && *n < TermId::MAX_ELEMENTS / 16) else {
-        let message = format!("tensor `{}` of shape {shape:?} has no elements, or too many", param.name);
-        return Err(BindError::new(message, Some("each dimension is at least 1".into())));
-    };
-    let bits = |value: &Extended| {
-        bits_of(element, value)
-            .map_err(|message| BindError::new(format!("`{}`: {message}", param.name), None))
-    };
-    let initial = match contents {
-        Contents::Symbolic => Initial::Symbolic(InputId::from_index(at)),
-        Contents::Undefined => Initial::Undefined,
-        Contents::Fill(value) => Initial::Fill(bits(value)?),
-        Contents::Iota if !has_iota(element, elements) => {
-            let message = format!(
-                "tensor `{}` of {elements} elements cannot hold `iota`: {} does not have all these numbers",
-                param.name,
-                element.name()
-            );
-            return Err(BindError::new(message, None));
-        }
-        Contents::Iota => Initial::Iota,
-        Contents::List(list) => {
-            if list.len() as u64 != elements {
-                let message = format!(
-                    "tensor `{}` has {elements} elements, but its contents list {}",
-                    param.name,
-                    list.len()
-                );
-                return Err(BindError::new(message, None));
-            }
-            Initial::List(list.iter().map(bits).collect::<Result<_, _>>()?)
-        }
-        Contents::LowerTriangular => {
-            let one = Initial::Fill(number_bits(element, &Rational::ONE));
-            let zero = Initial::Fill(bits(&Extended::Finite(Rational::ZERO))?);
-            partly(param, shape, Region::Lower, [one, zero])?
-        }
-        Contents::Partly(region, value) => {
-            let symbolic = Initial::Symbolic(InputId::from_index(at));
-            partly(param, shape, *region, [symbolic, Initial::Fill(bits(value)?)])?
-        }
-    };
-    let name = param.name.clone();
-    Ok(Some(Tensor { name, element, elements, role, initial, param: Some(at) }))
-}
-
-fn partly(param: &Param, shape: &[u64], region: Region, held: [Initial; 2]) -> Result<Initial, BindError> {
-    let [.., rows, columns] = shape else {
-        let message = format!("tensor `{}` needs two dimensions to have a diagonal", param.name);
-        return Err(BindError::new(message, None));
-    };
-    Ok(Initial::Partly(region, [*rows, *columns], Box::new(held)))
 }
 
 pub(super) struct Builder<'a> {

@@ -291,6 +291,13 @@ impl Clocks {
         self.agents - 1
     }
 
+    /// `thread` learns that an agent that is no thread has acted.
+    pub(super) fn learn_of(&mut self, thread: usize, agent: usize) {
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        set(&mut row.known, agent, 1);
+        set(&mut row.past, agent, 1);
+    }
+
     /// The stamp of an access that `thread` makes now.
     pub(super) fn now(&self, thread: usize) -> u32 {
         self.own[thread]

@@ -18,6 +18,7 @@ use super::guard::Guards;
 use super::lockstep::InStep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
+use super::overlap::OverlapOfCta;
 use super::packed::PackedValues;
 use super::points::Points;
 use super::possible::InCases;
@@ -195,6 +196,8 @@ pub(super) struct Cta<'l> {
     pub(super) meetings: Meetings,
     /// The cost of its accesses, if requested.
     pub(super) patterns: Option<Box<AccessPatterns>>,
+    /// What other launches may conflict with, if some overlap with this one.
+    pub(super) overlap: Option<Box<OverlapOfCta>>,
 }
 
 /// By the origin of an undefined value: the first read that found it in memory that no thread has written, or not for
@@ -240,7 +243,8 @@ impl<'l> Cta<'l> {
         if let Some((templates, rounds)) = &launch.functions {
             store.explain_functions(templates.clone(), rounds.clone());
         }
-        Ok(Cta {
+        let mut cta = Cta {
+            overlap: None,
             launch,
             options,
             beside: Beside::default(),
@@ -294,7 +298,9 @@ impl<'l> Cta<'l> {
             unwritten: UnwrittenReads::new(),
             meetings: Meetings::default(),
             patterns: options.access_patterns.then(Box::default),
-        })
+        };
+        cta.overlap = OverlapOfCta::of(launch, &mut cta.order);
+        Ok(cta)
     }
 
     /// Runs to the end.
@@ -433,7 +439,8 @@ impl<'l> Cta<'l> {
             + self.guards.bytes()
             + self.fragments.bytes()
             + self.products.iter().map(Products::bytes).sum::<u64>()
-            + self.tensor_memory.bytes();
+            + self.tensor_memory.bytes()
+            + self.overlap.as_ref().map_or(0, |overlap| overlap.bytes());
         let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }

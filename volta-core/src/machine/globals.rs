@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::bind::{BindError, Initial, Launch, Tensor};
+use super::bind::{BindError, Launch};
 use super::structs::{Fields, Rest};
+use super::tensor::{Initial, Tensor};
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};

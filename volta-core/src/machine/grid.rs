@@ -2,13 +2,12 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
-use super::bind::{BindError, Launch, Outputs, Tensor};
+use super::bind::{BindError, Launch, Outputs};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::Merged;
@@ -17,22 +16,23 @@ use super::int_terms::{self, IntTerms, exactly};
 use super::left::{Left, Lost};
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
-use super::opaque::{self, Guarded};
+use super::overlap::{Overlap, OverlapOfCta};
 use super::packed::{Cell, PackedValues};
 use super::perhaps::Accessed;
-use super::points::{KnownFloats, Recognition};
+use super::points::KnownFloats;
 use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
 use super::structs::ElementAt;
+use super::tensor::Tensor;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::case::{Element, KernelLaunch, Options, Param, Role, Rules, Which};
+use crate::case::{Element, Options, Param, Role, Rules, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
-use crate::program::{InstId, Program, WORKSPACE};
+use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Ranges, Store, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
@@ -110,6 +110,8 @@ pub struct Execution {
     pub patterns: AccessPatterns,
     /// Whether a step of a function was executed on known numbers only.
     pub at_known_points: bool,
+    /// What it does to the memory of launches that may overlap with it.
+    pub overlap: Option<Overlap>,
 }
 
 /// The reasons why a run gives no result.
@@ -145,66 +147,12 @@ impl Outputs {
     }
 }
 
-/// A launch to run.
-#[derive(Clone, Debug)]
-pub struct Job<'a> {
-    /// The side.
-    pub which: Which,
-    /// Its number among the steps of the side.
-    pub step: usize,
-    /// Whether another step follows, which may read all that this one writes.
-    pub is_followed: bool,
-    /// What the steps before it left, if there are any.
-    pub before: Option<Arc<Left>>,
-    /// The kernel, as resolved code.
-    pub program: &'a Program,
-    /// The kernel, and how it is launched.
-    pub kernel: &'a KernelLaunch,
-    /// The case's parameters.
-    pub params: &'a [Param],
-    /// Rules and limits.
-    pub options: &'a Options,
-    /// The use of its outputs.
-    pub outputs: Outputs,
-}
-
-impl<'a> Job<'a> {
-    /// The only launch of a side, whose outputs are compared.
-    pub fn only(
-        which: Which,
-        (program, kernel): (&'a Program, &'a KernelLaunch),
-        params: &'a [Param],
-        options: &'a Options,
-    ) -> Job<'a> {
-        let outputs = Outputs::Compared;
-        Job { which, step: 0, is_followed: false, before: None, program, kernel, params, options, outputs }
-    }
-}
-
-/// Runs a launch, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
-///
-/// # Errors
-/// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
-pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
-    let Guarded { program, assumptions: guarded } = opaque::guarded(job);
-    let launch = match Launch::bind(job, &program, recognition) {
-        Ok(launch) => launch,
-        Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
-    };
-    let options = job.options;
-    let mut relied = Relied::new(&launch, &options.rules);
-    let outcome = run_launch(&launch, options, &mut relied).map_err(|error| error.at_step(job.step));
-    let mut assumptions = BTreeSet::new();
-    if let Ok(_) | Err(RunError::Fault(..)) = outcome {
-        assumptions = relied.assumptions(&launch);
-        assumptions.extend(launch.assumptions.iter().cloned());
-        assumptions.extend(guarded);
-    }
-    (outcome, assumptions)
-}
-
 /// Runs the CTAs of a launch, and collects what they rely on.
-fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Execution, RunError> {
+pub(super) fn run_launch(
+    launch: &Launch<'_>,
+    options: &Options,
+    relied: &mut Relied,
+) -> Result<Execution, RunError> {
     let mut outcome = Execution {
         threads: launch.threads() as u64,
         ctas: (
@@ -215,6 +163,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
         ..Execution::default()
     };
     let mut merged = Merged::default();
+    let mut overlap = Overlap::new(launch);
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
     while next < launch.clusters.len() {
@@ -244,7 +193,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
                 run_cta(launch, options, *cta, alone)
             };
             relied.merge(run.relied);
-            let ran = match run.done {
+            let mut ran = match run.done {
                 Err(Stop::Fault(fault)) => {
                     let also = further(launch, options, at, alone, (&fault, run.raced));
                     return Err(RunError::Fault(fault, also));
@@ -256,13 +205,17 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             outcome.undeclared.extend(
                 ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
             );
+            if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
+                overlap.add(launch, *own);
+            }
             outcome.add(ran);
-            outcome.held.accesses = merged.bytes();
+            outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
     }
     merged.combine(launch, options, &mut outcome)?;
     outcome.held.accesses = 0;
+    outcome.overlap = overlap;
     outcome.taken = taken;
     let place = |output: &Output| (output.param, output.element);
     outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
@@ -275,7 +228,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 
 impl RunError {
     /// The error, with its faults in this step of a side.
-    fn at_step(mut self, step: usize) -> RunError {
+    pub(super) fn at_step(mut self, step: usize) -> RunError {
         match &mut self {
             RunError::Fault(first, also) => {
                 first.step = step;
@@ -349,6 +302,7 @@ pub(super) struct Ran {
     counts: Counts,
     exact: bool,
     patterns: Option<Box<AccessPatterns>>,
+    overlap: Option<Box<OverlapOfCta>>,
 }
 
 /// A CTA that ran, to its end or not.
@@ -428,7 +382,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         raced: None,
     };
     let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
-    if !options.exact_clocks && launch.ranks() == 1 {
+    if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one reported is the first when warps run one after the other.
@@ -473,6 +427,7 @@ fn attempt<'l>(
         unwritten,
         patterns,
         points,
+        overlap,
         ..
     } = cta;
     let (pages, contributions, perhaps) = memory.into_parts();
@@ -556,6 +511,7 @@ fn attempt<'l>(
         counts,
         exact: mode == Mode::VectorClocks,
         patterns,
+        overlap,
     })
 }
 
@@ -793,7 +749,7 @@ pub fn initial_value(
     store: &mut Store,
     rules: &Rules,
 ) -> Option<OutputValue> {
-    let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
+    let tensor = super::tensor::tensor(which, at, param).ok().flatten()?;
     let value = tensor.value(element, store, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };

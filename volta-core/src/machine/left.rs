@@ -1,9 +1,11 @@
 //! What the steps of a side leave in the case's tensors for those that come after them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::bind::{Initial, Launch};
+use super::bind::Launch;
 use super::grid::{Execution, Output, OutputValue, WrongOutput};
+use super::tensor::Initial;
 use super::value::{Origin, Sym, Value};
 use crate::base::index::InstId;
 use crate::case::{Element, number_bits};
@@ -15,6 +17,8 @@ use crate::verdict::FaultKind;
 pub struct Left {
     /// What the steps did, all together; its outputs are all that they wrote to tensors of the case.
     pub did: Execution,
+    /// For each step, the parameters that it wrote to.
+    wrote: Vec<BTreeSet<usize>>,
 }
 
 /// An element of a tensor that a step leaves without a value that those after it could use.
@@ -50,6 +54,9 @@ impl Left {
         let first = self.did.stores.len();
         let Execution { stores, outputs, unevaluated, lost, undeclared, .. } = step;
         let did = &mut self.did;
+        let wrote = outputs.iter().map(|output| output.param);
+        let wrote = wrote.chain(unevaluated.iter().map(|(param, _)| *param));
+        self.wrote.push(wrote.chain(lost.iter().map(|lost| lost.param)).collect());
         did.stores.extend(stores);
         // Later contents replace earlier ones.
         let place = |output: &Output| (output.param, output.element);
@@ -86,9 +93,18 @@ impl Left {
 
     /// Whether some step wrote to a parameter.
     pub(super) fn touches(&self, param: usize) -> bool {
-        let lost = self.did.lost.iter().any(|lost| lost.param == param);
-        lost || !self.did.outputs_of(param).is_empty()
-            || self.did.unevaluated.iter().any(|(written, _)| *written == param)
+        self.wrote.iter().any(|step| step.contains(&param))
+    }
+
+    /// Which steps wrote to other elements of a parameter, in words.
+    pub(super) fn writers(&self, param: usize) -> String {
+        let steps = self.wrote.iter().zip(1..).filter(|(wrote, _)| wrote.contains(&param));
+        let steps: Vec<String> = steps.map(|(_, number): (_, usize)| format!("step {number}")).collect();
+        match steps.as_slice() {
+            [] => "which no step before this one writes".into(),
+            [one] => format!("which nothing has written: {one} writes other elements"),
+            [_, ..] => format!("which nothing has written: {} write other elements", steps.join(" and ")),
+        }
     }
 
     /// What an element was left with, with terms copied to `store`; `None` where no step wrote it.

@@ -8,13 +8,13 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::agent::AtomicUpdate;
-use super::bind::{Initial, Tensor};
 use super::epoch::EpochShadow;
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
 use super::perhaps::PerhapsOfCta;
 use super::shadow::ByteShadow;
 use super::structs::ElementAt;
+use super::tensor::{Initial, Tensor};
 use super::value::{Origin, Value};
 use crate::program::InstId;
 use crate::term::Store;

@@ -1,6 +1,7 @@
 //! Structs in memory: one for a variable or a parameter, consecutive ones for a tensor of structs.
 
-use super::bind::{BindError, Initial, Tensor, tensor as field_of};
+use super::bind::BindError;
+use super::tensor::{Initial, Tensor, tensor as field_of};
 use crate::case::{Binding, Element, FieldPlace, Param, Which};
 use crate::verdict::CasePart;
 

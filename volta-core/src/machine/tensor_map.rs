@@ -1,6 +1,6 @@
 //! Tensor maps (`CUtensorMap`, rule Y11): the boxes of a tensor in global memory, and their layout in shared memory.
 
-use super::bind::Tensor;
+use super::tensor::Tensor;
 use crate::case::{Swizzle, TensorMap};
 
 /// The largest number of dimensions of a map.

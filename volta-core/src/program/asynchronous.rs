@@ -277,6 +277,8 @@ pub enum Async {
     WaitForCluster { aligned: bool },
     /// `setmaxnreg`: the warp gives registers back to the pool of its CTA, or takes some, and then has `count` a thread
     SetRegisters { count: u32, takes: bool },
+    /// `griddepcontrol`: waits for the end of the launches before, or lets the next one begin
+    GridControl { waits: bool },
     /// An operation on the barrier at this place
     Barrier { place: MemoryPlace, action: BarrierAction },
     /// `tcgen05`
@@ -298,9 +300,11 @@ impl Async {
             | Async::SetRegisters { .. }
             | Async::Commit { groups: Groups::Products }
             | Async::Wait { groups: Groups::Products, .. } => Effect::Collective(Members::All),
-            Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } | Async::Fence { .. } => {
-                Effect::Context
-            }
+            Async::Commit { .. }
+            | Async::Wait { .. }
+            | Async::Publish { .. }
+            | Async::Fence { .. }
+            | Async::GridControl { .. } => Effect::Context,
             // Both wait for the lanes of the warp.
             Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => Effect::Waits(Wait::Phase),
             Async::Barrier { action, .. } => match action {
@@ -350,6 +354,7 @@ impl Async {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::GridControl { .. }
             | Async::SetRegisters { .. } => [None; 3],
         };
         found.into_iter().flatten()
@@ -388,6 +393,7 @@ impl Async {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::GridControl { .. }
             | Async::SetRegisters { .. } => Vec::new(),
             Async::Tensor(operation) => operation.values(),
         };

@@ -503,6 +503,9 @@ impl Display for Async {
             Async::WaitForCluster { aligned } => {
                 write!(out, "cluster.wait{}", if *aligned { ".aligned" } else { "" })
             }
+            Async::GridControl { waits } => {
+                write!(out, "grid.{}", if *waits { "wait" } else { "launch_dependents" })
+            }
             Async::SetRegisters { count, takes } => {
                 write!(out, "registers.{} {count}", if *takes { "take" } else { "give" })
             }

@@ -29,6 +29,7 @@ use volta_core::case::{
 pub use locate::locate;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
+pub(crate) use side::MOST_RUNS;
 use side::Names;
 
 use volta_core::number::Extended;

@@ -24,7 +24,7 @@ pub(super) struct Names<'c> {
 }
 
 /// A side runs no more often than this: the second run already shows what the first one left.
-const MOST_RUNS: u64 = 16;
+pub(crate) const MOST_RUNS: u64 = 16;
 
 /// A side has no more steps than this.
 const MOST_STEPS: usize = 1000;

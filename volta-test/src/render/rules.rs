@@ -159,6 +159,11 @@ pub const RULES: &[Rule] = &[
         "What one writes another must not access, except by atomics.",
     ),
     entry(
+        "S6",
+        "the steps of a side are ordered",
+        "A step reads what those before it left, as elements of the declared types.",
+    ),
+    entry(
         "Y1",
         "accesses to the same bytes by different threads, one of them a write, must be ordered",
         "Also when both write the same value.",
@@ -239,6 +244,11 @@ pub const RULES: &[Rule] = &[
         "Wait for a value that the flag keeps until the loop has ended; release before the change \
          (`__threadfence()`), and acquire after the loop. CTAs may wait for one another only with `cooperative = \
          true`.",
+    ),
+    entry(
+        "Y17",
+        "what a dependent launch does before it waits is not ordered with the launches before it",
+        "A wait is for the end of the launch before, and of all that this one has waited for.",
     ),
     entry(
         "Y16",

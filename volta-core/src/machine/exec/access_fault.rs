@@ -233,8 +233,11 @@ impl Cta<'_> {
         origin: Origin,
     ) {
         let how = match (origin, self.packed.leaf(origin)) {
-            (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only",
-            (Origin::Unwritten(reader), _) if reader == at.pc => "which nothing has written",
+            (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only".to_owned(),
+            (Origin::Unwritten(reader), _) if reader == at.pc => match self.left_unwritten(at) {
+                Some(why) => why,
+                None => "which nothing has written".into(),
+            },
             (_, _) => return,
         };
         if !self.unwritten.contains_key(&origin.raw()) {
@@ -242,6 +245,13 @@ impl Cta<'_> {
             let site = self.site(format!("reads {place}, {how}"), warp, lane, at.pc);
             self.unwritten.insert(origin.raw(), site);
         }
+    }
+
+    /// What earlier steps of the side wrote to a tensor, in words; `None` in the first step, and for other objects.
+    fn left_unwritten(&self, at: &WarpAccess<'_>) -> Option<String> {
+        let Backing::Tensor(number) = at.object.backing else { return None };
+        let param = self.launch.tensors[number as usize].param?;
+        Some(self.launch.before.as_ref()?.writers(param))
     }
 
     /// The fault of a plain access to the bytes of a barrier (Y9).

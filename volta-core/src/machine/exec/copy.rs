@@ -56,6 +56,10 @@ impl Cta<'_> {
             }
             // A warp by itself is handled where it meets the others of its warpgroup.
             Async::SetRegisters { .. } => Err(Stop::NeedVectorClocks),
+            Async::GridControl { waits } => {
+                self.control_grid(warp, mask, *waits);
+                Ok(())
+            }
             Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),
             Async::Prefetch { from } => self.prefetch(warp, mask, pc, from),
             Async::Clear { to, bytes } => self.clear(warp, mask, pc, *to, *bytes),

@@ -19,6 +19,7 @@ mod flag_condition;
 mod flag_rounds;
 pub(super) mod float;
 mod fragments;
+mod grid_control;
 pub(super) mod group;
 mod hammock;
 mod idiom;

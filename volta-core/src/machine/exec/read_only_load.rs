@@ -1,9 +1,9 @@
 //! Memory in its state before the launch: variables whose contents are not given (rule M5), and inputs that are only
 //! read (rule M4): loads from them do not race.
 
-use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
+use super::super::tensor::Initial;
 use super::super::value::Sym;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;

@@ -26,6 +26,9 @@ impl Cta<'_> {
             return Err(self.barrier_accessed(warp, lane, at, cell, content.is_some()));
         }
         let writes = content.is_some();
+        if self.overlap.is_some() {
+            self.note_touch(warp, lane, at, (cell, touched), writes);
+        }
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
         let under = self.guards.under(lane);

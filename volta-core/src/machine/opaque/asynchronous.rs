@@ -53,6 +53,7 @@ impl Analysis<'_> {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::GridControl { .. }
             | Async::SetRegisters { .. }
             | Async::Barrier { .. } => None,
             Async::Tensor(operation) => {
@@ -82,6 +83,7 @@ impl Analysis<'_> {
                 | Async::Fence { .. }
                 | Async::ArriveAtCluster { .. }
                 | Async::WaitForCluster { .. }
+                | Async::GridControl { .. }
                 | Async::SetRegisters { .. }
                 | Async::Barrier { .. } => false,
             };
@@ -113,6 +115,7 @@ impl Analysis<'_> {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster { .. }
+            | Async::GridControl { .. }
             | Async::SetRegisters { .. }
             | Async::Barrier { .. }
             | Async::Tensor(_) => None,

@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::{Part, arguments, parts};
 use super::bind::WINDOW_ALIGN;
-use super::grid::Job;
+use super::job::Job;
 use super::objects::pretty_name;
 use super::relied::misaligned;
 use crate::base::assumption::Assumption;

@@ -137,11 +137,12 @@ fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Orders launches, which are executed in order in any case (rule Y2).
+/// Orders launches that overlap (rule Y17).
 fn griddepcontrol(x: &mut Operation<'_, '_>) -> Lowered {
-    x.require(&[("wait", ()), ("launch_dependents", ())])?;
+    let waits = x.require(&[("wait", true), ("launch_dependents", false)])?;
     x.done(0)?;
-    nop(x)
+    x.push(Op::Async(Async::GridControl { waits }));
+    Ok(())
 }
 
 /// Waits for an unspecified time.

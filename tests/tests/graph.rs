@@ -1,0 +1,265 @@
+//! Operators of graphs on numbers: what PyTorch computes (`scripts/operators.py`), what the interpreter computes, and
+//! the values of the verifier's terms. Affine indices, drawn at random, in both.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use volta_case::{Element, Format};
+use volta_core::graph::build::{Builder, INT64};
+use volta_core::graph::evaluate::{Computed, Given as Read, Within, evaluate};
+use volta_core::graph::library::{Given, Operator};
+use volta_core::graph::text::decimal;
+use volta_core::graph::{
+    Affine, At, Construct, Definition, Expr, Function, Graph, Reduce, Reduction, ValueId, check,
+};
+use volta_core::number::{Extended, Rational};
+use volta_core::term::{Constant, InputId, Store, TermId};
+use volta_suite::interpreter::graph as numbers;
+use volta_suite::replay::bound::{Precision, Tape, Value as Bounded};
+use volta_suite::tree::{read, root};
+
+/// A tensor of the file: its type, its shape and its elements.
+struct Tensor {
+    element: Element,
+    shape: Vec<u64>,
+    values: Vec<f64>,
+}
+
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::String(text) if text == "inf" => f64::INFINITY,
+        Value::String(text) if text == "-inf" => f64::NEG_INFINITY,
+        Value::Bool(holds) => f64::from(u8::from(*holds)),
+        other => other.as_f64().expect("a number"),
+    }
+}
+
+fn tensor(value: &Value) -> Tensor {
+    let list = |key: &str| value[key].as_array().expect("a list").clone();
+    Tensor {
+        element: Element::parse(value["type"].as_str().expect("a type")).expect("a type"),
+        shape: list("shape").iter().map(|extent| extent.as_u64().expect("an extent")).collect(),
+        values: list("values").iter().map(number).collect(),
+    }
+}
+
+fn exact(text: &str) -> Extended {
+    match text {
+        "inf" => Extended::PosInf,
+        text => {
+            let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+            Extended::Finite(&decimal(digits).expect("a number") * &Rational::from_integer(sign))
+        }
+    }
+}
+
+/// An argument that is no tensor.
+fn given(takes: &str, value: &Value, named: &dyn Fn(&str) -> ValueId) -> Given {
+    match value {
+        Value::Bool(flag) => Given::Flag(*flag),
+        Value::Number(number) => Given::Number(exact(&number.to_string())),
+        Value::String(text) if text == "inf" => Given::Number(Extended::PosInf),
+        Value::String(text) => Given::Text(text.clone()),
+        Value::Array(list) => Given::List(list.iter().map(|item| given(takes, item, named)).collect()),
+        Value::Object(of) => {
+            let names = of["of"].as_array().expect("names").iter();
+            Given::List(names.map(|name| Given::Value(named(name.as_str().expect("a name")))).collect())
+        }
+        Value::Null => panic!("an argument that is left out stands in no case"),
+    }
+}
+
+/// Of each output, the elements as the interpreter computes them, and as the verifier's terms are.
+fn computed(graph: &Graph, tensors: &[(String, Tensor)]) -> Result<Vec<(Vec<f64>, Vec<Bounded>)>, String> {
+    check::check(graph).map_err(|wrong| wrong.message)?;
+    let of = |name: &str| tensors.iter().position(|(known, _)| known == name).expect("it is a tensor");
+    let values = numbers::evaluate(graph, &mut |name, at| Ok(tensors[of(name)].1.values[at as usize]))?;
+    let mut store = Store::new();
+    let within = Within { budgets: Default::default(), ..Within::default() };
+    let evaluated = evaluate(graph, &mut store, &within, &mut |name, at, store| {
+        let held = &tensors[of(name)].1;
+        Read::Term(match held.element {
+            Element::Float(_) => TermId::input(InputId(of(name) as u32), at),
+            Element::Int { .. } | Element::Bool => {
+                let exact = Rational::from_integer(held.values[at as usize] as i64);
+                store.intern(Constant { exact: Extended::Finite(exact), literal: None, rounded: None })
+            }
+        })
+    });
+    let evaluated = evaluated.map_err(|stop| format!("{stop:?}"))?;
+    store.close();
+    let outputs = graph.outputs.iter().zip(evaluated.outputs).map(|((_, value), elements)| {
+        let mut tape = Tape::new(&store);
+        let places: Vec<Option<usize>> = elements
+            .iter()
+            .map(|element| match element {
+                Computed::Term(term) => Some(tape.add(*term).expect("a term")),
+                Computed::Undefined(_) => None,
+            })
+            .collect();
+        let all = tape.evaluate(&Precision::single(), &|param, at| tensors[param].1.values.get(at).copied());
+        let bounded = places.into_iter().map(|place| place.map_or(Bounded::Undefined, |place| all[place]));
+        (values[value.0].clone(), bounded.collect())
+    });
+    Ok(outputs.collect())
+}
+
+#[test]
+fn operators_compute_what_pytorch_does() {
+    let text = read(&root().join("tests/operators.json"));
+    let cases: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
+    let (mut wrong, mut unknown, mut tested) = (Vec::new(), 0, std::collections::BTreeSet::new());
+    for case in &cases {
+        let name = case["op"].as_str().expect("a name");
+        let mut fail = |message: String| wrong.push(format!("{name}: {message}"));
+        let tensors = case["tensors"].as_object().expect("tensors");
+        let tensors: Vec<(String, Tensor)> =
+            tensors.iter().map(|(name, value)| (name.clone(), tensor(value))).collect();
+        let mut builder = Builder::new("graph");
+        let added = tensors
+            .iter()
+            .map(|(name, held)| builder.tensor(name, held.element, held.shape.clone()).expect("a tensor"));
+        let ids: Vec<ValueId> = added.collect();
+        let named = |name: &str| ids[tensors.iter().position(|(known, _)| known == name).expect("a tensor")];
+        let operator = match Operator::named(name) {
+            Ok(operator) => operator,
+            Err(message) => {
+                fail(message);
+                continue;
+            }
+        };
+        tested.insert(operator.names[0]);
+        let mut arguments: Vec<(String, Given)> = Vec::new();
+        for argument in operator.takes() {
+            if tensors.iter().any(|(name, _)| name == argument.name) {
+                arguments.push((argument.name.into(), Given::Value(named(argument.name))));
+            }
+        }
+        for (key, value) in case["arguments"].as_object().expect("arguments") {
+            arguments.push((key.clone(), given(key, value, &named)));
+        }
+        let results = match operator.apply(&mut builder, arguments) {
+            Ok(results) => results,
+            Err(message) => {
+                fail(message);
+                continue;
+            }
+        };
+        let expected: Vec<Tensor> = case["results"].as_array().expect("results").iter().map(tensor).collect();
+        if results.len() < expected.len() {
+            fail(format!("{} results of {}", results.len(), expected.len()));
+            continue;
+        }
+        let mut graph = builder.graph;
+        graph.outputs = (0..).zip(&results).map(|(at, value)| (format!("r{at}"), *value)).collect();
+        graph.outputs.truncate(expected.len());
+        for (value, wanted) in results.iter().zip(&expected) {
+            if graph.value(*value).shape != wanted.shape {
+                fail(format!("the shape is {:?}, not {:?}", graph.value(*value).shape, wanted.shape));
+            }
+        }
+        let outputs = match computed(&graph, &tensors) {
+            Ok(outputs) => outputs,
+            Err(message) => {
+                fail(message);
+                continue;
+            }
+        };
+        for (wanted, (interpreted, bounded)) in expected.iter().zip(outputs) {
+            for (at, wanted) in wanted.values.iter().enumerate() {
+                let near = |value: f64, error: f64| {
+                    value == *wanted || (value - wanted).abs() <= error + 2e-6 * wanted.abs().max(1.0)
+                };
+                if !interpreted.get(at).is_some_and(|value| near(*value, 0.0)) {
+                    fail(format!(
+                        "element {at}: the interpreter has {:?}, not {wanted}",
+                        interpreted.get(at)
+                    ));
+                }
+                match bounded.get(at) {
+                    Some(Bounded::Real(value, error)) if near(*value, *error) => {}
+                    Some(Bounded::Infinite(value)) if value == wanted => {}
+                    Some(Bounded::Unknown) => unknown += 1,
+                    other => fail(format!("element {at}: the term is {other:?}, not {wanted}")),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(unknown < 20, "{unknown} elements are unknown");
+    let all = Operator::families().into_iter().flat_map(|(_, operators)| operators);
+    let untested: Vec<&str> =
+        all.map(|operator| operator.names[0]).filter(|name| !tested.contains(name)).collect();
+    assert_eq!(untested, UNTESTED, "each operator is compared with PyTorch");
+}
+
+/// Operators that PyTorch does not call by a function of their own, or that differ from another one in a name only.
+const UNTESTED: [&str; 4] = ["zeros", "ones", "scalar_tensor", "_native_batch_norm_legit.no_stats"];
+
+fn affine(variables: usize) -> impl Strategy<Value = Affine> {
+    let terms = prop::collection::vec((0..variables, -2i64..3), 0..3);
+    (-3i64..6, terms, 1i64..4).prop_map(|(constant, terms, divisor)| {
+        let mut merged: Vec<(usize, i64)> = Vec::new();
+        for (variable, own) in terms {
+            match merged.iter_mut().find(|(known, _)| *known == variable) {
+                Some((_, coefficient)) => *coefficient += own,
+                None => merged.push((variable, own)),
+            }
+        }
+        Affine { constant, terms: merged, divisor }
+    })
+}
+
+fn reduction() -> impl Strategy<Value = Option<Reduction>> {
+    prop::sample::select(vec![None, Some(Reduction::Sum), Some(Reduction::Max), Some(Reduction::ArgMin)])
+}
+
+proptest! {
+    /// Elements at random affine indices, combined in all ways, are those that the interpreter finds.
+    #[test]
+    fn affine_indices_are_those_of_the_interpreter(
+        source in prop::collection::vec(1u64..6, 1..3),
+        shape in prop::collection::vec(prop::sample::select(vec![1u64, 2, 5, 33]), 0..3),
+        over in prop::collection::vec(1u64..4, 0..3),
+        with in reduction(),
+        is_prefix in any::<bool>(),
+        seeds in (affine(4), affine(4), affine(4), affine(4)),
+    ) {
+        let prefix = (is_prefix && with.is_some() && !shape.is_empty()).then_some(0);
+        let over = if with.is_none() || prefix.is_some() { Vec::new() } else { over };
+        let variables = shape.len() + over.len();
+        let fitted = |affine: Affine| {
+            let terms = affine.terms.into_iter().filter(|(variable, _)| *variable < variables).collect();
+            At::Affine(Affine { terms, ..affine })
+        };
+        let (a, b, c, d) = seeds;
+        let outside = with.is_none().then(|| Extended::Finite(Rational::from_integer(-7)));
+        let read = |one: Affine, other: Affine| {
+            let at: Vec<At> = [one, other].into_iter().take(source.len()).map(fitted).collect();
+            Expr::Element(volta_core::graph::Read { value: ValueId(0), at, outside: outside.clone() })
+        };
+        let expr = Expr::Apply(Function::Mul, vec![read(a, b), read(c, d)]);
+        let float = Element::Float(Format::F32);
+        let element = if with.is_some_and(Reduction::is_place) { INT64 } else { float };
+        let mut builder = Builder::new("graph");
+        builder.tensor("x", float, source.clone()).expect("a tensor");
+        let reduce = with.map(|with| Reduce { with, prefix });
+        let construct = Definition::Construct(Construct { over, reduce, expr });
+        let value = builder.add(element, shape, construct).expect("a value");
+        let mut graph = builder.graph;
+        graph.outputs = vec![("y".into(), value)];
+        let count: u64 = source.iter().product();
+        let values = (0..count).map(|at| ((at * 37 + 11) % 17) as f64 - 8.0).collect();
+        let tensors = [("x".to_owned(), Tensor { element: float, shape: source, values })];
+        let outputs = computed(&graph, &tensors).expect("it has values");
+        let (interpreted, bounded) = &outputs[0];
+        for (interpreted, bounded) in interpreted.iter().zip(bounded) {
+            match bounded {
+                Bounded::Real(value, _) => prop_assert_eq!(value, interpreted),
+                // Nothing was combined, or equal numbers were compared.
+                Bounded::Undefined => prop_assert!(interpreted.is_nan() || *interpreted == 0.0),
+                Bounded::Unknown => {}
+                other @ (Bounded::Infinite(_) | Bounded::Truth(_)) => prop_assert!(false, "{:?}", other),
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A launch of a side, as the machine is asked to run it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::bind::{Launch, Outputs};
+use super::grid::{Execution, RunError, run_launch};
+use super::left::Left;
+use super::opaque::{self, Guarded};
+use super::points::Recognition;
+use super::relied::Relied;
+use crate::base::assumption::Assumption;
+use crate::case::{KernelLaunch, Options, Param, Which};
+use crate::program::Program;
+
+/// A launch to run.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// The side.
+    pub which: Which,
+    /// Its number among the steps of the side.
+    pub step: usize,
+    /// Whether another step follows, which may read all that this one writes.
+    pub is_followed: bool,
+    /// Whether it may overlap with the launch before it or after it (rule Y17).
+    pub overlaps: bool,
+    /// What the steps before it left, if there are any.
+    pub before: Option<Arc<Left>>,
+    /// The kernel, as resolved code.
+    pub program: &'a Program,
+    /// The kernel, and how it is launched.
+    pub kernel: &'a KernelLaunch,
+    /// The case's parameters.
+    pub params: &'a [Param],
+    /// Rules and limits.
+    pub options: &'a Options,
+    /// The use of its outputs.
+    pub outputs: Outputs,
+}
+
+impl<'a> Job<'a> {
+    /// The only launch of a side, whose outputs are compared.
+    pub fn only(
+        which: Which,
+        (program, kernel): (&'a Program, &'a KernelLaunch),
+        params: &'a [Param],
+        options: &'a Options,
+    ) -> Job<'a> {
+        let outputs = Outputs::Compared;
+        Job {
+            which,
+            step: 0,
+            is_followed: false,
+            overlaps: false,
+            before: None,
+            program,
+            kernel,
+            params,
+            options,
+            outputs,
+        }
+    }
+}
+
+/// Runs a launch, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
+///
+/// # Errors
+/// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
+pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+    let Guarded { program, assumptions: guarded } = opaque::guarded(job);
+    let launch = match Launch::bind(job, &program, recognition) {
+        Ok(launch) => launch,
+        Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
+    };
+    let options = job.options;
+    let mut relied = Relied::new(&launch, &options.rules);
+    let outcome = run_launch(&launch, options, &mut relied).map_err(|error| error.at_step(job.step));
+    let mut assumptions = BTreeSet::new();
+    if let Ok(_) | Err(RunError::Fault(..)) = outcome {
+        assumptions = relied.assumptions(&launch);
+        assumptions.extend(launch.assumptions.iter().cloned());
+        assumptions.extend(guarded);
+    }
+    (outcome, assumptions)
+}
