@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use volta_case::{
-    About, CASE, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key,
-    Launch, NamedContents, Options, PARAM, Region, Role, SIDE, STEP, Section, Sign, Takes, Target, TensorMap,
-    VerdictName, spellings,
+    About, CASE, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION, GRAPH, KERNEL,
+    Key, Launch, NamedContents, Options, PARAM, Region, Role, SIDE, STEP, Section, Sign, Takes, Target,
+    TensorMap, VerdictName, spellings,
 };
 
 /// The schema.
@@ -18,7 +18,9 @@ pub fn case_schema() -> Value {
         "params" => named(reference("parameter")),
         "globals" => named(reference("parameter")),
         "tensor_maps" => named(reference("tensor_map")),
-        "reference" | "opt" | "kernel" => reference("kernel"),
+        "reference" | "opt" | "kernel" => {
+            json!({ "anyOf": [reference("kernel"), reference("graph"), reference("operator")] })
+        }
         "expect" => json!({ "anyOf": [verdict(), reference("expectation")] }),
         "options" => reference("options"),
         "contains" => list(reference("contains")),
@@ -62,6 +64,22 @@ pub fn case_schema() -> Value {
     kernel["anyOf"] = json!([{ "required": ["source", "block"] }, { "required": ["launch"] }]);
     let mut step = object(STEP.iter().chain(keys), &[], own);
     step["anyOf"] = json!([{ "required": ["source", "block"] }, { "required": ["fill", "with"] }, { "required": ["copy", "to"] }]);
+    let graph_keys = GRAPH.iter().filter(|key| !["spec", "output"].contains(&key.name));
+    let mut graph = object(graph_keys, &[], |key| match key {
+        "formula" => json!({ "anyOf": [text(), list(text())] }),
+        "graph" => text(),
+        "nodes" => json!({ "type": "array", "items": { "type": "object" } }),
+        "inputs" => named(json!({ "type": "object" })),
+        "outputs" => json!({ "anyOf": [list(text()), named(text())] }),
+        _ => Value::Null,
+    });
+    graph["properties"]["repeat"] = count();
+    graph["anyOf"] =
+        json!([{ "required": ["formula"] }, { "required": ["graph"] }, { "required": ["nodes", "outputs"] }]);
+    let operator_keys = GRAPH.iter().filter(|key| ["spec", "output"].contains(&key.name));
+    let mut operator = object(operator_keys, &["spec"], |_| text());
+    // Further keys are its arguments.
+    operator["additionalProperties"] = json!(true);
     let mut expectation = object(Expectation::keys(), &["verdict"], |_| Value::Null);
     expectation["properties"]["verdict"] = verdict();
     let mut schema = top;
@@ -73,6 +91,8 @@ pub fn case_schema() -> Value {
         "field": { "anyOf": [field_type(), field] },
         "kernel": kernel,
         "step": step,
+        "graph": graph,
+        "operator": operator,
         "tensor_map": object(TensorMap::keys(), &["of", "box"], |_| Value::Null),
         "expectation": expectation,
         "options": object(Options::keys(), &[], |_| Value::Null),

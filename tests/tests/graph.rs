@@ -185,7 +185,7 @@ fn operators_compute_what_pytorch_does() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(unknown < 20, "{unknown} elements are unknown");
+    assert!(unknown < 40, "{unknown} elements are unknown");
     let all = Operator::families().into_iter().flat_map(|(_, operators)| operators);
     let untested: Vec<&str> =
         all.map(|operator| operator.names[0]).filter(|name| !tested.contains(name)).collect();

@@ -13,7 +13,7 @@ use super::check::{check_selected, load, name_of};
 use super::select::{Folder, Selected, select};
 use super::{CheckArgs, Exit, Format, complain};
 use crate::beside::{self, normalized, slashed};
-use crate::case::Case;
+use crate::case::{Case, GraphSource};
 use crate::manifest::FILE_NAME;
 use crate::nvcc;
 use crate::prepare::shown;
@@ -150,5 +150,11 @@ fn sources_of(folder: &Folder, case: &Case) -> Vec<PathBuf> {
         }
         paths.push(source);
     }
+    for (_, graph) in case.sides().flat_map(|(_, side)| side.graphs()) {
+        if let GraphSource::File(file) = graph {
+            paths.push(normalized(&folder.dir.join(file)));
+        }
+    }
+    paths.retain(|path| path.starts_with(&folder.root));
     paths
 }
