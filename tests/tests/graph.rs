@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 use volta_case::{Element, Format};
 use volta_core::graph::build::{Builder, INT64};
-use volta_core::graph::evaluate::{Computed, Given as Read, Within, evaluate};
+use volta_core::graph::evaluate::{Computed, Content as Read, Within, evaluate};
 use volta_core::graph::library::{Given, Operator};
 use volta_core::graph::text::decimal;
 use volta_core::graph::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Reduce, Reduction, ValueId, check,
+    At, Combination, Construct, Expr, Function, Graph, Indexing, Reduce, ValueDefinition, ValueId, check,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, InputId, Store, TermId};
@@ -195,7 +195,7 @@ fn operators_compute_what_pytorch_does() {
 /// Operators that PyTorch does not call by a function of their own, or that differ from another one in a name only.
 const UNTESTED: [&str; 4] = ["zeros", "ones", "scalar_tensor", "_native_batch_norm_legit.no_stats"];
 
-fn affine(variables: usize) -> impl Strategy<Value = Affine> {
+fn affine(variables: usize) -> impl Strategy<Value = Indexing> {
     let terms = prop::collection::vec((0..variables, -2i64..3), 0..3);
     (-3i64..6, terms, 1i64..4).prop_map(|(constant, terms, divisor)| {
         let mut merged: Vec<(usize, i64)> = Vec::new();
@@ -205,12 +205,17 @@ fn affine(variables: usize) -> impl Strategy<Value = Affine> {
                 None => merged.push((variable, own)),
             }
         }
-        Affine { constant, terms: merged, divisor }
+        Indexing { constant, terms: merged, divisor }
     })
 }
 
-fn reduction() -> impl Strategy<Value = Option<Reduction>> {
-    prop::sample::select(vec![None, Some(Reduction::Sum), Some(Reduction::Max), Some(Reduction::ArgMin)])
+fn reduction() -> impl Strategy<Value = Option<Combination>> {
+    prop::sample::select(vec![
+        None,
+        Some(Combination::Sum),
+        Some(Combination::Max),
+        Some(Combination::ArgMin),
+    ])
 }
 
 proptest! {
@@ -227,23 +232,23 @@ proptest! {
         let prefix = (is_prefix && with.is_some() && !shape.is_empty()).then_some(0);
         let over = if with.is_none() || prefix.is_some() { Vec::new() } else { over };
         let variables = shape.len() + over.len();
-        let fitted = |affine: Affine| {
+        let fitted = |affine: Indexing| {
             let terms = affine.terms.into_iter().filter(|(variable, _)| *variable < variables).collect();
-            At::Affine(Affine { terms, ..affine })
+            At::Affine(Indexing { terms, ..affine })
         };
         let (a, b, c, d) = seeds;
         let outside = with.is_none().then(|| Extended::Finite(Rational::from_integer(-7)));
-        let read = |one: Affine, other: Affine| {
+        let read = |one: Indexing, other: Indexing| {
             let at: Vec<At> = [one, other].into_iter().take(source.len()).map(fitted).collect();
             Expr::Element(volta_core::graph::Read { value: ValueId(0), at, outside: outside.clone() })
         };
         let expr = Expr::Apply(Function::Mul, vec![read(a, b), read(c, d)]);
         let float = Element::Float(Format::F32);
-        let element = if with.is_some_and(Reduction::is_place) { INT64 } else { float };
+        let element = if with.is_some_and(Combination::is_place) { INT64 } else { float };
         let mut builder = Builder::new("graph");
         builder.tensor("x", float, source.clone()).expect("a tensor");
         let reduce = with.map(|with| Reduce { with, prefix });
-        let construct = Definition::Construct(Construct { over, reduce, expr });
+        let construct = ValueDefinition::Construct(Construct { over, reduce, expr });
         let value = builder.add(element, shape, construct).expect("a value");
         let mut graph = builder.graph;
         graph.outputs = vec![("y".into(), value)];

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Element, Param, ParamKind, ScalarValue};
-use crate::graph::check::Kind;
-use crate::graph::evaluate::{Computed, Given, Stop, Within, evaluate};
+use crate::graph::check::ExprKind;
+use crate::graph::evaluate::{Computed, Content, Stop, Within, evaluate};
 use crate::graph::{Graph, Wrong, check, spell_shape};
 use crate::machine::{self, Execution, Lost, Output, OutputValue, RunError, integer_constant};
 use crate::number::format::{Rounding, decode, encode};
@@ -141,7 +141,7 @@ impl SideRun<'_> {
             (Element::Float(_), Element::Float(_)) => true,
             (one, other) => one == other,
         };
-        if same && Kind::of(own) == Kind::of(element) {
+        if same && ExprKind::of(own) == ExprKind::of(element) {
             return Ok(());
         }
         let (own, wanted) = (own.name(), element.name());
@@ -149,21 +149,21 @@ impl SideRun<'_> {
     }
 
     /// What an element of a parameter holds.
-    fn read(&self, name: &str, element: u64, store: &mut Store) -> Given {
+    fn read(&self, name: &str, element: u64, store: &mut Store) -> Content {
         let Some(param) = self.params.iter().position(|param| param.name == name) else {
-            return Given::Nothing;
+            return Content::Nothing;
         };
         if let Param { kind: ParamKind::Scalar { element, value }, .. } = &self.params[param] {
             return match value {
-                ScalarValue::Symbolic(_) => Given::Term(TermId::input(InputId::from_index(param), 0)),
-                ScalarValue::Number(number) => Given::Term(constant(*element, number, store)),
+                ScalarValue::Symbolic(_) => Content::Term(TermId::input(InputId::from_index(param), 0)),
+                ScalarValue::Number(number) => Content::Term(constant(*element, number, store)),
             };
         }
         let of = (self.params, param);
         match machine::contents(self.which, of, element, self.left.as_deref(), (store, &self.options.rules)) {
-            Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => Given::Term(term),
-            Ok(OutputValue::Bits(bits)) => Given::Term(integer_constant(self.element(param), bits, store)),
-            Err(_) => Given::Nothing,
+            Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => Content::Term(term),
+            Ok(OutputValue::Bits(bits)) => Content::Term(integer_constant(self.element(param), bits, store)),
+            Err(_) => Content::Nothing,
         }
     }
 }

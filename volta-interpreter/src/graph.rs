@@ -3,7 +3,7 @@
 
 use volta_core::case::Element;
 use volta_core::graph::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Meaning, Read, Reduction, Value,
+    At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Meaning, Read, ValueDefinition,
 };
 
 use crate::float::{self, Round};
@@ -20,11 +20,11 @@ pub fn evaluate(
     let mut known: Vec<Vec<f64>> = Vec::new();
     for value in &graph.values {
         let elements = match &value.definition {
-            Definition::Tensor(name) => {
+            ValueDefinition::Tensor(name) => {
                 (0..value.count()).map(|at| read(name, at)).collect::<Result<_, String>>()?
             }
-            Definition::View(source) => known[source.0].clone(),
-            Definition::Concatenation(parts, along) => {
+            ValueDefinition::View(source) => known[source.0].clone(),
+            ValueDefinition::Concatenation(parts, along) => {
                 let row = |at: usize| graph.values[at].shape[*along..].iter().product::<u64>() as usize;
                 let rows = value.shape[..*along].iter().product::<u64>() as usize;
                 let mut all = Vec::new();
@@ -35,7 +35,7 @@ pub fn evaluate(
                 }
                 all
             }
-            Definition::Construct(construct) => {
+            ValueDefinition::Construct(construct) => {
                 let scope = Scope { graph, known: &known, wide: is_wide(graph, value, construct) };
                 let mut indices = Indices::new(&value.shape);
                 let mut all = Vec::new();
@@ -52,7 +52,7 @@ pub fn evaluate(
 }
 
 /// Whether numbers of a construct are those of f64, and not of f32 or exact.
-fn is_wide(graph: &Graph, value: &Value, construct: &Construct) -> Option<bool> {
+fn is_wide(graph: &Graph, value: &GraphValue, construct: &Construct) -> Option<bool> {
     fn reads(graph: &Graph, expr: &Expr, see: &mut dyn FnMut(Element)) {
         match expr {
             Expr::Number(_) | Expr::Index(_) => {}
@@ -153,12 +153,12 @@ impl Scope<'_> {
             best.unwrap_or((0, f64::NAN))
         };
         Ok(match reduce.with {
-            Reduction::Sum => values().sum(),
-            Reduction::Product => values().product(),
-            Reduction::Max => first_of(|new, old| new > old).1,
-            Reduction::Min => first_of(|new, old| new < old).1,
-            Reduction::ArgMax => first_of(|new, old| new > old).0 as f64,
-            Reduction::ArgMin => first_of(|new, old| new < old).0 as f64,
+            Combination::Sum => values().sum(),
+            Combination::Product => values().product(),
+            Combination::Max => first_of(|new, old| new > old).1,
+            Combination::Min => first_of(|new, old| new < old).1,
+            Combination::ArgMax => first_of(|new, old| new > old).0 as f64,
+            Combination::ArgMin => first_of(|new, old| new < old).0 as f64,
         })
     }
 
@@ -218,7 +218,7 @@ impl Scope<'_> {
     }
 }
 
-fn numerator(affine: &Affine, index: &[i64]) -> i64 {
+fn numerator(affine: &Indexing, index: &[i64]) -> i64 {
     affine.terms.iter().map(|(variable, own)| own * index[*variable]).sum::<i64>() + affine.constant
 }
 

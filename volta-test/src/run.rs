@@ -163,8 +163,11 @@ pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
 /// The PTX of a launch, with its side and the number of its step.
 type Offered = (Which, usize, Offer);
 
+/// A graph, with its side and the number of its step.
+type GraphAt = (Which, usize, Arc<Graph>);
+
 /// The graphs of all sides.
-fn graphs(case: &Case) -> Result<Vec<(Which, usize, Arc<Graph>)>, Obstacle> {
+fn graphs(case: &Case) -> Result<Vec<GraphAt>, Obstacle> {
     let sides =
         case.sides().flat_map(|(which, side)| side.graphs().map(move |(step, graph)| (which, step, graph)));
     sides.map(|(which, step, graph)| Ok((which, step, prepare::graph(case, which, graph)?))).collect()
@@ -187,7 +190,7 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
 
 fn run_offers(
     case: &Case,
-    (graphs, offers): (Vec<(Which, usize, Arc<Graph>)>, Vec<Offered>),
+    (graphs, offers): (Vec<GraphAt>, Vec<Offered>),
     settings: Settings<'_>,
     begin: Instant,
 ) -> Run {

@@ -2,11 +2,11 @@
 
 use volta_case::{Element, Format};
 
-use super::check::{Kind, check_value, kind_of};
+use super::check::{ExprKind, check_value, kind_of};
 use super::text::{self, Named};
 use super::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Read, Reduce, Reduction, Value, ValueId,
-    spell_shape,
+    At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Read, Reduce, ValueDefinition,
+    ValueId, spell_shape,
 };
 use crate::number::Extended;
 
@@ -17,16 +17,16 @@ pub const FLOAT: Element = Element::Float(Format::F32);
 
 /// An operand of an operator.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
+pub enum TensorOrNumber {
     /// A value.
     Value(ValueId),
     /// A number.
     Number(Extended),
 }
 
-impl From<ValueId> for Operand {
-    fn from(value: ValueId) -> Operand {
-        Operand::Value(value)
+impl From<ValueId> for TensorOrNumber {
+    fn from(value: ValueId) -> TensorOrNumber {
+        TensorOrNumber::Value(value)
     }
 }
 
@@ -54,8 +54,9 @@ impl Builder {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn add(&mut self, element: Element, shape: Vec<u64>, definition: Definition) -> Built<ValueId> {
-        let value = Value { name: self.name.clone(), path: self.path.clone(), element, shape, definition };
+    pub fn add(&mut self, element: Element, shape: Vec<u64>, definition: ValueDefinition) -> Built<ValueId> {
+        let value =
+            GraphValue { name: self.name.clone(), path: self.path.clone(), element, shape, definition };
         check_value(&self.graph.values, &value)?;
         self.graph.values.push(value);
         Ok(ValueId(self.graph.values.len() - 1))
@@ -67,7 +68,7 @@ impl Builder {
     /// If it has too many elements.
     pub fn tensor(&mut self, name: &str, element: Element, shape: Vec<u64>) -> Built<ValueId> {
         self.name = name.into();
-        self.add(element, shape, Definition::Tensor(name.into()))
+        self.add(element, shape, ValueDefinition::Tensor(name.into()))
     }
 
     /// The shape of a value.
@@ -81,18 +82,18 @@ impl Builder {
     }
 
     /// The type of the result of an expression that computes with operands.
-    fn promoted(&self, kind: Kind, operands: &[Operand]) -> Element {
+    fn promoted(&self, kind: ExprKind, operands: &[TensorOrNumber]) -> Element {
         let types = operands.iter().filter_map(|operand| match operand {
-            Operand::Value(value) => Some(self.element(*value)),
-            Operand::Number(_) => None,
+            TensorOrNumber::Value(value) => Some(self.element(*value)),
+            TensorOrNumber::Number(_) => None,
         });
         match kind {
-            Kind::Truth => Element::Bool,
-            Kind::Real => {
+            ExprKind::Truth => Element::Bool,
+            ExprKind::Real => {
                 let floats = types.filter(|element| matches!(element, Element::Float(_)));
                 floats.reduce(wider_float).unwrap_or(FLOAT)
             }
-            Kind::Whole => {
+            ExprKind::Whole => {
                 let integers = types.filter(|element| matches!(element, Element::Int { .. }));
                 integers.max_by_key(|element| element.bytes()).unwrap_or(INT64)
             }
@@ -103,10 +104,10 @@ impl Builder {
     ///
     /// # Errors
     /// Two that do not fit.
-    pub fn broadcast(&self, operands: &[Operand]) -> Built<Vec<u64>> {
+    pub fn broadcast(&self, operands: &[TensorOrNumber]) -> Built<Vec<u64>> {
         let mut all: Vec<u64> = Vec::new();
         for operand in operands {
-            let Operand::Value(value) = operand else { continue };
+            let TensorOrNumber::Value(value) = operand else { continue };
             let own = self.shape(*value);
             let rank = all.len().max(own.len());
             let extent =
@@ -125,14 +126,14 @@ impl Builder {
     }
 
     /// The element of an operand for the indices of a shape to which it is broadcast.
-    fn broadcast_read(&self, operand: &Operand, rank: usize) -> Expr {
+    fn broadcast_read(&self, operand: &TensorOrNumber, rank: usize) -> Expr {
         match operand {
-            Operand::Number(number) => Expr::Number(number.clone()),
-            Operand::Value(value) => {
+            TensorOrNumber::Number(number) => Expr::Number(number.clone()),
+            TensorOrNumber::Value(value) => {
                 let own = self.shape(*value);
                 let at = own.iter().enumerate().map(|(at, extent)| {
                     let variable = at + rank - own.len();
-                    At::Affine(if *extent == 1 { Affine::number(0) } else { Affine::variable(variable) })
+                    At::Affine(if *extent == 1 { Indexing::number(0) } else { Indexing::variable(variable) })
                 });
                 Expr::Element(Read { value: *value, at: at.collect(), outside: None })
             }
@@ -140,7 +141,7 @@ impl Builder {
     }
 
     /// The expression of a text whose names are operands, for the indices of a shape to which they are broadcast.
-    fn expression(&self, text: &str, operands: &[(&str, Operand)], rank: usize) -> Built<Expr> {
+    fn expression(&self, text: &str, operands: &[(&str, TensorOrNumber)], rank: usize) -> Built<Expr> {
         let named = |name: &str| {
             let known = operands.iter().find(|(known, _)| *known == name)?;
             Some(Named::Expr(self.broadcast_read(&known.1, rank)))
@@ -152,7 +153,7 @@ impl Builder {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn pointwise(&mut self, text: &str, operands: &[(&str, Operand)]) -> Built<ValueId> {
+    pub fn pointwise(&mut self, text: &str, operands: &[(&str, TensorOrNumber)]) -> Built<ValueId> {
         self.pointwise_as(None, text, operands)
     }
 
@@ -164,14 +165,18 @@ impl Builder {
         &mut self,
         element: Option<Element>,
         text: &str,
-        operands: &[(&str, Operand)],
+        operands: &[(&str, TensorOrNumber)],
     ) -> Built<ValueId> {
-        let list: Vec<Operand> = operands.iter().map(|(_, operand)| operand.clone()).collect();
+        let list: Vec<TensorOrNumber> = operands.iter().map(|(_, operand)| operand.clone()).collect();
         let shape = self.broadcast(&list)?;
         let expr = self.expression(text, operands, shape.len())?;
         let kind = kind_of(&self.graph.values, &shape, &expr)?;
         let element = element.unwrap_or_else(|| self.promoted(kind, &list));
-        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+        self.add(
+            element,
+            shape,
+            ValueDefinition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+        )
     }
 
     /// The truth values of a value as numbers; other values as they are.
@@ -179,9 +184,9 @@ impl Builder {
     /// # Errors
     /// None that a value of the graph leads to.
     pub fn as_number(&mut self, value: ValueId) -> Built<ValueId> {
-        match Kind::of(self.element(value)) {
-            Kind::Truth => self.pointwise("where(x, 1, 0)", &[("x", value.into())]),
-            Kind::Real | Kind::Whole => Ok(value),
+        match ExprKind::of(self.element(value)) {
+            ExprKind::Truth => self.pointwise("where(x, 1, 0)", &[("x", value.into())]),
+            ExprKind::Real | ExprKind::Whole => Ok(value),
         }
     }
 
@@ -191,13 +196,13 @@ impl Builder {
     /// What does not fit.
     pub fn reduce(
         &mut self,
-        with: Reduction,
+        with: Combination,
         text: &str,
-        operands: &[(&str, Operand)],
+        operands: &[(&str, TensorOrNumber)],
         dims: &[usize],
         keep: bool,
     ) -> Built<ValueId> {
-        let list: Vec<Operand> = operands.iter().map(|(_, operand)| operand.clone()).collect();
+        let list: Vec<TensorOrNumber> = operands.iter().map(|(_, operand)| operand.clone()).collect();
         let full = self.broadcast(&list)?;
         let expr = self.expression(text, operands, full.len())?;
         let kind = kind_of(&self.graph.values, &full, &expr)?;
@@ -213,7 +218,7 @@ impl Builder {
         }
         dims.iter().enumerate().for_each(|(at, dim)| variables[*dim] = shape.len() + at);
         if over.contains(&0)
-            && matches!(with, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
+            && matches!(with, Combination::Max | Combination::Min | Combination::ArgMax | Combination::ArgMin)
         {
             return Err(format!(
                 "the shape {} has nothing of which there is a greatest or least",
@@ -223,20 +228,20 @@ impl Builder {
         let element = if with.is_place() { INT64 } else { self.promoted(kind, &list) };
         let expr = renamed(expr, &|variable| variables[variable]);
         let reduce = Some(Reduce { with, prefix: None });
-        self.add(element, shape, Definition::Construct(Construct { over, reduce, expr }))
+        self.add(element, shape, ValueDefinition::Construct(Construct { over, reduce, expr }))
     }
 
     /// The prefixes of a reduction along a dimension.
     ///
     /// # Errors
     /// What does not fit.
-    pub fn prefix(&mut self, with: Reduction, value: ValueId, dim: usize) -> Built<ValueId> {
+    pub fn prefix(&mut self, with: Combination, value: ValueId, dim: usize) -> Built<ValueId> {
         let value = self.as_number(value)?;
         let shape = self.shape(value);
         let expr = self.broadcast_read(&value.into(), shape.len());
         let reduce = Some(Reduce { with, prefix: Some(dim) });
         let element = if with.is_place() { INT64 } else { self.element(value) };
-        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce, expr }))
+        self.add(element, shape, ValueDefinition::Construct(Construct { over: Vec::new(), reduce, expr }))
     }
 
     /// Sums of products: `ik,kj->ij`, with a letter for each dimension.
@@ -279,17 +284,17 @@ impl Builder {
         let extents = extents.ok_or("a dimension of the result is none of a tensor")?;
         let place = |letter: &char| variables.iter().position(|known| known == letter).unwrap_or(0);
         let reads = operands.iter().zip(values).map(|(own, value)| {
-            let at = own.iter().map(|letter| At::Affine(Affine::variable(place(letter)))).collect();
+            let at = own.iter().map(|letter| At::Affine(Indexing::variable(place(letter)))).collect();
             Expr::Element(Read { value: *value, at, outside: None })
         });
         let expr =
             reads.reduce(|a, b| Expr::Apply(Function::Mul, vec![a, b])).ok_or("there are no tensors")?;
-        let list: Vec<Operand> = values.iter().map(|value| Operand::Value(*value)).collect();
+        let list: Vec<TensorOrNumber> = values.iter().map(|value| TensorOrNumber::Value(*value)).collect();
         let kind = kind_of(&self.graph.values, &extents, &expr)?;
         let element = self.promoted(kind, &list);
         let (shape, over) = (extents[..rank].to_vec(), extents[rank..].to_vec());
-        let reduce = (!over.is_empty()).then_some(Reduce { with: Reduction::Sum, prefix: None });
-        self.add(element, shape, Definition::Construct(Construct { over, reduce, expr }))
+        let reduce = (!over.is_empty()).then_some(Reduce { with: Combination::Sum, prefix: None });
+        self.add(element, shape, ValueDefinition::Construct(Construct { over, reduce, expr }))
     }
 
     /// The elements of a value under another shape.
@@ -300,7 +305,7 @@ impl Builder {
         if self.shape(value) == shape {
             return Ok(value);
         }
-        self.add(self.element(value), shape, Definition::View(value))
+        self.add(self.element(value), shape, ValueDefinition::View(value))
     }
 
     /// The elements of a value at other places: an index of it for each of its dimensions, in the variables of `shape`.
@@ -311,13 +316,17 @@ impl Builder {
         &mut self,
         value: ValueId,
         shape: Vec<u64>,
-        at: Vec<Affine>,
+        at: Vec<Indexing>,
         outside: Option<Extended>,
     ) -> Built<ValueId> {
         let at = at.into_iter().map(At::Affine).collect();
         let expr = Expr::Element(Read { value, at, outside });
         let element = self.element(value);
-        self.add(element, shape, Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }))
+        self.add(
+            element,
+            shape,
+            ValueDefinition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+        )
     }
 
     /// Values one after the other along a dimension.
@@ -333,7 +342,7 @@ impl Builder {
         let length = |part: &ValueId| self.shape(*part).get(along).copied().unwrap_or(0);
         shape[along] = parts.iter().map(length).fold(0, u64::saturating_add);
         let element = self.element(first);
-        self.add(element, shape, Definition::Concatenation(parts.to_vec(), along))
+        self.add(element, shape, ValueDefinition::Concatenation(parts.to_vec(), along))
     }
 }
 
@@ -354,7 +363,7 @@ fn wider_float(a: Element, b: Element) -> Element {
 
 /// An expression with other variables.
 pub(super) fn renamed(expr: Expr, to: &dyn Fn(usize) -> usize) -> Expr {
-    let affine = |affine: Affine| Affine {
+    let affine = |affine: Indexing| Indexing {
         terms: affine.terms.into_iter().map(|(variable, own)| (to(variable), own)).collect(),
         ..affine
     };

@@ -3,15 +3,15 @@
 use volta_case::Element;
 
 use super::{
-    Affine, At, Construct, Definition, Expr, Function, Graph, Meaning, Read, Value, ValueId, Wrong,
-    spell_shape,
+    At, Construct, Expr, Function, Graph, GraphValue, Indexing, Meaning, Read, ValueDefinition, ValueId,
+    Wrong, spell_shape,
 };
 use crate::number::Extended;
-use crate::term::TermOp;
+use crate::term::{FunctionInfo, TermOp};
 
 /// What an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ExprKind {
     /// A real.
     Real,
     /// A whole number.
@@ -20,21 +20,21 @@ pub enum Kind {
     Truth,
 }
 
-impl Kind {
+impl ExprKind {
     /// What the elements of a tensor are.
-    pub fn of(element: Element) -> Kind {
+    pub fn of(element: Element) -> ExprKind {
         match element {
-            Element::Float(_) => Kind::Real,
-            Element::Int { .. } => Kind::Whole,
-            Element::Bool => Kind::Truth,
+            Element::Float(_) => ExprKind::Real,
+            Element::Int { .. } => ExprKind::Whole,
+            Element::Bool => ExprKind::Truth,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Kind::Real => "a real",
-            Kind::Whole => "a whole number",
-            Kind::Truth => "a truth value",
+            ExprKind::Real => "a real",
+            ExprKind::Whole => "a whole number",
+            ExprKind::Truth => "a truth value",
         }
     }
 }
@@ -66,15 +66,15 @@ pub fn check(graph: &Graph) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// What is wrong, as a sentence.
-pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
+pub fn check_value(earlier: &[GraphValue], value: &GraphValue) -> Result<(), String> {
     if value.count() > MOST_ELEMENTS {
         return Err(format!("the shape {} has too many elements", spell_shape(&value.shape)));
     }
     let of =
         |id: &ValueId| earlier.get(id.0).ok_or_else(|| "a value is used before it is defined".to_string());
     match &value.definition {
-        Definition::Tensor(_) => Ok(()),
-        Definition::View(source) => {
+        ValueDefinition::Tensor(_) => Ok(()),
+        ValueDefinition::View(source) => {
             let source = of(source)?;
             if source.count() != value.count() {
                 let [from, to] = [&source.shape, &value.shape].map(|shape| spell_shape(shape));
@@ -82,7 +82,7 @@ pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
             }
             same_kind(source, value)
         }
-        Definition::Concatenation(parts, along) => {
+        ValueDefinition::Concatenation(parts, along) => {
             let mut length = 0u64;
             if parts.is_empty() || *along >= value.shape.len() {
                 return Err("there is nothing to concatenate, or no such dimension".into());
@@ -105,19 +105,19 @@ pub fn check_value(earlier: &[Value], value: &Value) -> Result<(), String> {
                 Err(format!("the parts have {length} places along dimension {along}"))
             }
         }
-        Definition::Construct(construct) => check_construct(earlier, value, construct),
+        ValueDefinition::Construct(construct) => check_construct(earlier, value, construct),
     }
 }
 
-fn same_kind(source: &Value, value: &Value) -> Result<(), String> {
-    if Kind::of(source.element) == Kind::of(value.element) {
+fn same_kind(source: &GraphValue, value: &GraphValue) -> Result<(), String> {
+    if ExprKind::of(source.element) == ExprKind::of(value.element) {
         Ok(())
     } else {
         Err(format!("elements of type {} are no {}", source.element.name(), value.element.name()))
     }
 }
 
-fn check_construct(earlier: &[Value], value: &Value, construct: &Construct) -> Result<(), String> {
+fn check_construct(earlier: &[GraphValue], value: &GraphValue, construct: &Construct) -> Result<(), String> {
     let Construct { over, reduce, expr } = construct;
     let extents: Vec<u64> = value.shape.iter().chain(over).copied().collect();
     if reduce.is_none() && !over.is_empty() {
@@ -128,14 +128,14 @@ fn check_construct(earlier: &[Value], value: &Value, construct: &Construct) -> R
     }
     let scope = Scope { earlier, extents: &extents, may_be_left_out: reduce.is_some() };
     let found = scope.kind(expr)?;
-    let wanted = Kind::of(value.element);
+    let wanted = ExprKind::of(value.element);
     let Some(reduce) = reduce else {
         return scope.fits(found, wanted, "the expression");
     };
     if reduce.prefix.is_some_and(|prefix| prefix >= value.shape.len() || !over.is_empty()) {
         return Err("a prefix is over one index of the value".into());
     }
-    if found == Kind::Truth {
+    if found == ExprKind::Truth {
         return Err("numbers are combined, and the expression is a truth value".into());
     }
     if reduce.with.is_place() {
@@ -151,43 +151,43 @@ fn check_construct(earlier: &[Value], value: &Value, construct: &Construct) -> R
 
 /// What the expressions of a construct may use.
 struct Scope<'g> {
-    earlier: &'g [Value],
+    earlier: &'g [GraphValue],
     extents: &'g [u64],
     may_be_left_out: bool,
 }
 
 impl Scope<'_> {
-    fn fits(&self, found: Kind, wanted: Kind, what: &str) -> Result<(), String> {
+    fn fits(&self, found: ExprKind, wanted: ExprKind, what: &str) -> Result<(), String> {
         match (found, wanted) {
-            (Kind::Real, Kind::Real)
-            | (Kind::Whole, Kind::Real | Kind::Whole)
-            | (Kind::Truth, Kind::Truth) => Ok(()),
-            (Kind::Real | Kind::Truth, Kind::Whole)
-            | (Kind::Truth, Kind::Real)
-            | (Kind::Real | Kind::Whole, Kind::Truth) => {
+            (ExprKind::Real, ExprKind::Real)
+            | (ExprKind::Whole, ExprKind::Real | ExprKind::Whole)
+            | (ExprKind::Truth, ExprKind::Truth) => Ok(()),
+            (ExprKind::Real | ExprKind::Truth, ExprKind::Whole)
+            | (ExprKind::Truth, ExprKind::Real)
+            | (ExprKind::Real | ExprKind::Whole, ExprKind::Truth) => {
                 Err(format!("{what} is {}, and {} is wanted", found.name(), wanted.name()))
             }
         }
     }
 
-    fn kind(&self, expr: &Expr) -> Result<Kind, String> {
+    fn kind(&self, expr: &Expr) -> Result<ExprKind, String> {
         match expr {
-            Expr::Number(Extended::Finite(number)) if number.is_integer() => Ok(Kind::Whole),
-            Expr::Number(_) => Ok(Kind::Real),
+            Expr::Number(Extended::Finite(number)) if number.is_integer() => Ok(ExprKind::Whole),
+            Expr::Number(_) => Ok(ExprKind::Real),
             Expr::Index(affine) => {
                 self.bounds(affine)?;
-                if affine.divisor() == 1 { Ok(Kind::Whole) } else { Ok(Kind::Real) }
+                if affine.divisor() == 1 { Ok(ExprKind::Whole) } else { Ok(ExprKind::Real) }
             }
             Expr::Element(read) => self.read(read),
             Expr::Apply(function, operands) => {
-                let kinds: Result<Vec<Kind>, String> =
+                let kinds: Result<Vec<ExprKind>, String> =
                     operands.iter().map(|operand| self.kind(operand)).collect();
                 self.applied(*function, &kinds?)
             }
         }
     }
 
-    fn applied(&self, function: Function, kinds: &[Kind]) -> Result<Kind, String> {
+    fn applied(&self, function: Function, kinds: &[ExprKind]) -> Result<ExprKind, String> {
         let word = function.word();
         if kinds.len() != function.arity() {
             return Err(format!(
@@ -196,43 +196,53 @@ impl Scope<'_> {
                 kinds.len()
             ));
         }
-        let numbers = |kinds: &[Kind]| match kinds.contains(&Kind::Truth) {
+        let numbers = |kinds: &[ExprKind]| match kinds.contains(&ExprKind::Truth) {
             true => Err(format!("`{word}` takes numbers, and a truth value is given")),
-            false if kinds.contains(&Kind::Real) => Ok(Kind::Real),
-            false => Ok(Kind::Whole),
+            false if kinds.contains(&ExprKind::Real) => Ok(ExprKind::Real),
+            false => Ok(ExprKind::Whole),
         };
         match function.meaning() {
             Meaning::Numbers(op) => {
                 let kind = numbers(kinds)?;
-                Ok(match op {
-                    TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => Kind::Whole,
-                    TermOp::Add | TermOp::Sub | TermOp::Mul | TermOp::Neg => kind,
-                    TermOp::Max | TermOp::Min | TermOp::Abs => kind,
-                    _ => Kind::Real,
-                })
+                let rounds = op.function().is_some_and(FunctionInfo::rounds);
+                let keeps = matches!(
+                    op,
+                    TermOp::Add
+                        | TermOp::Sub
+                        | TermOp::Mul
+                        | TermOp::Neg
+                        | TermOp::Max
+                        | TermOp::Min
+                        | TermOp::Abs
+                );
+                match (rounds, keeps) {
+                    (true, _) => Ok(ExprKind::Whole),
+                    (false, true) => Ok(kind),
+                    (false, false) => Ok(ExprKind::Real),
+                }
             }
-            Meaning::Exponential | Meaning::Power => numbers(kinds).map(|_| Kind::Real),
-            Meaning::Comparison(_) | Meaning::Derived => numbers(kinds).map(|_| Kind::Truth),
-            Meaning::Truths(_) => match kinds.iter().all(|kind| *kind == Kind::Truth) {
-                true => Ok(Kind::Truth),
+            Meaning::Exponential | Meaning::Power => numbers(kinds).map(|_| ExprKind::Real),
+            Meaning::Comparison(_) | Meaning::Derived => numbers(kinds).map(|_| ExprKind::Truth),
+            Meaning::Truths(_) => match kinds.iter().all(|kind| *kind == ExprKind::Truth) {
+                true => Ok(ExprKind::Truth),
                 false => Err(format!("`{word}` takes truth values, and a number is given")),
             },
             Meaning::Choice => match kinds {
-                [Kind::Truth, Kind::Truth, Kind::Truth] => Ok(Kind::Truth),
-                [Kind::Truth, arms @ ..] => numbers(arms),
+                [ExprKind::Truth, ExprKind::Truth, ExprKind::Truth] => Ok(ExprKind::Truth),
+                [ExprKind::Truth, arms @ ..] => numbers(arms),
                 _ => Err(format!("the first operand of `{word}` is a truth value")),
             },
         }
     }
 
-    fn bounds(&self, affine: &Affine) -> Result<[i64; 2], String> {
+    fn bounds(&self, affine: &Indexing) -> Result<[i64; 2], String> {
         if affine.terms.iter().any(|(variable, _)| *variable >= self.extents.len()) {
             return Err("a variable is used that there is not".into());
         }
         affine.bounds(self.extents).ok_or_else(|| "an index does not fit into 64 bits".into())
     }
 
-    fn read(&self, read: &Read) -> Result<Kind, String> {
+    fn read(&self, read: &Read) -> Result<ExprKind, String> {
         let Some(source) = self.earlier.get(read.value.0) else {
             return Err("a value is used before it is defined".into());
         };
@@ -256,18 +266,18 @@ impl Scope<'_> {
                     }
                 }
                 At::Computed(expr) => {
-                    if self.kind(expr)? != Kind::Whole {
+                    if self.kind(expr)? != ExprKind::Whole {
                         return Err(format!("index {dimension} of `{name}` is no whole number"));
                     }
                 }
             }
         }
-        let kind = Kind::of(source.element);
-        if kind == Kind::Truth && read.outside.is_some() {
+        let kind = ExprKind::of(source.element);
+        if kind == ExprKind::Truth && read.outside.is_some() {
             return Err(format!("`{name}` has truth values, and a number is given for those outside"));
         }
-        if kind == Kind::Whole && read.outside.as_ref().is_some_and(|outside| !is_whole(outside)) {
-            return Ok(Kind::Real);
+        if kind == ExprKind::Whole && read.outside.as_ref().is_some_and(|outside| !is_whole(outside)) {
+            return Ok(ExprKind::Real);
         }
         Ok(kind)
     }
@@ -281,6 +291,6 @@ fn is_whole(number: &Extended) -> bool {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn kind_of(earlier: &[Value], extents: &[u64], expr: &Expr) -> Result<Kind, String> {
+pub fn kind_of(earlier: &[GraphValue], extents: &[u64], expr: &Expr) -> Result<ExprKind, String> {
     Scope { earlier, extents, may_be_left_out: true }.kind(expr)
 }

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use super::check::Kind;
+use super::check::ExprKind;
 use super::lanes::{Lanes, Terms, UNDEFINED, merged, undefined_in};
 use super::order::combined;
 use super::plan::Plan;
-use super::{Definition, Graph, Reduce, Reduction, Value, ValueId};
+use super::{Combination, Graph, GraphValue, Reduce, ValueDefinition, ValueId};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
@@ -17,7 +17,7 @@ use crate::term::{Ranges, Store, TermId, TermOp};
 
 /// What an element of a tensor holds before a graph reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum Content {
     /// A number, as a term of the store.
     Term(TermId),
     /// Nothing was written.
@@ -114,7 +114,7 @@ pub fn evaluate(
     graph: &Graph,
     store: &mut Store,
     within: &Within,
-    read: &mut dyn FnMut(&str, u64, &mut Store) -> Given,
+    read: &mut dyn FnMut(&str, u64, &mut Store) -> Content,
 ) -> Result<Evaluated, Stop> {
     let terms = Terms { store, ranges: Ranges::default(), value: 0 };
     let mut run = Run {
@@ -231,14 +231,14 @@ impl Run<'_> {
     fn value(
         &mut self,
         id: ValueId,
-        value: &Value,
-        read: &mut dyn FnMut(&str, u64, &mut Store) -> Given,
+        value: &GraphValue,
+        read: &mut dyn FnMut(&str, u64, &mut Store) -> Content,
     ) -> Result<Vec<u64>, Stop> {
         match &value.definition {
-            Definition::Tensor(name) => self.tensor(id, value, name, read),
-            Definition::View(source) => Ok(self.elements[source.0].clone()),
-            Definition::Concatenation(parts, along) => Ok(self.concatenated(parts, *along)),
-            Definition::Construct(construct) => {
+            ValueDefinition::Tensor(name) => self.tensor(id, value, name, read),
+            ValueDefinition::View(source) => Ok(self.elements[source.0].clone()),
+            ValueDefinition::Concatenation(parts, along) => Ok(self.concatenated(parts, *along)),
+            ValueDefinition::Construct(construct) => {
                 let plan = Plan::new(self, value, construct);
                 let mut computed = vec![0; value.count() as usize];
                 self.construct(&plan, construct.reduce, value, &mut computed)?;
@@ -250,19 +250,19 @@ impl Run<'_> {
     fn tensor(
         &mut self,
         id: ValueId,
-        value: &Value,
+        value: &GraphValue,
         name: &str,
-        read: &mut dyn FnMut(&str, u64, &mut Store) -> Given,
+        read: &mut dyn FnMut(&str, u64, &mut Store) -> Content,
     ) -> Result<Vec<u64>, Stop> {
         let mut elements = Vec::with_capacity(value.count() as usize);
         for element in 0..value.count() {
             self.meter.charge(u64::from(element % 32 == 0), self.terms.store)?;
             elements.push(match read(name, element, self.terms.store) {
-                Given::Term(term) => term.raw(),
-                Given::Nothing => return Err(Stop::Unwritten(id, element)),
+                Content::Term(term) => term.raw(),
+                Content::Nothing => return Err(Stop::Unwritten(id, element)),
             });
         }
-        if Kind::of(value.element) == Kind::Truth {
+        if ExprKind::of(value.element) == ExprKind::Truth {
             let zero = [self.terms.whole(0); 32];
             for chunk in elements.chunks_mut(32) {
                 let mask = first_lanes(chunk.len());
@@ -298,7 +298,7 @@ impl Run<'_> {
         &mut self,
         plan: &Plan<'_>,
         reduce: Option<Reduce>,
-        value: &Value,
+        value: &GraphValue,
         computed: &mut [u64],
     ) -> Result<(), Stop> {
         let mut chunks = plan.chunks();
@@ -334,14 +334,14 @@ impl Run<'_> {
     fn put(
         &mut self,
         computed: &mut [u64],
-        value: &Value,
+        value: &GraphValue,
         places: &[i64; 32],
         offset: i64,
         mask: LaneMask,
         mut lanes: Lanes,
     ) {
         if let Some((bytes, signed)) =
-            value.element.integer().filter(|_| Kind::of(value.element) == Kind::Whole)
+            value.element.integer().filter(|_| ExprKind::of(value.element) == ExprKind::Whole)
         {
             lanes = self.terms.wrapped(mask, lanes, (8 * bytes, signed));
         }
@@ -353,7 +353,7 @@ impl Run<'_> {
 
     /// The elements of a value that is written.
     fn written(&mut self, id: ValueId) -> Vec<Computed> {
-        let is_truth = Kind::of(self.graph.value(id).element) == Kind::Truth;
+        let is_truth = ExprKind::of(self.graph.value(id).element) == ExprKind::Truth;
         let mut elements = self.elements[id.0].clone();
         if is_truth {
             let [one, zero] = [1, 0].map(|number| [self.terms.whole(number); 32]);
@@ -380,7 +380,7 @@ fn first_lanes(count: usize) -> LaneMask {
 
 /// What a reduction has combined so far, lane by lane.
 struct Accumulator {
-    with: Reduction,
+    with: Combination,
     /// The lanes in which there is something.
     filled: LaneMask,
     value: Lanes,
@@ -391,7 +391,7 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    fn new(with: Reduction) -> Accumulator {
+    fn new(with: Combination) -> Accumulator {
         Accumulator { with, filled: LaneMask::NONE, value: [0; 32], place: [0; 32], step: 0 }
     }
 
@@ -405,7 +405,7 @@ impl Accumulator {
     ) -> Result<(), Stop> {
         let (new, old) = (mask & !self.filled, mask & self.filled);
         self.filled |= mask;
-        if self.with == Reduction::Sum
+        if self.with == Combination::Sum
             && let Some(factors) = plan.factors(run, frame, mask)?
         {
             let [a, b] = &factors;
@@ -426,10 +426,10 @@ impl Accumulator {
         }
         self.value = merged(self.value, own, new);
         let op = match self.with {
-            Reduction::Sum => TermOp::Add,
-            Reduction::Product => TermOp::Mul,
-            Reduction::Max | Reduction::ArgMax => TermOp::Max,
-            Reduction::Min | Reduction::ArgMin => TermOp::Min,
+            Combination::Sum => TermOp::Add,
+            Combination::Product => TermOp::Mul,
+            Combination::Max | Combination::ArgMax => TermOp::Max,
+            Combination::Min | Combination::ArgMin => TermOp::Min,
         };
         if !old.is_empty() {
             let combined = run.terms.apply(op, old, &[&self.value, &own]);
@@ -446,7 +446,8 @@ impl Accumulator {
         if old.is_empty() {
             return;
         }
-        let operands = if self.with == Reduction::ArgMax { [&self.value, &own] } else { [&own, &self.value] };
+        let operands =
+            if self.with == Combination::ArgMax { [&self.value, &own] } else { [&own, &self.value] };
         let better = run.terms.apply(TermOp::Less, old, &operands);
         let places = run.terms.apply(TermOp::Select, old, &[&better, &place, &self.place]);
         let values = run.terms.apply(TermOp::Select, old, &[&better, &own, &self.value]);
@@ -461,9 +462,9 @@ impl Accumulator {
             return result;
         }
         let of_none = match self.with {
-            Reduction::Sum => run.terms.whole(0),
-            Reduction::Product => run.terms.whole(1),
-            Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin => {
+            Combination::Sum => run.terms.whole(0),
+            Combination::Product => run.terms.whole(1),
+            Combination::Max | Combination::Min | Combination::ArgMax | Combination::ArgMin => {
                 UNDEFINED | run.terms.value as u64
             }
         };

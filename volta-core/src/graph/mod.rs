@@ -33,7 +33,7 @@ pub struct Graph {
     /// What messages call it: its file, or the operator that it is.
     pub name: String,
     /// Its values, each after those that it is computed from.
-    pub values: Vec<Value>,
+    pub values: Vec<GraphValue>,
     /// The tensors of the case that it writes, each with a value.
     pub outputs: Vec<(String, ValueId)>,
 }
@@ -44,7 +44,7 @@ pub struct ValueId(pub usize);
 
 /// A tensor that a graph reads or computes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Value {
+pub struct GraphValue {
     /// Its name in messages.
     pub name: String,
     /// Where in the text of the graph it is defined: `nodes[3]`.
@@ -54,12 +54,12 @@ pub struct Value {
     /// Its dimensions, outermost first; none is one element.
     pub shape: Vec<u64>,
     /// How it is made.
-    pub definition: Definition,
+    pub definition: ValueDefinition,
 }
 
 /// How a value is made.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Definition {
+pub enum ValueDefinition {
     /// The tensor or scalar of the case with this name, as it is before the step.
     Tensor(String),
     /// The elements of another value in row-major order, under another shape.
@@ -87,7 +87,7 @@ pub struct Construct {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduce {
     /// The operation.
-    pub with: Reduction,
+    pub with: Combination,
     /// Of these indices of the value, this one runs from 0 to its place: an element combines the expression's values up
     /// to its own.
     pub prefix: Option<usize>,
@@ -95,7 +95,7 @@ pub struct Reduce {
 
 /// The operations that combine values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
+pub enum Combination {
     /// Their sum; of none 0
     Sum,
     /// Their product; of none 1
@@ -110,24 +110,24 @@ pub enum Reduction {
     ArgMin,
 }
 
-impl Reduction {
+impl Combination {
     /// All operations, with the words that name them.
-    pub const WORDS: [(&'static str, Reduction); 8] = [
-        ("Σ", Reduction::Sum),
-        ("sum", Reduction::Sum),
-        ("Π", Reduction::Product),
-        ("prod", Reduction::Product),
-        ("max", Reduction::Max),
-        ("min", Reduction::Min),
-        ("argmax", Reduction::ArgMax),
-        ("argmin", Reduction::ArgMin),
+    pub const WORDS: [(&'static str, Combination); 8] = [
+        ("Σ", Combination::Sum),
+        ("sum", Combination::Sum),
+        ("Π", Combination::Product),
+        ("prod", Combination::Product),
+        ("max", Combination::Max),
+        ("min", Combination::Min),
+        ("argmax", Combination::ArgMax),
+        ("argmin", Combination::ArgMin),
     ];
 
     /// Whether the result is a place rather than one of the values.
     pub fn is_place(self) -> bool {
         match self {
-            Reduction::ArgMax | Reduction::ArgMin => true,
-            Reduction::Sum | Reduction::Product | Reduction::Max | Reduction::Min => false,
+            Combination::ArgMax | Combination::ArgMin => true,
+            Combination::Sum | Combination::Product | Combination::Max | Combination::Min => false,
         }
     }
 }
@@ -138,7 +138,7 @@ pub enum Expr {
     /// A number. Beside floats it is the nearest one of their type, of f32 for narrower types.
     Number(Extended),
     /// A whole number that depends on the variables.
-    Index(Affine),
+    Index(Indexing),
     /// An element of an earlier value.
     Element(Read),
     /// A function of expressions, as many as it takes.
@@ -160,14 +160,14 @@ pub struct Read {
 #[derive(Clone, Debug, PartialEq)]
 pub enum At {
     /// An affine function of the variables.
-    Affine(Affine),
+    Affine(Indexing),
     /// A whole number that is computed: the read gathers. It must lie inside, whatever the inputs are.
     Computed(Expr),
 }
 
 /// `(constant + Σ coefficient · variable) / divisor`. Where it is no whole number, it lies outside of every tensor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Affine {
+pub struct Indexing {
     /// The constant.
     pub constant: i64,
     /// Variables with their coefficients.
@@ -176,15 +176,15 @@ pub struct Affine {
     pub divisor: i64,
 }
 
-impl Affine {
+impl Indexing {
     /// A constant.
-    pub fn number(constant: i64) -> Affine {
-        Affine { constant, ..Affine::default() }
+    pub fn number(constant: i64) -> Indexing {
+        Indexing { constant, ..Indexing::default() }
     }
 
     /// A variable.
-    pub fn variable(variable: usize) -> Affine {
-        Affine { terms: vec![(variable, 1)], ..Affine::default() }
+    pub fn variable(variable: usize) -> Indexing {
+        Indexing { terms: vec![(variable, 1)], ..Indexing::default() }
     }
 
     /// The divisor, at least 1.
@@ -223,14 +223,14 @@ impl Expr {
     }
 }
 
-impl Value {
+impl GraphValue {
     /// Calls `see` for each value that it is computed from.
     pub fn visit_operands(&self, see: &mut dyn FnMut(ValueId)) {
         match &self.definition {
-            Definition::Tensor(_) => {}
-            Definition::View(source) => see(*source),
-            Definition::Concatenation(parts, _) => parts.iter().for_each(|part| see(*part)),
-            Definition::Construct(construct) => construct.expr.visit_reads(see),
+            ValueDefinition::Tensor(_) => {}
+            ValueDefinition::View(source) => see(*source),
+            ValueDefinition::Concatenation(parts, _) => parts.iter().for_each(|part| see(*part)),
+            ValueDefinition::Construct(construct) => construct.expr.visit_reads(see),
         }
     }
 
@@ -245,15 +245,17 @@ impl Graph {
     ///
     /// # Panics
     /// When it is of another graph.
-    pub fn value(&self, id: ValueId) -> &Value {
+    pub fn value(&self, id: ValueId) -> &GraphValue {
         &self.values[id.0]
     }
 
     /// The names of the tensors of the case that it reads.
-    pub fn inputs(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &GraphValue)> {
         self.values.iter().filter_map(|value| match &value.definition {
-            Definition::Tensor(name) => Some((name.as_str(), value)),
-            Definition::View(_) | Definition::Concatenation(..) | Definition::Construct(_) => None,
+            ValueDefinition::Tensor(name) => Some((name.as_str(), value)),
+            ValueDefinition::View(_) | ValueDefinition::Concatenation(..) | ValueDefinition::Construct(_) => {
+                None
+            }
         })
     }
 }

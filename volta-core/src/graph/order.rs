@@ -5,7 +5,7 @@
 //! along other dimensions all do the same, and are recognised as translations of one another. So elements are taken
 //! together along dimensions that remain, as threads of a kernel have a row each.
 
-use super::{Affine, At, Construct, Definition, Expr, Graph, ValueId};
+use super::{At, Construct, Expr, Graph, Indexing, ValueDefinition, ValueId};
 
 /// For each value, whether elements along a dimension are combined by a value that is computed from it.
 pub(super) fn combined(graph: &Graph) -> Vec<Vec<bool>> {
@@ -14,21 +14,21 @@ pub(super) fn combined(graph: &Graph) -> Vec<Vec<bool>> {
     for (at, value) in graph.values.iter().enumerate().rev() {
         let own = combined[at].clone();
         match &value.definition {
-            Definition::Tensor(_) => {}
-            Definition::Concatenation(parts, _) => {
+            ValueDefinition::Tensor(_) => {}
+            ValueDefinition::Concatenation(parts, _) => {
                 for part in parts {
                     combined[part.0].iter_mut().zip(&own).for_each(|(known, own)| *known |= own);
                 }
             }
-            Definition::View(source) => {
+            ValueDefinition::View(source) => {
                 let (from, to) = (&graph.value(*source).shape, &value.shape);
                 for (dim, known) in combined[source.0].iter_mut().enumerate() {
                     *known |= (0..to.len()).any(|other| own[other] && is_same((from, dim), (to, other)));
                 }
             }
-            Definition::Construct(construct) => {
+            ValueDefinition::Construct(construct) => {
                 let prefix = construct.reduce.and_then(|reduce| reduce.prefix);
-                let is_combined = |affine: &Affine| {
+                let is_combined = |affine: &Indexing| {
                     let mut variables = affine.terms.iter().map(|(variable, _)| *variable);
                     variables.any(|variable| {
                         Some(variable) == prefix || own.get(variable).copied().unwrap_or(true)
@@ -48,7 +48,7 @@ fn is_same((from, dim): (&[u64], usize), (to, other): (&[u64], usize)) -> bool {
 }
 
 /// Calls `see` for each index of each element that a construct reads.
-fn note(construct: &Construct, see: &mut dyn FnMut(ValueId, usize, &Affine)) {
+fn note(construct: &Construct, see: &mut dyn FnMut(ValueId, usize, &Indexing)) {
     let mut work = vec![&construct.expr];
     while let Some(expr) = work.pop() {
         match expr {

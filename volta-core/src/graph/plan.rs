@@ -7,10 +7,10 @@
 use smallvec::SmallVec;
 use volta_case::{Element, Format};
 
-use super::check::Kind;
+use super::check::ExprKind;
 use super::evaluate::{Outside, Run, Stop, lane};
 use super::lanes::{Lanes, TRUE, merged};
-use super::{Affine, At, Construct, Expr, Function, Meaning, Read, Value, ValueId};
+use super::{At, Construct, Expr, Function, GraphValue, Indexing, Meaning, Read, ValueId};
 use crate::base::lane::LaneMask;
 use crate::number::format::{Rounding, decode, encode};
 use crate::number::{Extended, Rational, Rounded};
@@ -27,7 +27,7 @@ const MOST_FACTORS: i64 = 16;
 enum Code {
     /// A term that is the same everywhere.
     Constant(u64),
-    Index(Affine),
+    Index(Indexing),
     Read(usize),
     Apply(Function, Vec<Code>),
     /// A choice between truth values: the condition and both.
@@ -41,7 +41,7 @@ enum Code {
 struct Access<'c> {
     read: &'c Read,
     /// The index in row-major order, where no index lies outside and none is computed.
-    flat: Option<Affine>,
+    flat: Option<Indexing>,
     extents: Vec<u64>,
     strides: Vec<i64>,
     outside: Option<u64>,
@@ -89,7 +89,7 @@ const LITERALS: [[u64; 2]; 3] = [
 ];
 
 /// The format in which the numbers of a construct are literals; `None` if it computes with integers only.
-fn format_of(run: &Run<'_>, value: &Value, expr: &Expr) -> Option<Format> {
+fn format_of(run: &Run<'_>, value: &GraphValue, expr: &Expr) -> Option<Format> {
     fn widest(run: &Run<'_>, expr: &Expr) -> Option<Format> {
         match expr {
             Expr::Number(_) | Expr::Index(_) => None,
@@ -116,7 +116,7 @@ fn format_of(run: &Run<'_>, value: &Value, expr: &Expr) -> Option<Format> {
 fn is_truth(run: &Run<'_>, expr: &Expr) -> bool {
     match expr {
         Expr::Number(_) | Expr::Index(_) => false,
-        Expr::Element(read) => Kind::of(run.graph.value(read.value).element) == Kind::Truth,
+        Expr::Element(read) => ExprKind::of(run.graph.value(read.value).element) == ExprKind::Truth,
         Expr::Apply(function, operands) => match function.meaning() {
             Meaning::Comparison(_) | Meaning::Derived | Meaning::Truths(_) => true,
             Meaning::Choice => operands.last().is_some_and(|arm| is_truth(run, arm)),
@@ -146,7 +146,7 @@ fn literal(run: &mut Run<'_>, number: &Extended, format: Option<Format>) -> u64 
 }
 
 impl<'c> Plan<'c> {
-    pub(super) fn new(run: &mut Run<'_>, value: &Value, construct: &'c Construct) -> Plan<'c> {
+    pub(super) fn new(run: &mut Run<'_>, value: &GraphValue, construct: &'c Construct) -> Plan<'c> {
         let extents: Vec<u64> = value.shape.iter().chain(&construct.over).copied().collect();
         let rank = value.shape.len();
         let prefix = construct.reduce.and_then(|reduce| reduce.prefix);
@@ -208,8 +208,8 @@ impl<'c> Plan<'c> {
     fn access(&mut self, run: &mut Run<'_>, read: &'c Read, format: Option<Format>) -> Code {
         let source = run.graph.value(read.value);
         let (extents, strides) = (source.shape.clone(), strides(&source.shape));
-        let is_truth = Kind::of(source.element) == Kind::Truth;
-        let mut flat = Some(Affine::default());
+        let is_truth = ExprKind::of(source.element) == ExprKind::Truth;
+        let mut flat = Some(Indexing::default());
         let mut computed = Vec::new();
         for ((at, extent), stride) in read.at.iter().zip(&extents).zip(&strides) {
             match at {
@@ -345,14 +345,16 @@ impl<'c> Plan<'c> {
                 let operands: SmallVec<[&Lanes; 3]> = operands.iter().collect();
                 terms.apply(op, mask, &operands)
             }
-            (Meaning::Derived, [a, b]) => match function {
-                Function::Greater => terms.apply(TermOp::Less, mask, &[b, a]),
-                Function::GreaterEqual => terms.apply(TermOp::LessEqual, mask, &[b, a]),
-                _ => {
-                    let equal = terms.apply(TermOp::Equal, mask, &[a, b]);
-                    terms.apply(TermOp::Not, mask, &[&equal])
-                }
-            },
+            (Meaning::Derived, [a, b]) if function == Function::Greater => {
+                terms.apply(TermOp::Less, mask, &[b, a])
+            }
+            (Meaning::Derived, [a, b]) if function == Function::GreaterEqual => {
+                terms.apply(TermOp::LessEqual, mask, &[b, a])
+            }
+            (Meaning::Derived, [a, b]) => {
+                let equal = terms.apply(TermOp::Equal, mask, &[a, b]);
+                terms.apply(TermOp::Not, mask, &[&equal])
+            }
             (Meaning::Exponential, [a]) if function == Function::Exp => {
                 let exponent = terms.apply(TermOp::Mul, mask, &[a, &log2_e]);
                 terms.apply(TermOp::Exp2, mask, &[&exponent])
@@ -505,7 +507,7 @@ impl Access<'_> {
 
 impl Frame {
     /// An affine function in a lane, before it is divided.
-    fn numerator(&self, affine: &Affine, lane: usize) -> i64 {
+    fn numerator(&self, affine: &Indexing, lane: usize) -> i64 {
         let terms = affine.terms.iter().map(|(variable, own)| own * self.variables[*variable][lane]);
         affine.constant + terms.sum::<i64>()
     }

@@ -4,12 +4,12 @@
 //! y[i,j] = Σ{k<64} x[i,k]·w[j,k]      i < 32, j < 16
 //! ```
 
-use super::{Affine, At, Construct, Expr, Function, Read, Reduce, Reduction, ValueId};
+use super::{At, Combination, Construct, Expr, Function, Indexing, Read, Reduce, ValueId};
 use crate::number::{Extended, Rational};
 
 /// A formula for all elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
+pub struct TensorFormula {
     /// The name before the indices.
     pub name: String,
     /// The extents of the indices.
@@ -43,7 +43,7 @@ const MAX_NESTING: usize = 64;
 ///
 /// # Errors
 /// What is not a formula.
-pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Formula, Unreadable> {
+pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<TensorFormula, Unreadable> {
     let mut reader = Reader::new(text, named);
     let (name, _) = reader.word()?;
     let mut indices = Vec::new();
@@ -69,7 +69,7 @@ pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Form
     let start = reader.at;
     let expr = match reduce.map(|reduce| reduce.with) {
         None => reader.sum()?,
-        Some(Reduction::Sum) => reader.product()?,
+        Some(Combination::Sum) => reader.product()?,
         Some(_) => {
             if !reader.rest().trim_start().starts_with('(') {
                 return Err(reader.wrong("what is combined is wanted in parentheses here"));
@@ -99,7 +99,7 @@ pub fn formula(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<Form
     {
         return Err(Unreadable { span: *span, message: format!("`{name}` is no index of the formula") });
     }
-    Ok(Formula { name, shape, construct: Construct { over, reduce, expr } })
+    Ok(TensorFormula { name, shape, construct: Construct { over, reduce, expr } })
 }
 
 /// Reads an expression that has no variables.
@@ -117,6 +117,9 @@ pub fn expression(text: &str, named: &dyn Fn(&str) -> Option<Named>) -> Result<E
 fn indices_at(indices: &[(String, (usize, usize))], name: &str) -> usize {
     indices.iter().position(|(known, _)| known == name).unwrap_or(0)
 }
+
+/// An index with its extent, and its bytes in the text.
+type Ranged = (String, u64, (usize, usize));
 
 /// A reader of text.
 struct Reader<'t> {
@@ -190,7 +193,7 @@ impl<'t> Reader<'t> {
     fn reduction(&mut self, indices: usize) -> Result<(Vec<u64>, Option<Reduce>), Unreadable> {
         self.blanks();
         let start = self.at;
-        let with = Reduction::WORDS.iter().find(|(word, _)| {
+        let with = Combination::WORDS.iter().find(|(word, _)| {
             let rest = self.rest().strip_prefix(word);
             rest.is_some_and(|rest| rest.trim_start().starts_with('{'))
         });
@@ -238,7 +241,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `i < 8, j < 16`, up to the end.
-    fn ranges(&mut self) -> Result<Vec<(String, u64, (usize, usize))>, Unreadable> {
+    fn ranges(&mut self) -> Result<Vec<Ranged>, Unreadable> {
         let mut ranges = Vec::new();
         self.blanks();
         while !self.rest().is_empty() {
@@ -322,7 +325,7 @@ impl<'t> Reader<'t> {
             return self.call(&name, span);
         }
         if let Some((_, variable)) = self.variables.iter().find(|(known, _)| *known == name) {
-            return Ok(Expr::Index(Affine::variable(*variable)));
+            return Ok(Expr::Index(Indexing::variable(*variable)));
         }
         match (self.named)(&name) {
             None => Err(Unreadable { span, message: format!("there is no `{name}` here") }),
@@ -335,7 +338,7 @@ impl<'t> Reader<'t> {
     fn call(&mut self, name: &str, span: (usize, usize)) -> Result<Expr, Unreadable> {
         let Some(function) = Function::named(name) else {
             let names: Vec<&str> = Function::ALL.iter().map(|function| function.word()).collect();
-            let near = volta_case::nearest(name, names.into_iter());
+            let near = volta_case::nearest(name, names);
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(Unreadable { span, message: format!("there is no function `{name}`{near}") });
         };
@@ -451,21 +454,21 @@ pub fn decimal(text: &str) -> Option<Rational> {
 }
 
 /// An expression of variables and whole numbers as an affine function; `None` if it is none.
-fn affine(expr: &Expr) -> Option<Affine> {
+fn affine(expr: &Expr) -> Option<Indexing> {
     match expr {
-        Expr::Number(number) => Some(Affine::number(number.finite()?.to_i64()?)),
+        Expr::Number(number) => Some(Indexing::number(number.finite()?.to_i64()?)),
         Expr::Index(index) => Some(index.clone()),
         Expr::Element(_) => None,
         Expr::Apply(function, operands) => {
-            let operands: Option<Vec<Affine>> = operands.iter().map(affine).collect();
+            let operands: Option<Vec<Indexing>> = operands.iter().map(affine).collect();
             match (function, operands?.as_slice()) {
                 (Function::Add, [a, b]) => combined(a, b, 1),
                 (Function::Sub, [a, b]) => combined(a, b, -1),
-                (Function::Neg, [a]) => combined(&Affine::default(), a, -1),
+                (Function::Neg, [a]) => combined(&Indexing::default(), a, -1),
                 (Function::Mul, [a, b]) if b.terms.is_empty() => scaled(a, b),
                 (Function::Mul, [a, b]) if a.terms.is_empty() => scaled(b, a),
                 (Function::Div, [a, b]) if b.terms.is_empty() && b.constant > 0 && b.divisor() == 1 => {
-                    Some(Affine { divisor: a.divisor().checked_mul(b.constant)?, ..a.clone() })
+                    Some(Indexing { divisor: a.divisor().checked_mul(b.constant)?, ..a.clone() })
                 }
                 _ => None,
             }
@@ -474,11 +477,11 @@ fn affine(expr: &Expr) -> Option<Affine> {
 }
 
 /// `a + sign·b`, both without divisors.
-fn combined(a: &Affine, b: &Affine, sign: i64) -> Option<Affine> {
+fn combined(a: &Indexing, b: &Indexing, sign: i64) -> Option<Indexing> {
     if a.divisor() != 1 || b.divisor() != 1 {
         return None;
     }
-    let mut sum = Affine { constant: a.constant.checked_add(b.constant.checked_mul(sign)?)?, ..a.clone() };
+    let mut sum = Indexing { constant: a.constant.checked_add(b.constant.checked_mul(sign)?)?, ..a.clone() };
     for (variable, coefficient) in &b.terms {
         let own = coefficient.checked_mul(sign)?;
         match sum.terms.iter_mut().find(|(known, _)| known == variable) {
@@ -491,14 +494,14 @@ fn combined(a: &Affine, b: &Affine, sign: i64) -> Option<Affine> {
 }
 
 /// An affine function times a number.
-fn scaled(a: &Affine, by: &Affine) -> Option<Affine> {
+fn scaled(a: &Indexing, by: &Indexing) -> Option<Indexing> {
     if a.divisor() != 1 || by.divisor() != 1 {
         return None;
     }
     let terms = a.terms.iter().map(|(variable, own)| Some((*variable, own.checked_mul(by.constant)?)));
     let mut terms = terms.collect::<Option<Vec<(usize, i64)>>>()?;
     terms.retain(|(_, coefficient)| *coefficient != 0);
-    Some(Affine { constant: a.constant.checked_mul(by.constant)?, terms, divisor: 1 })
+    Some(Indexing { constant: a.constant.checked_mul(by.constant)?, terms, divisor: 1 })
 }
 
 /// Whether an expression reads an element.

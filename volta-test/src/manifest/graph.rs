@@ -9,9 +9,9 @@ use toml::de::{DeTable, DeValue};
 use volta_case::{Element, InputProblem, nearest};
 use volta_core::case::{Param, ParamKind, Role, Which};
 use volta_core::graph::build::Builder;
-use volta_core::graph::library::{Argument, Given, Operator};
+use volta_core::graph::library::{Given, Operator, OperatorArgument};
 use volta_core::graph::text::{self, Named, Unreadable};
-use volta_core::graph::{Definition, Graph, ValueId, check, spell_shape};
+use volta_core::graph::{Graph, ValueDefinition, ValueId, check, spell_shape};
 
 use super::document;
 use super::reader::{Problem, Problems, Value, as_integer, as_number};
@@ -272,12 +272,12 @@ impl<'p> Reader<'p> {
         let whole = Element::Int { bytes: 8, signed: true };
         let element = element.unwrap_or_else(|| match kind {
             _ if is_place => whole,
-            check::Kind::Real => float(),
-            check::Kind::Whole => whole,
-            check::Kind::Truth => Element::Bool,
+            check::ExprKind::Real => float(),
+            check::ExprKind::Whole => whole,
+            check::ExprKind::Truth => Element::Bool,
         });
         (builder.name, builder.path) = (read.name.clone(), path.into());
-        let added = builder.add(element, read.shape, Definition::Construct(read.construct));
+        let added = builder.add(element, read.shape, ValueDefinition::Construct(read.construct));
         let value = self.told(&formula.span(), added)?;
         self.names.borrow_mut().push((read.name, value));
         Some(value)
@@ -328,7 +328,7 @@ impl<'p> Reader<'p> {
         Some(results)
     }
 
-    fn given(&self, argument: Argument, value: Value<'_>) -> Option<Given> {
+    fn given(&self, argument: OperatorArgument, value: Value<'_>) -> Option<Given> {
         let is_word = ["text", "type", "reduction"].contains(&argument.takes);
         Some(match value.get_ref() {
             DeValue::String(text) if is_word => Given::Text(text.as_ref().into()),

@@ -1,7 +1,9 @@
 //! Sums of products: matrices, contractions, convolutions.
 
-use super::{Built, Call, Make, Operand, Operator, ValueId};
-use crate::graph::{Affine, At, Construct, Definition, Expr, Function, Read, Reduce, Reduction, spell_shape};
+use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId};
+use crate::graph::{
+    At, Combination, Construct, Expr, Function, Indexing, Read, Reduce, ValueDefinition, spell_shape,
+};
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -113,8 +115,8 @@ fn added(call: &mut Call<'_>, letters: &str, names: [&str; 2]) -> Built<Vec<Valu
     let operands = [
         ("c", own),
         ("p", product.into()),
-        ("beta", Operand::Number(beta)),
-        ("alpha", Operand::Number(alpha)),
+        ("beta", TensorOrNumber::Number(beta)),
+        ("alpha", TensorOrNumber::Number(alpha)),
     ];
     Ok(vec![call.builder.pointwise(text, &operands)?])
 }
@@ -230,29 +232,30 @@ fn convolution(call: &mut Call<'_>, transposed: bool) -> Built<Vec<ValueId>> {
     let channel = shape.len();
     let of_kernel = |at: usize| channel + 1 + at;
     let place = |at: usize| match transposed {
-        false => Affine {
+        false => Indexing {
             constant: -padding[at],
             terms: vec![(3 + at, stride[at]), (of_kernel(at), dilation[at])],
             divisor: 1,
         },
-        true => Affine {
+        true => Indexing {
             constant: padding[at],
             terms: vec![(3 + at, 1), (of_kernel(at), -dilation[at])],
             divisor: stride[at],
         },
     };
-    let at_input = [0, 1, channel].map(Affine::variable).into_iter().chain((0..spatial).map(place));
+    let at_input = [0, 1, channel].map(Indexing::variable).into_iter().chain((0..spatial).map(place));
     let first = if transposed { [1, channel, 2] } else { [1, 2, channel] };
-    let at_kernel = first.into_iter().chain((0..spatial).map(of_kernel)).map(Affine::variable);
-    let read = |value, at: &mut dyn Iterator<Item = Affine>| {
+    let at_kernel = first.into_iter().chain((0..spatial).map(of_kernel)).map(Indexing::variable);
+    let read = |value, at: &mut dyn Iterator<Item = Indexing>| {
         Expr::Element(Read { value, at: at.map(At::Affine).collect(), outside: None })
     };
     let (mut at_input, mut at_kernel) = (at_input, at_kernel);
     let expr = Expr::Apply(Function::Mul, vec![read(x, &mut at_input), read(weight, &mut at_kernel)]);
     let over = std::iter::once(channels).chain(kernel[2..].iter().copied()).collect();
-    let reduce = Some(Reduce { with: Reduction::Sum, prefix: None });
+    let reduce = Some(Reduce { with: Combination::Sum, prefix: None });
     let element = call.builder.element(x);
-    let sum = call.builder.add(element, shape, Definition::Construct(Construct { over, reduce, expr }))?;
+    let sum =
+        call.builder.add(element, shape, ValueDefinition::Construct(Construct { over, reduce, expr }))?;
     let joined: Vec<u64> = [input[0], groups * features].iter().chain(&sizes).copied().collect();
     let sum = call.builder.view(sum, joined)?;
     let Some(bias) = call.optional("bias")? else { return Ok(vec![sum]) };

@@ -1,7 +1,7 @@
 //! Elements at computed indices.
 
 use super::{Built, Call, Make, Operator, ValueId};
-use crate::graph::{Affine, At, Construct, Definition, Expr, Read};
+use crate::graph::{At, Construct, Expr, Indexing, Read, ValueDefinition};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
@@ -51,7 +51,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// The element of a tensor of indices at some variables.
 fn read(value: ValueId, variables: impl Iterator<Item = usize>) -> Expr {
-    let at = variables.map(|variable| At::Affine(Affine::variable(variable))).collect();
+    let at = variables.map(|variable| At::Affine(Indexing::variable(variable))).collect();
     Expr::Element(Read { value, at, outside: None })
 }
 
@@ -63,16 +63,16 @@ fn taken(call: &mut Call<'_>, value: ValueId, index: ValueId, dim: usize) -> Bui
     }
     let shape: Vec<u64> = own[..dim].iter().chain(&places).chain(&own[dim + 1..]).copied().collect();
     let at = (0..own.len()).map(|at| match at.cmp(&dim) {
-        std::cmp::Ordering::Less => At::Affine(Affine::variable(at)),
+        std::cmp::Ordering::Less => At::Affine(Indexing::variable(at)),
         std::cmp::Ordering::Equal => At::Computed(read(index, dim..dim + places.len())),
-        std::cmp::Ordering::Greater => At::Affine(Affine::variable(at - 1 + places.len())),
+        std::cmp::Ordering::Greater => At::Affine(Indexing::variable(at - 1 + places.len())),
     });
     let expr = Expr::Element(Read { value, at: at.collect(), outside: None });
     let element = call.builder.element(value);
     call.builder.add(
         element,
         shape,
-        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+        ValueDefinition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
     )
 }
 
@@ -90,13 +90,13 @@ pub(super) fn gathered(call: &mut Call<'_>, value: ValueId, index: ValueId, dim:
     }
     let at = (0..rank).map(|at| match at == dim {
         true => At::Computed(read(index, 0..rank)),
-        false => At::Affine(Affine::variable(at)),
+        false => At::Affine(Indexing::variable(at)),
     });
     let expr = Expr::Element(Read { value, at: at.collect(), outside: None });
     let element = call.builder.element(value);
     call.builder.add(
         element,
         shape,
-        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+        ValueDefinition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
     )
 }

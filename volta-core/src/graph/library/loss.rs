@@ -3,8 +3,8 @@
 use super::index::gathered;
 use super::norm::log_softmax_of;
 use super::reduce::mean;
-use super::{Built, Call, Make, Operand, Operator, ValueId};
-use crate::graph::Reduction;
+use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId};
+use crate::graph::Combination;
 use crate::number::Rational;
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -103,15 +103,15 @@ fn reduced(call: &mut Call<'_>, value: ValueId) -> Built<Vec<ValueId>> {
     Ok(vec![match how {
         0 => value,
         1 => mean(call, value, &all, false)?,
-        2 => call.builder.reduce(Reduction::Sum, "x", &[("x", value.into())], &all, false)?,
+        2 => call.builder.reduce(Combination::Sum, "x", &[("x", value.into())], &all, false)?,
         _ => return Err("`reduction` is 0 (none), 1 (mean) or 2 (sum)".into()),
     }])
 }
 
 fn pointwise(call: &mut Call<'_>, text: &str, numbers: &[&'static str]) -> Built<Vec<ValueId>> {
     let (x, target) = (call.tensor("self")?, call.tensor("target")?);
-    let mut operands = vec![("x", Operand::from(x)), ("t", Operand::from(target))];
-    operands.extend(numbers.iter().map(|name| (*name, Operand::Number(call.number(name)))));
+    let mut operands = vec![("x", TensorOrNumber::from(x)), ("t", TensorOrNumber::from(target))];
+    operands.extend(numbers.iter().map(|name| (*name, TensorOrNumber::Number(call.number(name)))));
     let loss = call.builder.pointwise(text, &operands)?;
     reduced(call, loss)
 }
@@ -131,14 +131,14 @@ fn likelihood(call: &mut Call<'_>, x: ValueId) -> Built<Vec<ValueId>> {
 }
 
 fn cosine(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
-    let (a, b) = (Operand::from(call.tensor("x1")?), Operand::from(call.tensor("x2")?));
+    let (a, b) = (TensorOrNumber::from(call.tensor("x1")?), TensorOrNumber::from(call.tensor("x2")?));
     let rank = call.builder.broadcast(&[a.clone(), b.clone()])?.len();
     let dim = call.dim("dim", rank)?;
-    let mut sum = |x: &Operand, y: &Operand| {
-        call.builder.reduce(Reduction::Sum, "x*y", &[("x", x.clone()), ("y", y.clone())], &[dim], false)
+    let mut sum = |x: &TensorOrNumber, y: &TensorOrNumber| {
+        call.builder.reduce(Combination::Sum, "x*y", &[("x", x.clone()), ("y", y.clone())], &[dim], false)
     };
     let (product, left, right) = (sum(&a, &b)?, sum(&a, &a)?, sum(&b, &b)?);
-    let eps = Operand::Number(call.number("eps"));
+    let eps = TensorOrNumber::Number(call.number("eps"));
     let operands = [("p", product.into()), ("a", left.into()), ("b", right.into()), ("eps", eps)];
     Ok(vec![call.builder.pointwise("p/(max(sqrt(a), eps)*max(sqrt(b), eps))", &operands)?])
 }
@@ -153,12 +153,13 @@ fn triplet(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let last = call.shape(anchor).len().checked_sub(1).ok_or("`anchor` has rows")?;
     let eps = call.number("eps");
     let mut apart = |other: ValueId| -> Built<ValueId> {
-        let operands = [("a", anchor.into()), ("b", other.into()), ("eps", Operand::Number(eps.clone()))];
-        let squares = call.builder.reduce(Reduction::Sum, "(a - b + eps)^2", &operands, &[last], false)?;
+        let operands =
+            [("a", anchor.into()), ("b", other.into()), ("eps", TensorOrNumber::Number(eps.clone()))];
+        let squares = call.builder.reduce(Combination::Sum, "(a - b + eps)^2", &operands, &[last], false)?;
         call.builder.pointwise("sqrt(s)", &[("s", squares.into())])
     };
     let (near, far) = (apart(positive)?, apart(negative)?);
-    let margin = Operand::Number(call.number("margin"));
+    let margin = TensorOrNumber::Number(call.number("margin"));
     let operands = [("near", near.into()), ("far", far.into()), ("margin", margin)];
     let loss = call.builder.pointwise("max(near - far + margin, 0)", &operands)?;
     reduced(call, loss)

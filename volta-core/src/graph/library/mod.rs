@@ -13,8 +13,8 @@ mod window;
 
 use volta_case::Element;
 
-use super::build::{Builder, Built, Operand};
-use super::{ValueId, check::Kind};
+use super::build::{Builder, Built, TensorOrNumber};
+use super::{ValueId, check::ExprKind};
 use crate::number::{Extended, Rational};
 
 /// An operator.
@@ -57,7 +57,7 @@ pub enum Given {
 
 /// An argument that an operator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argument {
+pub struct OperatorArgument {
     /// Its name.
     pub name: &'static str,
     /// Its type; `tensor` is also a number.
@@ -98,17 +98,17 @@ impl Operator {
     }
 
     /// The arguments that it takes, in order.
-    pub fn takes(&self) -> impl Iterator<Item = Argument> {
+    pub fn takes(&self) -> impl Iterator<Item = OperatorArgument> {
         self.arguments.split(", ").filter(|text| !text.is_empty()).map(|text| {
             let (text, has_default) = text.split_once(" = ").map_or((text, false), |(text, _)| (text, true));
             let (name, takes) = text.split_once(": ").unwrap_or((text, "tensor"));
             let optional = has_default || name.ends_with('?');
-            Argument { name: name.trim_end_matches('?'), takes, optional }
+            OperatorArgument { name: name.trim_end_matches('?'), takes, optional }
         })
     }
 
     /// The argument of a name, which may be another name that it has.
-    pub fn argument(&self, name: &str) -> Option<Argument> {
+    pub fn argument(&self, name: &str) -> Option<OperatorArgument> {
         let find = |name: &str| self.takes().find(|argument| argument.name == name);
         find(name).or_else(|| {
             let (_, name) = ALIASES.iter().find(|(alias, _)| *alias == name)?;
@@ -191,18 +191,18 @@ impl Call<'_> {
 
     /// The operands of the formula, as numbers if they are wanted so.
     fn formula(&mut self, as_numbers: bool) -> Built<Vec<ValueId>> {
-        let mut operands: Vec<(&str, Operand)> = Vec::new();
+        let mut operands: Vec<(&str, TensorOrNumber)> = Vec::new();
         for argument in self.operator.takes() {
             let operand = match self.get(argument.name) {
                 Some(Given::Value(value)) => {
                     let value = *value;
                     let value = if as_numbers { self.builder.as_number(value)? } else { self.truth(value)? };
-                    Operand::Value(value)
+                    TensorOrNumber::Value(value)
                 }
-                Some(Given::Number(number)) => Operand::Number(number.clone()),
+                Some(Given::Number(number)) => TensorOrNumber::Number(number.clone()),
                 Some(Given::Flag(_) | Given::Text(_) | Given::List(_)) | None => {
                     match self.default(argument.name) {
-                        Some(number) => Operand::Number(number),
+                        Some(number) => TensorOrNumber::Number(number),
                         None => continue,
                     }
                 }
@@ -214,9 +214,9 @@ impl Call<'_> {
 
     /// A value as truth values: whether it is not 0.
     fn truth(&mut self, value: ValueId) -> Built<ValueId> {
-        match Kind::of(self.builder.element(value)) {
-            Kind::Truth => Ok(value),
-            Kind::Real | Kind::Whole => self.builder.pointwise("(x != 0)", &[("x", value.into())]),
+        match ExprKind::of(self.builder.element(value)) {
+            ExprKind::Truth => Ok(value),
+            ExprKind::Real | ExprKind::Whole => self.builder.pointwise("(x != 0)", &[("x", value.into())]),
         }
     }
 
@@ -247,10 +247,10 @@ impl Call<'_> {
     }
 
     /// A tensor or a number that may be left out.
-    fn operand(&self, name: &str) -> Option<Operand> {
+    fn operand(&self, name: &str) -> Option<TensorOrNumber> {
         match self.get(name)? {
-            Given::Value(value) => Some(Operand::Value(*value)),
-            Given::Number(number) => Some(Operand::Number(number.clone())),
+            Given::Value(value) => Some(TensorOrNumber::Value(*value)),
+            Given::Number(number) => Some(TensorOrNumber::Number(number.clone())),
             Given::Flag(_) | Given::Text(_) | Given::List(_) => None,
         }
     }
@@ -335,7 +335,9 @@ impl Call<'_> {
         list.iter()
             .map(|given| match given {
                 Given::Value(value) => Ok(*value),
-                _ => Err(format!("`{name}` is wanted to be a list of tensors")),
+                Given::Number(_) | Given::Flag(_) | Given::Text(_) | Given::List(_) => {
+                    Err(format!("`{name}` is wanted to be a list of tensors"))
+                }
             })
             .collect()
     }
@@ -345,15 +347,15 @@ impl Call<'_> {
         if self.builder.element(value) == element {
             return Ok(value);
         }
-        match (Kind::of(self.builder.element(value)), Kind::of(element)) {
-            (_, Kind::Truth) => self.truth(value),
-            (Kind::Truth, Kind::Real | Kind::Whole) => {
+        match (ExprKind::of(self.builder.element(value)), ExprKind::of(element)) {
+            (_, ExprKind::Truth) => self.truth(value),
+            (ExprKind::Truth, ExprKind::Real | ExprKind::Whole) => {
                 self.builder.pointwise_as(Some(element), "where(x, 1, 0)", &[("x", value.into())])
             }
-            (Kind::Real, Kind::Whole) => {
+            (ExprKind::Real, ExprKind::Whole) => {
                 self.builder.pointwise_as(Some(element), "trunc(x)", &[("x", value.into())])
             }
-            (Kind::Real, Kind::Real) | (Kind::Whole, Kind::Real | Kind::Whole) => {
+            (ExprKind::Real, ExprKind::Real) | (ExprKind::Whole, ExprKind::Real | ExprKind::Whole) => {
                 self.builder.pointwise_as(Some(element), "x", &[("x", value.into())])
             }
         }
@@ -388,6 +390,6 @@ fn dimension(number: i64, rank: usize) -> Built<usize> {
 }
 
 /// A whole number as an operand.
-fn whole(number: u64) -> Operand {
-    Operand::Number(Extended::Finite(Rational::from_u64(number)))
+fn whole(number: u64) -> TensorOrNumber {
+    TensorOrNumber::Number(Extended::Finite(Rational::from_u64(number)))
 }

@@ -2,8 +2,10 @@
 
 use super::contract::matmul;
 use super::reduce::{log_sum, mean, moments};
-use super::{Built, Call, Kind, Make, Operand, Operator, ValueId};
-use crate::graph::{Affine, At, Construct, Definition, Expr, Function, Read, Reduction, spell_shape};
+use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
+use crate::graph::{
+    At, Combination, Construct, Expr, Function, Indexing, Read, ValueDefinition, spell_shape,
+};
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -121,9 +123,9 @@ fn operand(call: &mut Call<'_>) -> Built<ValueId> {
 
 /// A softmax along a dimension.
 fn softmax_of(call: &mut Call<'_>, x: ValueId, dim: usize) -> Built<ValueId> {
-    let most = call.builder.reduce(Reduction::Max, "x", &[("x", x.into())], &[dim], true)?;
+    let most = call.builder.reduce(Combination::Max, "x", &[("x", x.into())], &[dim], true)?;
     let power = call.builder.pointwise("exp(x - m)", &[("x", x.into()), ("m", most.into())])?;
-    let sum = call.builder.reduce(Reduction::Sum, "e", &[("e", power.into())], &[dim], true)?;
+    let sum = call.builder.reduce(Combination::Sum, "e", &[("e", power.into())], &[dim], true)?;
     call.builder.pointwise("e/s", &[("e", power.into()), ("s", sum.into())])
 }
 
@@ -162,7 +164,7 @@ fn scaled(call: &mut Call<'_>, mut value: ValueId, shape: &[u64]) -> Built<Value
 /// The value less its mean, over the root of its variance.
 fn standardised(call: &mut Call<'_>, x: ValueId, dims: &[usize]) -> Built<[ValueId; 3]> {
     let [mean, variance] = moments(call, x, dims, &Rational::ZERO)?;
-    let eps = Operand::Number(call.number("eps"));
+    let eps = TensorOrNumber::Number(call.number("eps"));
     let scale = call.builder.pointwise("rsqrt(v + eps)", &[("v", variance.into()), ("eps", eps)])?;
     let operands = [("x", x.into()), ("m", mean.into()), ("r", scale.into())];
     Ok([call.builder.pointwise("(x - m)*r", &operands)?, mean, scale])
@@ -194,7 +196,7 @@ fn rms_norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (dims, extents) = normalised(call, x)?;
     let squares = call.builder.pointwise("x*x", &[("x", x.into())])?;
     let mean = mean(call, squares, &dims, true)?;
-    let eps = Operand::Number(call.number("eps"));
+    let eps = TensorOrNumber::Number(call.number("eps"));
     let scale = call.builder.pointwise("rsqrt(m + eps)", &[("m", mean.into()), ("eps", eps)])?;
     let normed = call.builder.pointwise("x*r", &[("x", x.into()), ("r", scale.into())])?;
     Ok(vec![scaled(call, normed, &extents)?, scale])
@@ -213,7 +215,7 @@ fn group_norm(call: &mut Call<'_>, groups: &str) -> Built<Vec<ValueId>> {
     let x = call.tensor("self")?;
     let shape = call.shape(x);
     let groups = u64::try_from(call.int(groups)?).unwrap_or(0);
-    if shape.len() < 2 || groups == 0 || shape[1] % groups != 0 {
+    if shape.len() < 2 || groups == 0 || !shape[1].is_multiple_of(groups) {
         return Err(format!("{groups} groups do not divide the channels of {}", spell_shape(&shape)));
     }
     let mut split = vec![shape[0], groups, shape[1] / groups];
@@ -241,7 +243,7 @@ fn batch_norm(call: &mut Call<'_>, training: bool) -> Built<Vec<ValueId>> {
     }
     let (mean, variance) = (call.tensor("running_mean")?, call.tensor("running_var")?);
     let (mean, variance) = (call.builder.view(mean, own.clone())?, call.builder.view(variance, own.clone())?);
-    let eps = Operand::Number(call.number("eps"));
+    let eps = TensorOrNumber::Number(call.number("eps"));
     let operands = [("x", x.into()), ("m", mean.into()), ("v", variance.into()), ("eps", eps)];
     let normed = call.builder.pointwise("(x - m)*rsqrt(v + eps)", &operands)?;
     Ok(vec![scaled(call, normed, &own)?])
@@ -264,8 +266,8 @@ fn normalize(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         return Err("only the norm of order 2 is supported".into());
     }
     let dim = call.dim("dim", call.shape(x).len())?;
-    let squares = call.builder.reduce(Reduction::Sum, "x*x", &[("x", x.into())], &[dim], true)?;
-    let eps = Operand::Number(call.number("eps"));
+    let squares = call.builder.reduce(Combination::Sum, "x*x", &[("x", x.into())], &[dim], true)?;
+    let eps = TensorOrNumber::Number(call.number("eps"));
     let operands = [("x", x.into()), ("s", squares.into()), ("eps", eps)];
     Ok(vec![call.builder.pointwise("x/max(sqrt(s), eps)", &operands)?])
 }
@@ -290,17 +292,17 @@ fn attention(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     };
     let mut turned = call.shape(key);
     turned.swap(rank - 2, rank - 1);
-    let mut at: Vec<Affine> = (0..rank).map(Affine::variable).collect();
+    let mut at: Vec<Indexing> = (0..rank).map(Indexing::variable).collect();
     at.swap(rank - 2, rank - 1);
     let turned = call.builder.moved(key, turned, at, None)?;
     let product = matmul(call, query, turned)?;
-    let operands = [("p", product.into()), ("scale", Operand::Number(scale))];
+    let operands = [("p", product.into()), ("scale", TensorOrNumber::Number(scale))];
     let mut scores = call.builder.pointwise("p*scale", &operands)?;
     let mask = call.optional("attn_mask")?.or(call.optional("attn_bias")?);
     if let Some(mask) = mask {
-        let text = match Kind::of(call.builder.element(mask)) {
-            Kind::Truth => "where(mask, s, -inf)",
-            Kind::Real | Kind::Whole => "s + mask",
+        let text = match ExprKind::of(call.builder.element(mask)) {
+            ExprKind::Truth => "where(mask, s, -inf)",
+            ExprKind::Real | ExprKind::Whole => "s + mask",
         };
         scores = call.builder.pointwise(text, &[("s", scores.into()), ("mask", mask.into())])?;
     }
@@ -316,8 +318,8 @@ fn attention(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 fn causal(call: &mut Call<'_>, scores: ValueId) -> Built<ValueId> {
     let shape = call.shape(scores);
     let rank = shape.len();
-    let [row, column] = [rank - 2, rank - 1].map(|at| Expr::Index(Affine::variable(at)));
-    let at = (0..rank).map(|at| At::Affine(Affine::variable(at))).collect();
+    let [row, column] = [rank - 2, rank - 1].map(|at| Expr::Index(Indexing::variable(at)));
+    let at = (0..rank).map(|at| At::Affine(Indexing::variable(at))).collect();
     let own = Expr::Element(Read { value: scores, at, outside: None });
     let seen = Expr::Apply(Function::LessEqual, vec![column, row]);
     let expr = Expr::Apply(Function::Where, vec![seen, own, Expr::Number(Extended::NegInf)]);
@@ -325,7 +327,7 @@ fn causal(call: &mut Call<'_>, scores: ValueId) -> Built<ValueId> {
     call.builder.add(
         element,
         shape,
-        Definition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
+        ValueDefinition::Construct(Construct { over: Vec::new(), reduce: None, expr }),
     )
 }
 

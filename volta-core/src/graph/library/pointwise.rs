@@ -1,6 +1,6 @@
 //! Operators that compute each element from one element of each operand.
 
-use super::{Built, Call, Kind, Make, Operand, Operator, ValueId};
+use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
 use crate::number::{Extended, Rational};
 
 const fn numbers(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
@@ -184,10 +184,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     },
 ];
 
-fn operand(call: &mut Call<'_>, name: &str) -> Built<Operand> {
+fn operand(call: &mut Call<'_>, name: &str) -> Built<TensorOrNumber> {
     match call.operand(name) {
-        Some(Operand::Value(value)) => Ok(Operand::Value(call.builder.as_number(value)?)),
-        Some(number @ Operand::Number(_)) => Ok(number),
+        Some(TensorOrNumber::Value(value)) => Ok(TensorOrNumber::Value(call.builder.as_number(value)?)),
+        Some(number @ TensorOrNumber::Number(_)) => Ok(number),
         None => Err(format!("`{name}` is wanted to be a tensor or a number")),
     }
 }
@@ -198,7 +198,7 @@ fn sum(call: &mut Call<'_>, plain: &str, scaled: &str) -> Built<Vec<ValueId>> {
     let value = if factor == Extended::Finite(Rational::ONE) {
         call.builder.pointwise(plain, &[("a", a), ("b", b)])?
     } else {
-        call.builder.pointwise(scaled, &[("a", a), ("b", b), ("k", Operand::Number(factor))])?
+        call.builder.pointwise(scaled, &[("a", a), ("b", b), ("k", TensorOrNumber::Number(factor))])?
     };
     Ok(vec![value])
 }
@@ -219,8 +219,8 @@ const MOST_FACTORS: i64 = 16;
 
 fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "exponent")?);
-    if let (Operand::Value(base), Operand::Number(exponent)) = (&a, &b)
-        && Kind::of(call.builder.element(*base)) == Kind::Whole
+    if let (TensorOrNumber::Value(base), TensorOrNumber::Number(exponent)) = (&a, &b)
+        && ExprKind::of(call.builder.element(*base)) == ExprKind::Whole
     {
         let factors = exponent.finite().filter(|exponent| exponent.is_integer()).and_then(Rational::to_i64);
         let factors = factors.filter(|factors| (1..=MOST_FACTORS).contains(factors));
@@ -250,8 +250,8 @@ fn clamp(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         }
     }
     match value {
-        Operand::Value(value) => Ok(vec![value]),
-        Operand::Number(_) => Err("`self` is wanted to be a tensor".into()),
+        TensorOrNumber::Value(value) => Ok(vec![value]),
+        TensorOrNumber::Number(_) => Err("`self` is wanted to be a tensor".into()),
     }
 }
 
@@ -259,10 +259,10 @@ fn bits(call: &mut Call<'_>, text: &str) -> Built<Vec<ValueId>> {
     let mut operands = Vec::new();
     for argument in call.operator.takes() {
         let value = call.tensor(argument.name)?;
-        if Kind::of(call.builder.element(value)) != Kind::Truth {
+        if ExprKind::of(call.builder.element(value)) != ExprKind::Truth {
             return Err("bits of integers are not supported: only truth values have this operator".into());
         }
-        operands.push((argument.name, Operand::Value(value)));
+        operands.push((argument.name, TensorOrNumber::Value(value)));
     }
     Ok(vec![call.builder.pointwise(text, &operands)?])
 }
@@ -277,12 +277,12 @@ fn choice(call: &mut Call<'_>, [condition, then, otherwise]: [&str; 3]) -> Built
         );
     }
     let of_truths = arms.iter().all(|arm| match arm {
-        Operand::Value(value) => Kind::of(call.builder.element(*value)) == Kind::Truth,
-        Operand::Number(_) => false,
+        TensorOrNumber::Value(value) => ExprKind::of(call.builder.element(*value)) == ExprKind::Truth,
+        TensorOrNumber::Number(_) => false,
     });
     if !of_truths {
         for arm in &mut arms {
-            if let Operand::Value(value) = arm {
+            if let TensorOrNumber::Value(value) = arm {
                 *arm = call.builder.as_number(*value)?.into();
             }
         }

@@ -1,7 +1,7 @@
 //! Reductions along dimensions, and prefixes.
 
-use super::{Built, Call, Make, Operand, Operator, ValueId, whole};
-use crate::graph::Reduction;
+use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId, whole};
+use crate::graph::Combination;
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -18,35 +18,35 @@ const fn row(
 const ALONG: &str = "self, dim?: ints, keepdim: flag = false, dtype?: type";
 
 pub(super) const OPERATORS: &[Operator] = &[
-    row(&["sum"], ALONG, "Σ{k} self[k]", |call| along(call, Reduction::Sum, "x")),
-    row(&["prod"], ALONG, "Π{k} self[k]", |call| along(call, Reduction::Product, "x")),
+    row(&["sum"], ALONG, "Σ{k} self[k]", |call| along(call, Combination::Sum, "x")),
+    row(&["prod"], ALONG, "Π{k} self[k]", |call| along(call, Combination::Product, "x")),
     row(&["mean"], ALONG, "Σ{k<n} self[k] / n", |call| {
         let x = number(call)?;
         let (dims, keep) = dims(call, x)?;
         Ok(vec![mean(call, x, &dims, keep)?])
     }),
-    row(&["amax"], ALONG, "max{k}(self[k])", |call| along(call, Reduction::Max, "x")),
-    row(&["amin"], ALONG, "min{k}(self[k])", |call| along(call, Reduction::Min, "x")),
+    row(&["amax"], ALONG, "max{k}(self[k])", |call| along(call, Combination::Max, "x")),
+    row(&["amin"], ALONG, "min{k}(self[k])", |call| along(call, Combination::Min, "x")),
     row(
         &["max"],
         "self, dim?: ints, keepdim: flag = false, other?",
         "max{k}(self[k]); along one dimension, also the first place of it; of two tensors, max(self, other)",
-        |call| extreme(call, [Reduction::Max, Reduction::ArgMax], "max(a, b)"),
+        |call| extreme(call, [Combination::Max, Combination::ArgMax], "max(a, b)"),
     ),
     row(
         &["min"],
         "self, dim?: ints, keepdim: flag = false, other?",
         "min{k}(self[k]); along one dimension, also the first place of it; of two tensors, min(self, other)",
-        |call| extreme(call, [Reduction::Min, Reduction::ArgMin], "min(a, b)"),
+        |call| extreme(call, [Combination::Min, Combination::ArgMin], "min(a, b)"),
     ),
     row(&["argmax"], "self, dim?: int, keepdim: flag = false", "argmax{k}(self[k])", |call| {
-        along(call, Reduction::ArgMax, "x")
+        along(call, Combination::ArgMax, "x")
     }),
     row(&["argmin"], "self, dim?: int, keepdim: flag = false", "argmin{k}(self[k])", |call| {
-        along(call, Reduction::ArgMin, "x")
+        along(call, Combination::ArgMin, "x")
     }),
-    row(&["any"], ALONG, "whether some self[k] is not 0", |call| truths(call, Reduction::Max)),
-    row(&["all"], ALONG, "whether all self[k] are not 0", |call| truths(call, Reduction::Min)),
+    row(&["any"], ALONG, "whether some self[k] is not 0", |call| truths(call, Combination::Max)),
+    row(&["all"], ALONG, "whether all self[k] are not 0", |call| truths(call, Combination::Min)),
     row(
         &["var"],
         "self, dim?: ints, correction: number = 1, keepdim: flag = false, unbiased?: flag",
@@ -89,16 +89,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         },
     ),
     row(&["cumsum"], "self, dim: int, dtype?: type", "y[…,i,…] = Σ{k≤i} self[…,k,…]", |call| {
-        prefix(call, Reduction::Sum)
+        prefix(call, Combination::Sum)
     }),
     row(&["cumprod"], "self, dim: int, dtype?: type", "y[…,i,…] = Π{k≤i}(self[…,k,…])", |call| {
-        prefix(call, Reduction::Product)
+        prefix(call, Combination::Product)
     }),
     row(&["cummax"], "self, dim: int", "y[…,i,…] = max{k≤i}(self[…,k,…])", |call| {
-        prefix(call, Reduction::Max)
+        prefix(call, Combination::Max)
     }),
     row(&["cummin"], "self, dim: int", "y[…,i,…] = min{k≤i}(self[…,k,…])", |call| {
-        prefix(call, Reduction::Min)
+        prefix(call, Combination::Min)
     }),
 ];
 
@@ -118,7 +118,7 @@ fn dims(call: &Call<'_>, value: ValueId) -> Built<(Vec<usize>, bool)> {
     Ok((call.dims("dim", call.shape(value).len())?, call.flag("keepdim", false)))
 }
 
-fn along(call: &mut Call<'_>, with: Reduction, text: &str) -> Built<Vec<ValueId>> {
+fn along(call: &mut Call<'_>, with: Combination, text: &str) -> Built<Vec<ValueId>> {
     let x = number(call)?;
     let (dims, keep) = dims(call, x)?;
     Ok(vec![call.builder.reduce(with, text, &[("x", x.into())], &dims, keep)?])
@@ -133,7 +133,7 @@ fn count(call: &Call<'_>, value: ValueId, dims: &[usize]) -> u64 {
 /// The mean along dimensions.
 pub(super) fn mean(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: bool) -> Built<ValueId> {
     let n = whole(count(call, x, dims));
-    let sum = call.builder.reduce(Reduction::Sum, "x", &[("x", x.into())], dims, keep)?;
+    let sum = call.builder.reduce(Combination::Sum, "x", &[("x", x.into())], dims, keep)?;
     call.builder.pointwise("s/n", &[("s", sum.into()), ("n", n)])
 }
 
@@ -147,21 +147,21 @@ pub(super) fn moments(
     let n = &Rational::from_u64(count(call, x, dims)) - correction;
     let mean = mean(call, x, dims, true)?;
     let operands = [("x", x.into()), ("m", mean.into())];
-    let squares = call.builder.reduce(Reduction::Sum, "(x - m)^2", &operands, dims, true)?;
-    let n = Operand::Number(Extended::Finite(n));
+    let squares = call.builder.reduce(Combination::Sum, "(x - m)^2", &operands, dims, true)?;
+    let n = TensorOrNumber::Number(Extended::Finite(n));
     Ok([mean, call.builder.pointwise("s/n", &[("s", squares.into()), ("n", n)])?])
 }
 
 /// The greatest of what is along dimensions, which are kept or not, and the sum of exponentials less it.
 pub(super) fn log_sum(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: bool) -> Built<[ValueId; 2]> {
-    let most = call.builder.reduce(Reduction::Max, "x", &[("x", x.into())], dims, true)?;
+    let most = call.builder.reduce(Combination::Max, "x", &[("x", x.into())], dims, true)?;
     let operands = [("x", x.into()), ("m", most.into())];
-    let sum = call.builder.reduce(Reduction::Sum, "exp(x - m)", &operands, dims, keep)?;
+    let sum = call.builder.reduce(Combination::Sum, "exp(x - m)", &operands, dims, keep)?;
     let shape = call.shape(sum);
     Ok([call.builder.view(most, shape)?, sum])
 }
 
-fn extreme(call: &mut Call<'_>, [with, place]: [Reduction; 2], of_two: &str) -> Built<Vec<ValueId>> {
+fn extreme(call: &mut Call<'_>, [with, place]: [Combination; 2], of_two: &str) -> Built<Vec<ValueId>> {
     let x = number(call)?;
     if let Some(other) = call.operand("other") {
         return Ok(vec![call.builder.pointwise(of_two, &[("a", x.into()), ("b", other)])?]);
@@ -174,7 +174,7 @@ fn extreme(call: &mut Call<'_>, [with, place]: [Reduction; 2], of_two: &str) -> 
     Ok(results)
 }
 
-fn truths(call: &mut Call<'_>, with: Reduction) -> Built<Vec<ValueId>> {
+fn truths(call: &mut Call<'_>, with: Combination) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
     let value = call.truth(value)?;
     let (dims, keep) = dims(call, value)?;
@@ -200,21 +200,21 @@ fn norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let x = number(call)?;
     let (dims, keep) = dims(call, x)?;
     let order = if call.get("p").is_some() { call.number("p") } else { call.number("ord") };
-    let operands = [("x", Operand::from(x))];
+    let operands = [("x", TensorOrNumber::from(x))];
     if order == Extended::PosInf {
-        return Ok(vec![call.builder.reduce(Reduction::Max, "abs(x)", &operands, &dims, keep)?]);
+        return Ok(vec![call.builder.reduce(Combination::Max, "abs(x)", &operands, &dims, keep)?]);
     }
     match order.finite().and_then(Rational::to_i64) {
-        Some(1) => Ok(vec![call.builder.reduce(Reduction::Sum, "abs(x)", &operands, &dims, keep)?]),
+        Some(1) => Ok(vec![call.builder.reduce(Combination::Sum, "abs(x)", &operands, &dims, keep)?]),
         Some(2) => {
-            let squares = call.builder.reduce(Reduction::Sum, "x*x", &operands, &dims, keep)?;
+            let squares = call.builder.reduce(Combination::Sum, "x*x", &operands, &dims, keep)?;
             Ok(vec![call.builder.pointwise("sqrt(s)", &[("s", squares.into())])?])
         }
         _ => Err("norms of order 1, 2 and inf are supported".into()),
     }
 }
 
-fn prefix(call: &mut Call<'_>, with: Reduction) -> Built<Vec<ValueId>> {
+fn prefix(call: &mut Call<'_>, with: Combination) -> Built<Vec<ValueId>> {
     let x = number(call)?;
     let dim = call.dim("dim", call.shape(x).len())?;
     Ok(vec![call.builder.prefix(with, x, dim)?])

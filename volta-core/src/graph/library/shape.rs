@@ -1,8 +1,8 @@
 //! Operators that move elements, or make tensors of numbers.
 
-use super::{Built, Call, Kind, Make, Operator, ValueId, dimension};
+use super::{Built, Call, ExprKind, Make, Operator, ValueId, dimension};
 use crate::graph::build::INT64;
-use crate::graph::{Affine, Construct, Definition, Expr, Function, spell_shape};
+use crate::graph::{Construct, Expr, Function, Indexing, ValueDefinition, spell_shape};
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -147,7 +147,7 @@ fn view(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let count = call.builder.graph.value(value).count();
     let known = sizes.iter().filter(|size| **size >= 0).fold(1i64, |all, size| all.saturating_mul(*size));
     let open = match u64::try_from(known) {
-        Ok(known) if known > 0 && count % known == 0 => count / known,
+        Ok(known) if known > 0 && count.is_multiple_of(known) => count / known,
         _ => 0,
     };
     if sizes.iter().filter(|size| **size < 0).count() > 1 {
@@ -180,8 +180,8 @@ fn reordered(call: &mut Call<'_>, value: ValueId, order: &[usize]) -> Built<Vec<
     if !is_order {
         return Err(format!("`dims` is wanted to be an order of the {} dimensions", shape.len()));
     }
-    let mut at = vec![Affine::default(); shape.len()];
-    order.iter().enumerate().for_each(|(new, old)| at[*old] = Affine::variable(new));
+    let mut at = vec![Indexing::default(); shape.len()];
+    order.iter().enumerate().for_each(|(new, old)| at[*old] = Indexing::variable(new));
     let permuted = order.iter().map(|old| shape[*old]).collect();
     Ok(vec![call.builder.moved(value, permuted, at, None)?])
 }
@@ -227,8 +227,9 @@ fn expand(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         return Err(format!("{} is not expanded to {}", spell_shape(&own), spell_shape(&shape)));
     }
     let at = own.iter().zip(new..);
-    let at =
-        at.map(|(extent, at)| if *extent == 1 { Affine::default() } else { Affine::variable(at) }).collect();
+    let at = at
+        .map(|(extent, at)| if *extent == 1 { Indexing::default() } else { Indexing::variable(at) })
+        .collect();
     Ok(vec![call.builder.moved(value, shape, at, None)?])
 }
 
@@ -258,8 +259,8 @@ fn part(
     length: u64,
 ) -> Built<ValueId> {
     let mut shape = call.shape(value);
-    let mut at: Vec<Affine> = (0..shape.len()).map(Affine::variable).collect();
-    at[dim] = Affine { constant: start, terms: vec![(dim, step)], divisor: 1 };
+    let mut at: Vec<Indexing> = (0..shape.len()).map(Indexing::variable).collect();
+    at[dim] = Indexing { constant: start, terms: vec![(dim, step)], divisor: 1 };
     shape[dim] = length;
     call.builder.moved(value, shape, at, None)
 }
@@ -292,9 +293,9 @@ fn narrow(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 fn selected(call: &mut Call<'_>, value: ValueId, dim: usize, index: i64) -> Built<ValueId> {
     let mut shape = call.shape(value);
     let at = (0..shape.len()).map(|at| match at.cmp(&dim) {
-        std::cmp::Ordering::Less => Affine::variable(at),
-        std::cmp::Ordering::Equal => Affine::number(index),
-        std::cmp::Ordering::Greater => Affine::variable(at - 1),
+        std::cmp::Ordering::Less => Indexing::variable(at),
+        std::cmp::Ordering::Equal => Indexing::number(index),
+        std::cmp::Ordering::Greater => Indexing::variable(at - 1),
     });
     let at = at.collect();
     shape.remove(dim);
@@ -403,8 +404,8 @@ fn flip(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let dims = call.ints("dims")?.unwrap_or_default();
     let dims = dims.into_iter().map(|dim| dimension(dim, shape.len())).collect::<Built<Vec<usize>>>()?;
     let at = (0..shape.len()).map(|at| match dims.contains(&at) {
-        true => Affine { constant: shape[at].cast_signed() - 1, terms: vec![(at, -1)], divisor: 1 },
-        false => Affine::variable(at),
+        true => Indexing { constant: shape[at].cast_signed() - 1, terms: vec![(at, -1)], divisor: 1 },
+        false => Indexing::variable(at),
     });
     let at = at.collect();
     Ok(vec![call.builder.moved(value, shape, at, None)?])
@@ -426,9 +427,9 @@ fn diagonal(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     for (dim, extent) in shape.iter().enumerate() {
         if dim == one || dim == other {
             let constant = if dim == one { down } else { right };
-            at.push(Affine { constant, terms: vec![(last, 1)], divisor: 1 });
+            at.push(Indexing { constant, terms: vec![(last, 1)], divisor: 1 });
         } else {
-            at.push(Affine::variable(kept.len()));
+            at.push(Indexing::variable(kept.len()));
             kept.push(*extent);
         }
     }
@@ -443,7 +444,7 @@ fn pad(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     if pads.len() % 2 == 1 || pads.len() / 2 > shape.len() {
         return Err("`pad` has two numbers for each padded dimension, the last dimension first".into());
     }
-    let mut at: Vec<Affine> = (0..shape.len()).map(Affine::variable).collect();
+    let mut at: Vec<Indexing> = (0..shape.len()).map(Indexing::variable).collect();
     for (number, pair) in pads.chunks(2).enumerate() {
         let dim = shape.len() - 1 - number;
         at[dim].constant = -pair[0];
@@ -462,16 +463,16 @@ fn triangle(call: &mut Call<'_>, keeps: Function) -> Built<Vec<ValueId>> {
     if rank < 2 {
         return Err("a triangle is of a matrix".into());
     }
-    let apart = Affine { constant: 0, terms: vec![(rank - 1, 1), (rank - 2, -1)], divisor: 1 };
+    let apart = Indexing { constant: 0, terms: vec![(rank - 1, 1), (rank - 2, -1)], divisor: 1 };
     let limit = Expr::Number(Extended::Finite(Rational::from_integer(call.int("diagonal")?)));
-    let at = (0..rank).map(|at| crate::graph::At::Affine(Affine::variable(at))).collect();
+    let at = (0..rank).map(|at| crate::graph::At::Affine(Indexing::variable(at))).collect();
     let own = Expr::Element(crate::graph::Read { value, at, outside: None });
     let zero = Expr::Number(Extended::Finite(Rational::ZERO));
     let expr =
         Expr::Apply(Function::Where, vec![Expr::Apply(keeps, vec![Expr::Index(apart), limit]), own, zero]);
     let element = call.builder.element(value);
     let construct = Construct { over: Vec::new(), reduce: None, expr };
-    Ok(vec![call.builder.add(element, shape, Definition::Construct(construct))?])
+    Ok(vec![call.builder.add(element, shape, ValueDefinition::Construct(construct))?])
 }
 
 fn filled(call: &mut Call<'_>, shape: Vec<u64>, number: Extended) -> Built<Vec<ValueId>> {
@@ -481,7 +482,7 @@ fn filled(call: &mut Call<'_>, shape: Vec<u64>, number: Extended) -> Built<Vec<V
     } else {
         crate::graph::build::FLOAT
     });
-    if Kind::of(element) == Kind::Truth {
+    if ExprKind::of(element) == ExprKind::Truth {
         let numbers = constant(call, INT64, shape, number)?;
         return Ok(vec![call.truth(numbers)?]);
     }
@@ -495,7 +496,7 @@ fn constant(
     number: Extended,
 ) -> Built<ValueId> {
     let construct = Construct { over: Vec::new(), reduce: None, expr: Expr::Number(number) };
-    call.builder.add(element, shape, Definition::Construct(construct))
+    call.builder.add(element, shape, ValueDefinition::Construct(construct))
 }
 
 fn filled_like(call: &mut Call<'_>, number: Extended) -> Built<Vec<ValueId>> {
@@ -503,7 +504,7 @@ fn filled_like(call: &mut Call<'_>, number: Extended) -> Built<Vec<ValueId>> {
     let shape = call.shape(value);
     let own = call.builder.element(value);
     let element = call.element("dtype")?.unwrap_or(own);
-    if Kind::of(element) == Kind::Truth {
+    if ExprKind::of(element) == ExprKind::Truth {
         let numbers = constant(call, INT64, shape, number)?;
         return Ok(vec![call.truth(numbers)?]);
     }
@@ -521,8 +522,8 @@ fn arange(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let whole = start.is_integer() && step.is_integer() && end.is_integer();
     let element = call.element("dtype")?.unwrap_or(if whole { INT64 } else { crate::graph::build::FLOAT });
     let [start, step] = [start, step].map(|number| Expr::Number(Extended::Finite(number)));
-    let index = Expr::Index(Affine::variable(0));
+    let index = Expr::Index(Indexing::variable(0));
     let expr = Expr::Apply(Function::Add, vec![start, Expr::Apply(Function::Mul, vec![step, index])]);
     let construct = Construct { over: Vec::new(), reduce: None, expr };
-    Ok(vec![call.builder.add(element, vec![length], Definition::Construct(construct))?])
+    Ok(vec![call.builder.add(element, vec![length], ValueDefinition::Construct(construct))?])
 }

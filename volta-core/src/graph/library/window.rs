@@ -1,7 +1,7 @@
 //! Pooling: maxima and means over windows.
 
 use super::{Built, Call, Make, Operator, ValueId, whole};
-use crate::graph::{Affine, At, Construct, Definition, Expr, Read, Reduce, Reduction};
+use crate::graph::{At, Combination, Construct, Expr, Indexing, Read, Reduce, ValueDefinition};
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -85,12 +85,12 @@ fn windows(call: &Call<'_>, shape: &[u64], spatial: usize) -> Built<Windows> {
 }
 
 /// What is in each window, combined; what lies outside is left out.
-fn combined(call: &mut Call<'_>, value: ValueId, windows: &Windows, with: Reduction) -> Built<ValueId> {
+fn combined(call: &mut Call<'_>, value: ValueId, windows: &Windows, with: Combination) -> Built<ValueId> {
     let rank = windows.shape.len();
     let first = rank - windows.kernel.len();
     let at = (0..rank).map(|at| match at.checked_sub(first) {
-        None => At::Affine(Affine::variable(at)),
-        Some(own) => At::Affine(Affine {
+        None => At::Affine(Indexing::variable(at)),
+        Some(own) => At::Affine(Indexing {
             constant: -windows.padding[own],
             terms: vec![(at, windows.stride[own]), (rank + own, windows.dilation[own])],
             divisor: 1,
@@ -100,20 +100,24 @@ fn combined(call: &mut Call<'_>, value: ValueId, windows: &Windows, with: Reduct
     let over = windows.kernel.iter().map(|extent| extent.cast_unsigned()).collect();
     let reduce = Some(Reduce { with, prefix: None });
     let element = call.builder.element(value);
-    call.builder.add(element, windows.shape.clone(), Definition::Construct(Construct { over, reduce, expr }))
+    call.builder.add(
+        element,
+        windows.shape.clone(),
+        ValueDefinition::Construct(Construct { over, reduce, expr }),
+    )
 }
 
 fn maximum(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
     let windows = windows(call, &call.shape(value), spatial)?;
-    Ok(vec![combined(call, value, &windows, Reduction::Max)?])
+    Ok(vec![combined(call, value, &windows, Combination::Max)?])
 }
 
 fn mean(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
     let shape = call.shape(value);
     let windows = windows(call, &shape, spatial)?;
-    let sum = combined(call, value, &windows, Reduction::Sum)?;
+    let sum = combined(call, value, &windows, Combination::Sum)?;
     let padded = windows.padding.iter().any(|padding| *padding > 0);
     if call.flag("ceil_mode", false) && call.get("divisor_override").is_none() {
         let first = shape.len() - spatial;
@@ -132,10 +136,10 @@ fn mean(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
         let ones: Vec<u64> = vec![1; first].into_iter().chain(shape[first..].iter().copied()).collect();
         let construct = Construct { over: Vec::new(), reduce: None, expr: one };
         let element = call.builder.element(value);
-        let ones = call.builder.add(element, ones, Definition::Construct(construct))?;
+        let ones = call.builder.add(element, ones, ValueDefinition::Construct(construct))?;
         let mut counted: Vec<u64> = vec![1; first];
         counted.extend(&windows.shape[first..]);
-        let counts = combined(call, ones, &Windows { shape: counted, ..windows }, Reduction::Sum)?;
+        let counts = combined(call, ones, &Windows { shape: counted, ..windows }, Combination::Sum)?;
         return Ok(vec![call.builder.pointwise("s/n", &[("s", sum.into()), ("n", counts.into())])?]);
     }
     let count = match call.get("divisor_override") {
@@ -170,6 +174,6 @@ fn adaptive(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
         windows.shape.push(size);
     }
     let count = windows.kernel.iter().product::<i64>().cast_unsigned();
-    let sum = combined(call, value, &windows, Reduction::Sum)?;
+    let sum = combined(call, value, &windows, Combination::Sum)?;
     Ok(vec![call.builder.pointwise("s/n", &[("s", sum.into()), ("n", whole(count))])?])
 }
