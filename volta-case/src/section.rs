@@ -109,7 +109,8 @@ pub const KERNEL: &[Key] = &[
     Key::own(
         "args",
         "the kernel's arguments, as names of parameters or numbers, if they are not the parameters in the order of \
-         their declaration: `[\"y\", \"x\", 0.5]`; a list of members is a [struct](#structs)",
+         their declaration: `[\"y\", \"x\", 0.5]`; `\"x + 256\"` points to element 256 of `x`, 0 is a null pointer; a list \
+         of members is a [struct](#structs)",
     ),
 ];
 

@@ -255,10 +255,13 @@ impl<'c> SideRun<'c> {
                  the thread itself or by one with which it synchronises in between",
                 later + 1
             ),
-            (true, _) => format!(
-                "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in each step from {} to {later}",
-                earlier + 2
-            ),
+            (true, _) => {
+                let steps: Vec<String> = (earlier + 2..=later).map(|step| step.to_string()).collect();
+                format!(
+                    "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in step {}",
+                    steps.join(" and ")
+                )
+            }
         };
         let sites = accesses.iter().map(|OverlapAccess { verb, thread, place: at }| Site {
             action: format!("{verb} {place}"),

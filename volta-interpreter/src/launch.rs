@@ -273,8 +273,8 @@ pub struct Parameters {
 /// A value that depends on the address of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointee {
-    /// The address of a parameter of the case, in 8 bytes.
-    Tensor(usize),
+    /// The address of a byte of a parameter of the case, in 8 bytes.
+    Tensor(usize, u64),
     /// A tensor map of a parameter of the case, to be encoded by [`TensorMap::encode`] or by CUDA's driver.
     Map(usize, TensorMap),
 }
@@ -594,9 +594,10 @@ impl ReadyLaunch<'_> {
                 Argument::Literal(value) => {
                     Laid::word(literal(values::constant(value)?, parameter), parameter.bytes as u32)
                 }
-                Argument::Named(_) | Argument::Map { .. } | Argument::Struct(_) => {
-                    self.laid(inputs, argument)?
-                }
+                Argument::Named(_)
+                | Argument::Element { .. }
+                | Argument::Map { .. }
+                | Argument::Struct(_) => self.laid(inputs, argument)?,
             };
             let most = held.bytes.len().min(parameter.bytes as usize);
             all.bytes[at..][..most].copy_from_slice(&held.bytes[..most]);
@@ -611,7 +612,9 @@ impl ReadyLaunch<'_> {
         let Parameters { mut bytes, addresses } = self.parameters(inputs)?;
         for (at, address) in addresses {
             match address {
-                Pointee::Tensor(param) => bytes[at..][..8].copy_from_slice(&base(param).to_le_bytes()),
+                Pointee::Tensor(param, byte) => {
+                    bytes[at..][..8].copy_from_slice(&(base(param) + byte).to_le_bytes());
+                }
                 Pointee::Map(_, map) => bytes[at..][..tensor_map::BYTES].copy_from_slice(&map.encode()?),
             }
         }
@@ -626,11 +629,16 @@ impl ReadyLaunch<'_> {
                 let address = Pointee::Map(self.named(&map.of)?, self.tensor_map(map)?);
                 Laid { bytes: vec![0; tensor_map::BYTES], align: 64, addresses: vec![(0, address)] }
             }
+            Argument::Element { of, at } => {
+                let param = self.named(of)?;
+                let bytes = u64::from(values::elements(&self.case.params[param])[self.which].bytes());
+                Laid { addresses: vec![(0, Pointee::Tensor(param, at * bytes))], ..Laid::word(0, 8) }
+            }
             Argument::Named(name) => {
                 let at = self.named(name)?;
                 match &self.case.params[at].kind {
                     ParamKind::Tensor { .. } => {
-                        Laid { addresses: vec![(0, Pointee::Tensor(at))], ..Laid::word(0, 8) }
+                        Laid { addresses: vec![(0, Pointee::Tensor(at, 0))], ..Laid::word(0, 8) }
                     }
                     ParamKind::Scalar { element, .. } => {
                         let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
+use syn::{BinOp, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
     About, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName,
     Wrong, choose, source_problem, split_source,
@@ -50,6 +50,8 @@ pub(crate) struct Set {
 /// An argument in a kernel's parameter list.
 pub(crate) enum Arg {
     Named(Ident),
+    /// `x + 256`
+    Element(Ident, Box<Expr>),
     Literal(Number),
     Struct(Vec<Member>),
 }
@@ -438,6 +440,12 @@ impl Reader<'_> {
             }
             return Some(Arg::Named(name.clone()));
         }
+        if let Expr::Binary(sum) = expression
+            && let (BinOp::Add(_), Expr::Path(_)) = (&sum.op, &*sum.left)
+        {
+            let Arg::Named(name) = self.arg(&sum.left)? else { return None };
+            return Some(Arg::Element(name, sum.right.clone()));
+        }
         if let Expr::Array(members) = expression {
             let members = members.elems.iter().filter_map(|member| self.member(member));
             return Some(Arg::Struct(members.collect()));
@@ -480,7 +488,7 @@ impl Reader<'_> {
                     Err(wrong) => complain(self, wrong.to_string()),
                 },
             },
-            other @ (Arg::Named(_) | Arg::Struct(_)) => Some(Member::Arg(other)),
+            other @ (Arg::Named(_) | Arg::Element(..) | Arg::Struct(_)) => Some(Member::Arg(other)),
         }
     }
 

@@ -238,6 +238,10 @@ fn argument(arg: &Arg) -> TokenStream {
             let name = name.to_string();
             quote!(::volta_test::__private::named(#name))
         }
+        Arg::Element(name, at) => {
+            let name = name.to_string();
+            quote!(::volta_test::__private::element(#name, { const AT: usize = #at; AT }))
+        }
         Arg::Literal(value) => {
             let value = number(value);
             quote!(::volta_test::__private::Argument::Literal(#value))

@@ -340,6 +340,11 @@ pub fn named(name: &str) -> Argument {
     Argument::Named(name.into())
 }
 
+/// An argument that points to an element of a tensor.
+pub fn element(name: &str, at: usize) -> Argument {
+    Argument::Element { of: name.into(), at: at as u64 }
+}
+
 /// A member of a struct that is a number of a type.
 pub fn typed(element: &str, value: Extended) -> Member {
     // The attribute has checked the name; binding refuses a number without a type.

@@ -73,7 +73,7 @@ pub mod __private {
         Argument, Assumed, Contents, Elements, Member, Region, Role, ScalarValue, Sign, Which,
     };
 
-    pub use crate::builder::{Builder, count, extent, integer, literal, named, real, size, typed};
+    pub use crate::builder::{Builder, count, element, extent, integer, literal, named, real, size, typed};
     pub use crate::registry::Registered;
     pub use crate::runner::{Suite, main};
 }

@@ -37,6 +37,13 @@ pub struct Case {
 pub enum Argument {
     /// The parameter of the case with this name.
     Named(String),
+    /// A pointer to an element of a tensor.
+    Element {
+        /// The tensor.
+        of: String,
+        /// The element, by its row-major number; the number of elements is the end of the tensor.
+        at: u64,
+    },
     /// A literal; a float is rounded to the type of the kernel's parameter, an integer must fit it.
     Literal(Extended),
     /// A tensor map, passed by value.
@@ -80,14 +87,14 @@ impl Argument {
                 };
                 Argument::Struct(members.into_iter().map(resolve).collect())
             }
-            other @ (Argument::Literal(_) | Argument::Map { .. }) => other,
+            other @ (Argument::Literal(_) | Argument::Element { .. } | Argument::Map { .. }) => other,
         }
     }
 
     /// Calls `see` for the argument, or for each member of a struct, recursively.
     pub(crate) fn visit(&self, see: &mut impl FnMut(Seen<'_>)) {
         match self {
-            Argument::Named(name) => see(Seen::Named(name)),
+            Argument::Named(name) | Argument::Element { of: name, .. } => see(Seen::Named(name)),
             Argument::Map { name, map } => see(Seen::Map(name, map)),
             Argument::Literal(value) => see(Seen::Number(None, value)),
             Argument::Struct(members) => {

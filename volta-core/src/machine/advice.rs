@@ -145,7 +145,7 @@ fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at:
                 parameter_element(&parameters[to]).map(same_class) == Some(same_class(*element))
             }
         }),
-        Argument::Literal(_) | Argument::Map { .. } | Argument::Struct(_) => false,
+        Argument::Literal(_) | Argument::Element { .. } | Argument::Map { .. } | Argument::Struct(_) => false,
     };
     let other = (0..given.len()).find(|other| *other != at && fits(*other, at) && fits(at, *other))?;
     let [one, other] = [at, other].map(|at| argument_name(&given[at]));

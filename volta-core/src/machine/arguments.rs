@@ -26,8 +26,8 @@ const MAP: (u64, u64) = (128, 64);
 /// A value inside a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part<'c> {
-    /// The address of a tensor, by its index among the case's parameters.
-    Pointer(usize),
+    /// The address of an element of a tensor, by its index among the case's parameters.
+    Pointer(usize, u64),
     /// A scalar of the case, by its index.
     Scalar(usize),
     Number(Element, &'c Extended),
@@ -42,7 +42,7 @@ impl Part<'_> {
     fn extent(self, params: &[Param]) -> (u64, u64) {
         let own = |element: Element| (u64::from(element.bytes()), u64::from(element.bytes()));
         match self {
-            Part::Pointer(_) => (POINTER, POINTER),
+            Part::Pointer(..) => (POINTER, POINTER),
             Part::Scalar(at) => own(params[at].elements()[0]),
             Part::Number(element, _) => own(element),
             Part::Map(..) => MAP,
@@ -64,9 +64,24 @@ fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
         (_, Binding::Variable) => {
             Err(format!("`{name}` is a variable of the module, which kernels take by its name"))
         }
-        (ParamKind::Tensor { .. }, Binding::Argument) | (_, Binding::Field(_)) => Ok(Part::Pointer(at)),
+        (ParamKind::Tensor { .. }, Binding::Argument) | (_, Binding::Field(_)) => Ok(Part::Pointer(at, 0)),
         (ParamKind::Scalar { .. }, Binding::Argument) => Ok(Part::Scalar(at)),
     }
+}
+
+/// A pointer to an element of a tensor of the case.
+fn element_of<'c>(name: &str, element: u64, params: &[Param]) -> Result<Part<'c>, String> {
+    let Part::Pointer(at, _) = named(name, params)? else {
+        return Err(format!("`{name}` is a scalar, which has no elements"));
+    };
+    if let Binding::Field(_) = params[at].binding {
+        return Err(format!("`{name}` is a tensor of structs: pointers into it are not supported"));
+    }
+    let count = params[at].count();
+    if element > count {
+        return Err(format!("`{name}` has {count} elements, and a pointer is to element {element} of it"));
+    }
+    Ok(Part::Pointer(at, element))
 }
 
 /// The parts of a parameter, with their offsets.
@@ -103,6 +118,11 @@ pub(super) fn parts<'c>(
         Argument::Named(name) => {
             let part = named(name, params)?;
             fits(name, part, params, parameter, element)?;
+            part
+        }
+        Argument::Element { of, at } => {
+            let part = element_of(of, *at, params)?;
+            fits(of, part, params, parameter, element)?;
             part
         }
     };
@@ -178,6 +198,7 @@ impl<'c> Layout<'c, '_> {
                     continue;
                 }
                 Member::Argument(Argument::Named(name)) => named(name, self.params)?,
+                Member::Argument(Argument::Element { of, at }) => element_of(of, *at, self.params)?,
                 Member::Argument(Argument::Map { name, map }) => Part::Map(name, map),
                 Member::Argument(Argument::Literal(value)) => {
                     return Err(format!("{} is a member of a struct and needs a type", spell(value)));
@@ -214,7 +235,7 @@ fn members_of<'c>(
     }
     let places = parts.iter().map(|(offset, part)| {
         let what = match part {
-            Part::Pointer(at) | Part::Scalar(at) => params[*at].argument().to_owned(),
+            Part::Pointer(at, _) | Part::Scalar(at) => params[*at].argument().to_owned(),
             Part::Number(_, value) => spell(value),
             Part::Map(name, _) => (*name).to_string(),
         };
@@ -294,11 +315,12 @@ impl Builder<'_> {
         let (name, element, initial) = match part {
             Part::Map(..) => return Err("a tensor map is not a number".into()),
             Part::Number(element, value) => (String::new(), element, Initial::Fill(bits_of(element, value)?)),
-            Part::Pointer(at) => {
+            Part::Pointer(at, number) => {
                 let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(at));
                 let is_it = |backing| tensor.is_some_and(|at| backing == Backing::Tensor(at as u32));
                 let object = objects.iter().find(|(_, object)| is_it(object.backing));
-                let address = object.map_or(0, |(_, object)| object.base);
+                let bytes = tensor.map_or(0, |at| u64::from(self.tensors[at].element.bytes()));
+                let address = object.map_or(0, |(_, object)| object.base) + number * bytes;
                 let element = Element::Int { bytes: POINTER as u32, signed: false };
                 (self.params[at].argument().to_owned(), element, Initial::Fill(address))
             }
@@ -323,6 +345,7 @@ impl Builder<'_> {
 pub(super) fn argument_name(argument: &Argument) -> String {
     match argument {
         Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
+        Argument::Element { of, at } => format!("{of} + {at}"),
         Argument::Literal(value) => spell(value),
         Argument::Struct(_) => "a struct".into(),
     }

@@ -7,7 +7,8 @@ use volta_core::case::{Argument, Member, TensorMap};
 use super::check_number;
 use super::reader::{Problems, Table, Value, as_integer, as_number};
 
-const EXPECTED: &str = "a parameter's name, a number, or a list of a struct's members";
+const EXPECTED: &str =
+    "a parameter's name, one of its elements as in \"x + 256\", a number, or a list of a struct's members";
 const MEMBERS: &str = "a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or `{ offset = 16 }`";
 
 /// The names that arguments may refer to.
@@ -32,14 +33,26 @@ impl Known<'_> {
         if let Some(members) = value.get_ref().as_array() {
             return Some(Argument::Struct(self.members(table, members)));
         }
-        let name = value.get_ref().as_str()?;
+        let text = value.get_ref().as_str()?;
+        // A name may contain a plus sign: that of a variable of a struct.
+        let inside = text.split_once('+').filter(|_| !self.names.contains(&text));
+        let (name, element) = match inside {
+            Some((name, element)) => (name.trim(), Some(element.trim())),
+            None => (text, None),
+        };
         let maps = self.maps.iter().map(|(name, _)| name.as_str());
         let known: Vec<&str> = self.names.iter().copied().chain(maps).collect();
         if !known.contains(&name) {
             let wrong = Wrong::unknown(format!("there is no parameter `{name}`"), name, &known);
             self.problems.add_senseless(value.span(), wrong.message, wrong.help);
         }
-        Some(Argument::Named(name.into()))
+        let Some(element) = element else { return Some(Argument::Named(name.into())) };
+        let Ok(at) = element.parse() else {
+            let message = format!("`{element}` is no number of an element of `{name}`");
+            self.problems.add(value.span(), message, Some(format!("\"{name} + 256\"")));
+            return Some(Argument::Named(name.into()));
+        };
+        Some(Argument::Element { of: name.into(), at })
     }
 
     fn members(&self, table: &Table<'_>, members: &DeArray<'_>) -> Vec<Member> {

@@ -236,8 +236,14 @@ fn function(
     }
     for (at, address) in &parameters.addresses {
         match address {
-            Pointee::Tensor(param) => {
+            Pointee::Tensor(param, 0) => {
                 let _ = writeln!(text, "    memcpy(parameters + {at}, &d{param}, sizeof d{param});");
+            }
+            Pointee::Tensor(param, byte) => {
+                let _ = writeln!(
+                    text,
+                    "    const CUdeviceptr at{at} = d{param} + {byte};\n    memcpy(parameters + {at}, &at{at}, sizeof at{at});"
+                );
             }
             Pointee::Map(param, map) => {
                 let mapped = mapped(*param, launch.element(*param), map);

@@ -158,7 +158,7 @@ class Driver:
         packed = bytearray(data(run["parameters"]))
         for address in run["addresses"]:
             base = places[address["area"]]
-            held = self.encoded(address, base) if "type" in address else struct.pack("<Q", base)
+            held = self.encoded(address, base) if "type" in address else struct.pack("<Q", base + address["byte"])
             packed[address["at"]:address["at"] + len(held)] = held
         room = ctypes.create_string_buffer(len(packed) + 64)
         first = ctypes.addressof(room) + -ctypes.addressof(room) % 64

@@ -222,7 +222,7 @@ fn side_run(launch: &Launch<'_>, failed: &mut Option<String>, blobs: &mut Blobs)
     let mut addresses = Vec::new();
     for (offset, address) in &parameters.addresses {
         addresses.push(match address {
-            Pointee::Tensor(param) => json!({ "at": offset, "area": at(*param) }),
+            Pointee::Tensor(param, byte) => json!({ "at": offset, "area": at(*param), "byte": byte }),
             Pointee::Map(param, map) => {
                 let strides: Vec<u64> = map.dimensions.iter().skip(1).map(|held| held.stride).collect();
                 let extents: Vec<u64> = map.dimensions.iter().map(|held| held.extent).collect();

@@ -55,7 +55,7 @@ impl Launch<'_> {
         let mut areas: Vec<usize> = (0..self.core.params.len())
             .filter(|param| self.ready.variable(*param).is_some())
             .chain(parameters.addresses.iter().map(|(_, address)| match address {
-                Pointee::Tensor(param) | Pointee::Map(param, _) => *param,
+                Pointee::Tensor(param, _) | Pointee::Map(param, _) => *param,
             }))
             .collect();
         areas.sort_unstable();

@@ -266,8 +266,9 @@ impl<'p> Analysis<'p> {
         for (argument, parameter) in given.iter().zip(&self.program.parameters) {
             // Arguments that do not fit are reported as an error of the launch.
             for (offset, part) in parts(argument, parameter, params).unwrap_or_default() {
-                let Part::Pointer(tensor) = part else { continue };
-                let form = self.sums.address(&[Base::Tensor(tensor)], Some(0));
+                let Part::Pointer(tensor, number) = part else { continue };
+                let bytes = u64::from(self.elements.get(&tensor).copied().unwrap_or(1));
+                let form = self.sums.address(&[Base::Tensor(tensor)], i64::try_from(number * bytes).ok());
                 let held = self.held.entry(Base::Variable(parameter.variable)).or_default();
                 held.by_place.insert((i64::try_from(offset).ok(), 8), form);
                 held.has_addresses = true;
