@@ -1,9 +1,12 @@
 //! Operators of graphs on numbers: what PyTorch computes (`scripts/operators.py`), what the interpreter computes, and
 //! the values of the verifier's terms. Affine indices, drawn at random, in both.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use serde_json::Value;
 use volta_case::{Element, Format};
+use volta_core::case::{Assumed, Binding, Param, ParamKind, Role, Which};
 use volta_core::graph::build::{Builder, INT64};
 use volta_core::graph::evaluate::{Computed, Content as Read, Within, evaluate};
 use volta_core::graph::library::{Given, Operator};
@@ -16,6 +19,7 @@ use volta_core::term::{Constant, InputId, Store, TermId};
 use volta_suite::interpreter::graph as numbers;
 use volta_suite::replay::bound::{Precision, Tape, Value as Bounded};
 use volta_suite::tree::{read, root};
+use volta_test::manifest::graph::{self, parse};
 
 /// A tensor of the file: its type, its shape and its elements.
 struct Tensor {
@@ -194,6 +198,68 @@ fn operators_compute_what_pytorch_does() {
 
 /// Operators that PyTorch does not call by a function of their own, or that differ from another one in a name only.
 const UNTESTED: [&str; 4] = ["zeros", "ones", "scalar_tensor", "_native_batch_norm_legit.no_stats"];
+
+/// A graph in a file is wrong where its message says.
+#[test]
+fn wrong_graphs_are_told_with_their_place() {
+    let shape = |name: &str, role| {
+        let float = Element::Float(Format::F32);
+        let contents = volta_core::case::Contents::of_role(role);
+        let assumed = Assumed::default();
+        let kind =
+            ParamKind::Tensor { reference: float, opt: float, shape: vec![4, 8], role, contents, assumed };
+        Param { name: name.into(), kind, binding: Binding::Argument }
+    };
+    let params = [shape("x", Role::In), shape("y", Role::Out)];
+    let told = |text: &str| {
+        let wrong = parse(Path::new("g.json"), text, &params, Which::Reference).expect_err(text);
+        graph::told("g.json", text, &wrong).1
+    };
+    let node = |node: &str| told(&format!("{{\"nodes\": [{node}],\n \"outputs\": {{\"y\": \"v\"}}}}"));
+    let of = |formula: &str| node(&format!("{{\"formula\": \"{formula}\"}}"));
+    for (told, wanted) in [
+        (
+            node(r#"{"name": "v", "op": "sofmax", "self": "x", "dim": 1}"#),
+            "1:35: there is no operator `sofmax`; did you mean `softmax`?",
+        ),
+        (
+            node(r#"{"name": "v", "op": "softmax", "self": "x", "dims": 1}"#),
+            "1:55: `softmax` has no argument `dims`",
+        ),
+        (node(r#"{"name": "v", "op": "softmax", "self": "z", "dim": 1}"#), "there is no value `z`"),
+        (node(r#"{"name": "v", "op": "softmax", "self": "x", "dim": 2}"#), "there is no dimension 2"),
+        (node(r#"{"name": "v", "op": "softmax", "self": "x"}"#), "`softmax` needs `dim`"),
+        (
+            node(r#"{"name": "v", "op": "mm", "self": "x", "mat2": "x"}"#),
+            "tensors of shapes [4, 8] and [4, 8] do not go together",
+        ),
+        (node(r#"{"name": "w", "op": "relu", "self": "x"}"#), "2:19: there is no value `v`"),
+        (of("v[i] = x[i]      i < 4"), "`x` has the shape [4, 8], and 1 indices are given"),
+        (of("v[i,j] = x[i,j+1]      i < 4, j < 8"), "index 1 of `x` is between 1 and 8, and the extent is 8"),
+        (of("v[i,j] = x[i,j]      i < 4"), "`j` has no range"),
+        (of("v[i,j] = x[i,j*j]      i < 4, j < 8"), "an index is affine"),
+        (of("v[i,j] = Σ{k<8} x[i,k] + 1      i < 4, j < 8"), "give the reduction a formula of its own"),
+        (of("v[i,j] = max{k<8} x[i,k]      i < 4, j < 8"), "in parentheses here"),
+        (of("v[i,j] = and(x[i,j], x[i,j])      i < 4, j < 8"), "takes truth values, and a number is given"),
+        (of("v[i,j] = foo(x[i,j])      i < 4, j < 8"), "there is no function `foo`"),
+        (of("v[i,j] = x[i,j      i < 4, j < 8"), "`]` is wanted here"),
+        (of("v[i,j] = x[9223372036854775807*i + 9223372036854775807*j,j]      i < 4, j < 8"), "64 bits"),
+        (told("[]"), "g.json:1:"),
+    ] {
+        assert!(told.contains(wanted), "{told}: {wanted}");
+    }
+}
+
+proptest! {
+    /// Any text is a formula or an error.
+    #[test]
+    fn texts_are_read_or_refused(text in "[a-c\\[\\](){}<=≤,.+*/^?: 0-9eΣxy-]{0,40}", begin in any::<bool>()) {
+        let text = if begin { format!("y[a,b] = {text}      a < 3, b < 2") } else { text };
+        let _ = volta_core::graph::text::formula(&text, &|name| {
+            (name == "x").then_some(volta_core::graph::text::Named::Value(ValueId(0)))
+        });
+    }
+}
 
 fn affine(variables: usize) -> impl Strategy<Value = Indexing> {
     let terms = prop::collection::vec((0..variables, -2i64..3), 0..3);

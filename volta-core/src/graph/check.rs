@@ -67,7 +67,7 @@ pub fn check(graph: &Graph) -> Result<(), Wrong> {
 /// # Errors
 /// What is wrong, as a sentence.
 pub fn check_value(earlier: &[GraphValue], value: &GraphValue) -> Result<(), String> {
-    if value.count() > MOST_ELEMENTS {
+    if value.shape.iter().fold(1u64, |all, own| all.saturating_mul(own.max(&1).to_owned())) > MOST_ELEMENTS {
         return Err(format!("the shape {} has too many elements", spell_shape(&value.shape)));
     }
     let of =

@@ -218,9 +218,13 @@ impl<'c> Plan<'c> {
                     let inside = affine.divisor() == 1
                         && affine.bounds(&self.extents).is_some_and(|[low, high]| low >= 0 && high <= last);
                     flat = flat.filter(|_| inside).map(|mut flat| {
-                        flat.constant += affine.constant * stride;
-                        flat.terms
-                            .extend(affine.terms.iter().map(|(variable, own)| (*variable, own * stride)));
+                        flat.constant = flat.constant.saturating_add(affine.constant.saturating_mul(*stride));
+                        flat.terms.extend(
+                            affine
+                                .terms
+                                .iter()
+                                .map(|(variable, own)| (*variable, own.saturating_mul(*stride))),
+                        );
                         flat
                     });
                     computed.push(None);
@@ -508,8 +512,9 @@ impl Access<'_> {
 impl Frame {
     /// An affine function in a lane, before it is divided.
     fn numerator(&self, affine: &Indexing, lane: usize) -> i64 {
-        let terms = affine.terms.iter().map(|(variable, own)| own * self.variables[*variable][lane]);
-        affine.constant + terms.sum::<i64>()
+        // From the constant on, no partial sum is beyond the bounds that were checked.
+        let terms = affine.terms.iter();
+        terms.fold(affine.constant, |sum, (variable, own)| sum + own * self.variables[*variable][lane])
     }
 }
 

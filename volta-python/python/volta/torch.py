@@ -58,8 +58,9 @@ def reference(
 
     exported = torch.export.export(module, tuple(args), dict(kwargs or {}))
     decompositions = torch.export.default_decompositions()
-    # Kept whole: its decomposition multiplies by rounded roots.
-    decompositions.pop(torch.ops.aten.scaled_dot_product_attention.default, None)
+    # Kept whole: their decompositions multiply by rounded roots, and compare with NaN.
+    for whole in ("scaled_dot_product_attention", "kl_div"):
+        decompositions.pop(getattr(torch.ops.aten, whole).default, None)
     exported = exported.run_decompositions(decompositions)
     return _Graph(torch, exported, ranges or {}).reference()
 
@@ -162,6 +163,8 @@ class _Graph:
 
 def _number(value: Any) -> Any:
     """A number as JSON and a case have it."""
+    if isinstance(value, float) and math.isnan(value):
+        raise ValueError("the module computes with NaN, which is no real number")
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, float) and value.is_integer():

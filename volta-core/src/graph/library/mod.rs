@@ -148,6 +148,10 @@ const ALIASES: [(&str, &str); 6] = [
     ("x", "self"),
 ];
 
+/// The largest size, and the largest step of a window: so that no product of them is beyond 64 bits.
+const MOST: u64 = 1 << 40;
+const MOST_STEP: u64 = 1 << 20;
+
 /// An operator that is added to a graph.
 struct Call<'b> {
     builder: &'b mut Builder,
@@ -266,7 +270,7 @@ impl Call<'_> {
     /// A whole number, or its default.
     fn int(&self, name: &str) -> Built<i64> {
         let number = self.number(name);
-        let whole = number.finite().and_then(Rational::to_i64);
+        let whole = number.finite().and_then(Rational::to_i64).filter(|number| *number > i64::MIN / 2);
         whole.ok_or_else(|| format!("`{name}` is wanted to be a whole number"))
     }
 
@@ -274,7 +278,9 @@ impl Call<'_> {
     fn ints(&self, name: &str) -> Built<Option<Vec<i64>>> {
         let wrong = || format!("`{name}` is wanted to be a list of whole numbers");
         let whole = |given: &Given| match given {
-            Given::Number(Extended::Finite(number)) => number.to_i64().filter(|_| number.is_integer()),
+            Given::Number(Extended::Finite(number)) => {
+                number.to_i64().filter(|own| number.is_integer() && own.unsigned_abs() <= MOST)
+            }
             Given::Number(_) | Given::Value(_) | Given::Flag(_) | Given::Text(_) | Given::List(_) => None,
         };
         match self.get(name) {
@@ -294,8 +300,9 @@ impl Call<'_> {
         let list = list.or_else(|| self.default(name).map(|_| Vec::new())).unwrap_or_default();
         match list.len() {
             0 => Ok(vec![self.int(name)?; count]),
-            1 => Ok(vec![list[0]; count]),
-            length if length == count => Ok(list),
+            1 if list[0].unsigned_abs() <= MOST_STEP => Ok(vec![list[0]; count]),
+            length if length == count && list.iter().all(|own| own.unsigned_abs() <= MOST_STEP) => Ok(list),
+            length if length == count => Err(format!("`{name}` is too large")),
             length => Err(format!("`{name}` has {length} numbers, and there are {count} dimensions")),
         }
     }
