@@ -99,7 +99,7 @@ Proof. refute ["a" |-> 1; "b" |-> 1]. lra. Qed.
 Lemma choice_as_sum_limit_2_refuted : refuted choice_as_sum_limit_2.
 Proof. refute ["a" |-> 1; "b" |-> 1]. lra. Qed.
 
-Lemma choice_as_sum_limit_3_where : holds_where choice_as_sum_limit_3_conditions choice_as_sum_limit_3.
+Lemma choice_as_sum_limit_3_where : holds_where (choice_as_sum_limit_3_conditions, choice_as_sum_limit_3).
 Proof. law_where ["a" |-> 0]; field; assumption. Qed.
 
 Lemma product_of_choices_holds : holds product_of_choices.

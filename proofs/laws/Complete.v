@@ -186,7 +186,7 @@ Proof.
     | apply Forall_nil ].
 Qed.
 
-Theorem every_conditional_near_miss_holds_where : Forall (fun '(conditions, s) => holds_where conditions s) conditional_near_misses.
+Theorem every_conditional_near_miss_holds_where : Forall holds_where conditional_near_misses.
 Proof.
   repeat apply Forall_cons;
     [ exact difference_of_equals_limit_1_where

@@ -54,7 +54,7 @@ Lemma power_of_logarithm_holds : holds power_of_logarithm.
 Proof. law. rewrite exp2_times_log2 by assumption. whole_powers; ring. Qed.
 
 Lemma power_of_logarithm_limit_1_where :
-  holds_where power_of_logarithm_limit_1_conditions power_of_logarithm_limit_1.
+  holds_where (power_of_logarithm_limit_1_conditions, power_of_logarithm_limit_1).
 Proof. law_where ["a" |-> 0]. rewrite exp2_times_log2 by assumption. whole_powers; ring. Qed.
 
 Lemma power_of_logarithm_limit_2_refuted : refuted power_of_logarithm_limit_2.
@@ -79,7 +79,7 @@ Proof.
 Qed.
 
 Lemma logarithm_of_quotient_limit_1_where :
-  holds_where logarithm_of_quotient_limit_1_conditions logarithm_of_quotient_limit_1.
+  holds_where (logarithm_of_quotient_limit_1_conditions, logarithm_of_quotient_limit_1).
 Proof. law_where ["a" |-> -1; "b" |-> -1]. symmetry; apply log2_product; assumption. Qed.
 
 Lemma logarithm_of_quotient_limit_2_refuted : refuted logarithm_of_quotient_limit_2.
@@ -93,7 +93,7 @@ Proof.
 Qed.
 
 Lemma logarithm_of_even_power_limit_1_where :
-  holds_where logarithm_of_even_power_limit_1_conditions logarithm_of_even_power_limit_1.
+  holds_where (logarithm_of_even_power_limit_1_conditions, logarithm_of_even_power_limit_1).
 Proof. law_where ["a" |-> -1]. rewrite log2_product by assumption. ring. Qed.
 
 Lemma logarithm_of_even_power_limit_2_refuted : refuted logarithm_of_even_power_limit_2.

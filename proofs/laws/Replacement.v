@@ -163,7 +163,7 @@ Proof.
   intros H R T D D'. exact (agrees_within place w letters _ _ (instance_agrees s w letters terms H R T) D' D).
 Qed.
 
-(** Where a sign is copied, equal terms may not replace one another: their zeros need not have the same sign (rule V7). *)
+(** Where a sign is copied, equal terms may not replace one another: their zeros need not have the same sign (V7). *)
 Definition difference : expression := Binary Sub "a"%string "b"%string.
 Definition turned : expression := Unary Neg (Binary Sub "b"%string "a"%string).
 

@@ -5,7 +5,7 @@ Open Scope R_scope.
 Lemma square_of_root_holds : holds square_of_root.
 Proof. law. symmetry; now apply sqrt_sqrt. Qed.
 
-Lemma square_of_root_limit_1_where : holds_where square_of_root_limit_1_conditions square_of_root_limit_1.
+Lemma square_of_root_limit_1_where : holds_where (square_of_root_limit_1_conditions, square_of_root_limit_1).
 Proof. law_where ["a" |-> -1]. now apply sqrt_sqrt. Qed.
 
 Lemma reciprocal_root_holds : holds reciprocal_root.

@@ -1,7 +1,7 @@
 (** What the terms of the table of laws mean, and what its statements claim.
 
-    Values are those of the verifier's evaluation at a point (volta-core/src/number/value.rs), with real numbers in place
-    of enclosures. Letters stand for values, so that a law is one about terms (Congruence.v). *)
+    Values are those of the verifier's evaluation at a point (volta-core/src/number/value.rs), with real numbers in
+    place of enclosures. Letters stand for values, so that a law is one about terms (Replacement.v). *)
 From Coq Require Export Reals String List ZArith Lra Lia.
 From Volta.laws Require Export Functions.
 Export ListNotations.
@@ -278,7 +278,8 @@ Definition refuted s : Prop :=
     eval w letters (lhs s) <> eval w letters (rhs s).
 
 (** A near miss that is true of inputs that meet its conditions, and of others not. *)
-Definition holds_where (conditions : list expression) s : Prop :=
+Definition holds_where (near_miss : list expression * statement) : Prop :=
+  let (conditions, s) := near_miss in
   (forall w letters, reads_log2_e w -> inputs s letters ->
     Forall (fun c => eval w letters c = Truth true) conditions -> refines_at w letters s) /\
   (forall w, reads_log2_e w \/ reads_number w -> exists letters, inputs s letters /\ ~ refines_at w letters s).

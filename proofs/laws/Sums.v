@@ -32,7 +32,8 @@ Proof. refute ["a" |-> 1; "b" |-> 1]. lra. Qed.
 Lemma difference_of_equals_holds : holds difference_of_equals.
 Proof. law. ring. Qed.
 
-Lemma difference_of_equals_limit_1_where : holds_where difference_of_equals_limit_1_conditions difference_of_equals_limit_1.
+Lemma difference_of_equals_limit_1_where :
+  holds_where (difference_of_equals_limit_1_conditions, difference_of_equals_limit_1).
 Proof. law_where ["b" |-> 0]. ring. Qed.
 
 Lemma difference_of_equals_limit_2_refuted : refuted difference_of_equals_limit_2.
@@ -41,7 +42,7 @@ Proof. refute ["a" |-> 2; "b" |-> 1]. lra. Qed.
 Lemma product_with_zero_holds : holds product_with_zero.
 Proof. law. ring. Qed.
 
-Lemma product_with_zero_limit_1_where : holds_where product_with_zero_limit_1_conditions product_with_zero_limit_1.
+Lemma product_with_zero_limit_1_where : holds_where (product_with_zero_limit_1_conditions, product_with_zero_limit_1).
 Proof. law_where ["b" |-> 0]. ring. Qed.
 
 Lemma product_with_zero_limit_2_refuted : refuted product_with_zero_limit_2.
@@ -50,7 +51,8 @@ Proof. refute ["b" |-> 1]. lra. Qed.
 Lemma quotient_of_equals_holds : holds quotient_of_equals.
 Proof. law. field; assumption. Qed.
 
-Lemma quotient_of_equals_limit_1_where : holds_where quotient_of_equals_limit_1_conditions quotient_of_equals_limit_1.
+Lemma quotient_of_equals_limit_1_where :
+  holds_where (quotient_of_equals_limit_1_conditions, quotient_of_equals_limit_1).
 Proof. law_where ["a" |-> 0]. field; assumption. Qed.
 
 Lemma quotient_of_equals_limit_2_refuted : refuted quotient_of_equals_limit_2.
@@ -63,7 +65,7 @@ Proof.
   - field; split; intros ->; lra.
 Qed.
 
-Lemma cancelled_factor_limit_1_where : holds_where cancelled_factor_limit_1_conditions cancelled_factor_limit_1.
+Lemma cancelled_factor_limit_1_where : holds_where (cancelled_factor_limit_1_conditions, cancelled_factor_limit_1).
 Proof. law_where ["b" |-> 1]. field; split; intros ->; lra. Qed.
 
 Lemma cancelled_factor_limit_2_refuted : refuted cancelled_factor_limit_2.

@@ -134,7 +134,7 @@ Ltac given :=
   end.
 
 Ltac law_where point :=
-  split;
+  unfold holds_where; split;
   [ let w := fresh "w" in let letters := fresh "letters" in let C := fresh "C" in
     intros w letters reading T C; unfold refines_at, refines;
     match type of C with Forall _ ?c => unfold c in C end;

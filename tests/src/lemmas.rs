@@ -143,11 +143,7 @@ impl Claim {
             Claim::Holds => ["every_law_holds", "holds", "holds"],
             Claim::HoldsOfValues => ["every_law_of_values_holds", "holds_of_values", "holds"],
             Claim::Refuted => ["every_false_near_miss_is_refuted", "refuted", "refuted"],
-            Claim::HoldsWhere => [
-                "every_conditional_near_miss_holds_where",
-                "(fun '(conditions, s) => holds_where conditions s)",
-                "where",
-            ],
+            Claim::HoldsWhere => ["every_conditional_near_miss_holds_where", "holds_where", "where"],
         }
     }
 }
@@ -225,12 +221,13 @@ impl Lemmas {
         let Statement { inputs, left, right, .. } = own;
         let assumed: Vec<String> =
             inputs.0.iter().map(|input| format!("({:?}, {})", input.name, assumption(input))).collect();
-        let [left, right] = [term(left, ATOM)?, term(right, ATOM)?];
-        let _ = writeln!(
-            self.text,
-            "Definition {name} :=\n  Statement [{}]\n    {left}\n    {right}.",
-            assumed.join("; ")
-        );
+        let parts = [format!("Statement [{}]", assumed.join("; ")), term(left, ATOM)?, term(right, ATOM)?];
+        let line = format!("Definition {name} := {}.", parts.join(" "));
+        self.text += &if line.len() <= WIDTH {
+            line + "\n"
+        } else {
+            format!("Definition {name} :=\n  {}.\n", parts.join("\n    "))
+        };
         Ok(())
     }
 
@@ -284,6 +281,9 @@ impl Lemmas {
         out
     }
 }
+
+/// So long may a line be before a statement is broken into three.
+const WIDTH: usize = 110;
 
 const GENERATED: &str = "Generated from volta-core/src/algebra/laws.rs by tests/src/lemmas.rs.";
 
@@ -372,12 +372,15 @@ fn written(expression: &Expression) -> Result<(Level, String), String> {
         TermOp::Less => between("<", COMPARISON, SUM),
         TermOp::LessEqual => between("<=", COMPARISON, SUM),
         TermOp::Equal => between("=", COMPARISON, SUM),
-        TermOp::Exp2 => match &operands[0] {
-            Expression::Apply(TermOp::Mul, factors) if factors[1] == Expression::Literal(LOG2_E) => {
+        TermOp::Exp2 => {
+            if let Expression::Apply(TermOp::Mul, factors) = &operands[0]
+                && factors[1] == Expression::Literal(LOG2_E)
+            {
                 call("Exp", &factors[..1])
+            } else {
+                call("Exp2", operands)
             }
-            _ => call("Exp2", operands),
-        },
+        }
         TermOp::Select => call("If", operands),
         TermOp::CopySign => call("CopySign", operands),
         TermOp::Abs => call("Abs", operands),
@@ -436,6 +439,10 @@ mod tests {
     ("a" * ("b" - "c" - 1) + - ("a" + 2))
     (Exp (3 * "a") / Max "n" (Whole (-2))).
 "#;
+        assert_eq!(
+            written("a + 0 == a").as_deref(),
+            Ok("Definition own := Statement [] (\"a\" + 0) \"a\".\n")
+        );
         assert_eq!(told.as_deref(), Ok(wanted));
         assert!(written("gamma(a) == a").is_err());
         assert!(written("a*0x3f317218 == a").is_err());
