@@ -13,7 +13,7 @@ use super::endless::Endless;
 use super::footprint::Merged;
 use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
-use super::left::{Left, Lost};
+use super::left::Lost;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::overlap::{Overlap, OverlapOfCta};
