@@ -11,6 +11,7 @@ pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
 pub mod laws;
+pub mod lemmas;
 pub mod modules;
 pub mod mutation;
 pub mod page;

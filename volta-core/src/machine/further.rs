@@ -8,7 +8,7 @@
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};
 
-use super::grid::{element_value, output_fault, output_value, sites_of, written_elements};
+use super::grid::{element_value, fill_written, output_fault, output_value, sites_of, written_elements};
 use super::int_terms::IntTerms;
 use super::memory::PAGE;
 use super::survey::{Key, Survey, key};
@@ -109,8 +109,8 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
     } = cta;
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };
-    let (pages, ..) = memory.into_parts();
-    for ((number, page), content) in &pages {
+    let (mut pages, ..) = memory.into_parts();
+    for ((number, page), content) in &mut pages {
         let tensor = &launch.tensors[*number as usize];
         let Some(object) =
             launch.objects.of_tensor(*number).filter(|_| !launch.is_followed && launch.is_left(tensor))
@@ -120,6 +120,7 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
         if survey.looks_at(object) {
             continue;
         }
+        fill_written((tensor, *page), content, (&mut packed, &mut store));
         for (at, first) in written_elements(tensor, *page, content) {
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             if packed.undefined_part(value).is_some_and(|origin| survey.is_in_doubt(origin)) {
@@ -133,7 +134,7 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
             if launch.outputs.leaves_out(&wrong) {
                 continue;
             }
-            let cell = (*number, page * PAGE as u64 + first as u64 / 4);
+            let cell = (*number, *page * PAGE as u64 + first as u64 / 4);
             let sites = sites_of(launch, linear, cell, (exact, &unwritten, packed), wrong.3);
             let fault = output_fault(launch, at, wrong, sites);
             if survey.stands(&fault) {

@@ -13,7 +13,7 @@ use super::endless::Endless;
 use super::footprint::Merged;
 use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
-use super::left::{Left, Lost};
+use super::left::Lost;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::overlap::{Overlap, OverlapOfCta};
@@ -430,11 +430,11 @@ fn attempt<'l>(
         overlap,
         ..
     } = cta;
-    let (pages, contributions, perhaps) = memory.into_parts();
+    let (mut pages, contributions, perhaps) = memory.into_parts();
     let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut lost = Vec::new();
-    for ((number, page), content) in &pages {
+    for ((number, page), content) in &mut pages {
         let tensor = &launch.tensors[*number as usize];
         if tensor.param.is_none() && content.is_written() && tensor.name != WORKSPACE {
             written_variables.insert(*number);
@@ -442,6 +442,7 @@ fn attempt<'l>(
         if !launch.is_left(tensor) {
             continue;
         }
+        fill_written((tensor, *page), content, (&mut packed, &mut store));
         for (at, first) in written_elements(tensor, *page, content) {
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
@@ -465,7 +466,7 @@ fn attempt<'l>(
                 }
                 Err(wrong) => wrong,
             };
-            let cell = (*number, page * PAGE as u64 + first as u64 / 4);
+            let cell = (*number, *page * PAGE as u64 + first as u64 / 4);
             let sites = match &order {
                 Detector::VectorClock(exact) => {
                     sites_of(launch, linear, cell, (exact, &unwritten, &packed), wrong.3)
@@ -545,6 +546,25 @@ pub(super) fn written_elements<'p>(
             .any(|byte| content.changed(byte / 4) >> (byte % 4) & 1 == 1);
         written.then_some((at, first))
     })
+}
+
+/// Gives all cells of elements of which a part was written their initial contents.
+pub(super) fn fill_written(
+    (tensor, page): (&Tensor, u64),
+    content: &mut Page,
+    (packed, store): (&mut PackedValues, &mut Store),
+) {
+    if !tensor.has_left() {
+        return;
+    }
+    let written = written_elements(tensor, page, content);
+    let cells = written.flat_map(|(at, first)| {
+        (first as u64 / 4)..(first as u64 + u64::from(at.tensor.element.bytes())).div_ceil(4)
+    });
+    let cells: Vec<u64> = cells.collect();
+    for cell in cells {
+        content.fill(page * PAGE as u64 + cell, tensor, (packed, store), InstId(u32::MAX));
+    }
 }
 
 /// Whether the operand of an atomic operation is computed from encodings that no template explains.
@@ -754,25 +774,6 @@ pub fn initial_value(
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
     output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
-}
-
-/// The contents of an element of a tensor after some steps.
-///
-/// # Errors
-/// Why it has none, if a step wrote it.
-pub fn contents(
-    which: Which,
-    (params, at): (&[Param], usize),
-    element: u64,
-    left: Option<&Left>,
-    (store, rules): (&mut Store, &Rules),
-) -> Result<OutputValue, Option<Lost>> {
-    if let Some(left) = left.filter(|left| left.touches(at))
-        && let Some(value) = left.output((at, element), store)
-    {
-        return value.map_err(Some);
-    }
-    initial_value(which, &params[at], at, element, store, rules).ok_or(None)
 }
 
 /// The number that bits represent in a type, as a term.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bind::Launch;
-use super::grid::{Execution, Output, OutputValue, WrongOutput};
+use super::grid::{Execution, Output, OutputValue, WrongOutput, initial_value};
 use super::tensor::Initial;
 use super::value::{Origin, Sym, Value};
 use crate::base::index::InstId;
-use crate::case::{Element, number_bits};
+use crate::case::{Element, Param, Rules, Which, number_bits};
 use crate::term::{Store, View};
 use crate::verdict::FaultKind;
 
@@ -166,6 +166,25 @@ impl Left {
             Value::Bits,
         ))
     }
+}
+
+/// The contents of an element of a tensor after some steps.
+///
+/// # Errors
+/// Why it has none, if a step wrote it.
+pub fn contents(
+    which: Which,
+    (params, at): (&[Param], usize),
+    element: u64,
+    left: Option<&Left>,
+    (store, rules): (&mut Store, &Rules),
+) -> Result<OutputValue, Option<Lost>> {
+    if let Some(left) = left.filter(|left| left.touches(at))
+        && let Some(value) = left.output((at, element), store)
+    {
+        return value.map_err(Some);
+    }
+    initial_value(which, &params[at], at, element, store, rules).ok_or(None)
 }
 
 impl Launch<'_> {

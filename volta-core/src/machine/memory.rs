@@ -27,6 +27,8 @@ pub(super) const PAGE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) cells: [Cell; PAGE],
+    /// Cells whose initial contents are terms of an earlier launch that are copied at the first access, one bit each.
+    absent: [u64; PAGE / 64],
     pub(super) epochs: [EpochShadow; PAGE],
     /// For each cell, which of its 4 bytes were written, and read.
     pub(super) written: [u8; PAGE],
@@ -40,6 +42,26 @@ pub(super) struct Page {
 }
 
 impl Page {
+    /// Whether a cell has no contents yet.
+    fn is_absent(&self, slot: usize) -> bool {
+        self.absent[slot / 64] >> (slot % 64) & 1 == 1
+    }
+
+    /// Gives a cell its initial contents, if it has none.
+    pub(super) fn fill(
+        &mut self,
+        cell: u64,
+        initial: &Tensor,
+        tables: (&mut PackedValues, &mut Store),
+        reader: InstId,
+    ) {
+        let slot = (cell % PAGE as u64) as usize;
+        if self.is_absent(slot) {
+            self.absent[slot / 64] &= !(1 << (slot % 64));
+            self.cells[slot] = initial_cell(initial, cell, tables, reader);
+        }
+    }
+
     /// Whether any byte was stored or updated.
     pub(super) fn is_written(&self) -> bool {
         (0..PAGE).any(|slot| self.changed(slot) != 0)
@@ -117,7 +139,7 @@ impl Memory {
         pages.hash(hasher);
     }
 
-    /// The page of a tensor's cell, filled from the initial contents when it is new, and the byte-wise shadow.
+    /// The page of a tensor's cell, with the initial contents of at least this cell, and the byte-wise shadow.
     pub(super) fn page(
         &mut self,
         tensor: u32,
@@ -129,10 +151,14 @@ impl Memory {
         let number = cell / PAGE as u64;
         let page = self.pages.entry((tensor, number)).or_insert_with(|| {
             let first = number * PAGE as u64;
-            let cells =
-                std::array::from_fn(|at| initial_cell(initial, first + at as u64, (packed, store), reader));
+            let copies = initial.has_left();
+            let cell = |at: usize| match copies {
+                true => Cell::UNWRITTEN,
+                false => initial_cell(initial, first + at as u64, (&mut *packed, &mut *store), reader),
+            };
             Box::new(Page {
-                cells,
+                cells: std::array::from_fn(cell),
+                absent: [if copies { u64::MAX } else { 0 }; PAGE / 64],
                 epochs: [EpochShadow::CLEAN; PAGE],
                 written: [0; PAGE],
                 read: [0; PAGE],
@@ -141,6 +167,7 @@ impl Memory {
                 uncached: [0; PAGE],
             })
         });
+        page.fill(cell, initial, (packed, store), reader);
         (page, &mut self.parts)
     }
 

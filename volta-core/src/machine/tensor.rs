@@ -59,6 +59,22 @@ impl Tensor {
         !matches!(self.initial, Initial::NotGiven | Initial::Fields(Fields { rest: Rest::NotGiven, .. }))
     }
 
+    /// Whether it, or a field of it, holds what earlier steps left.
+    pub(super) fn has_left(&self) -> bool {
+        match &self.initial {
+            Initial::Left(_) => true,
+            Initial::Fields(fields) => fields.fields.iter().any(|field| field.tensor.has_left()),
+            Initial::Symbolic(_)
+            | Initial::Undefined
+            | Initial::Fill(_)
+            | Initial::List(_)
+            | Initial::Iota
+            | Initial::Partly(..)
+            | Initial::Bytes(_)
+            | Initial::NotGiven => false,
+        }
+    }
+
     /// What earlier steps left becomes the contents of the tensor, or of its fields.
     pub(super) fn set_left(&mut self, left: &Arc<Left>) {
         if let Initial::Fields(fields) = &mut self.initial {
