@@ -29,12 +29,11 @@ struct Tensor {
 }
 
 fn number(value: &Value) -> f64 {
-    match value {
-        Value::String(text) if text == "inf" => f64::INFINITY,
-        Value::String(text) if text == "-inf" => f64::NEG_INFINITY,
-        Value::Bool(holds) => f64::from(u8::from(*holds)),
-        other => other.as_f64().expect("a number"),
+    if let Some(text) = value.as_str() {
+        return if text == "inf" { f64::INFINITY } else { f64::NEG_INFINITY };
     }
+    let truth = value.as_bool().map(|holds| f64::from(u8::from(holds)));
+    truth.or(value.as_f64()).expect("a number")
 }
 
 fn tensor(value: &Value) -> Tensor {
@@ -57,13 +56,13 @@ fn exact(text: &str) -> Extended {
 }
 
 /// An argument that is no tensor.
-fn given(takes: &str, value: &Value, named: &dyn Fn(&str) -> ValueId) -> Given {
+fn given(value: &Value, named: &dyn Fn(&str) -> ValueId) -> Given {
     match value {
         Value::Bool(flag) => Given::Flag(*flag),
         Value::Number(number) => Given::Number(exact(&number.to_string())),
         Value::String(text) if text == "inf" => Given::Number(Extended::PosInf),
         Value::String(text) => Given::Text(text.clone()),
-        Value::Array(list) => Given::List(list.iter().map(|item| given(takes, item, named)).collect()),
+        Value::Array(list) => Given::List(list.iter().map(|item| given(item, named)).collect()),
         Value::Object(of) => {
             let names = of["of"].as_array().expect("names").iter();
             Given::List(names.map(|name| Given::Value(named(name.as_str().expect("a name")))).collect())
@@ -72,8 +71,11 @@ fn given(takes: &str, value: &Value, named: &dyn Fn(&str) -> ValueId) -> Given {
     }
 }
 
+/// The elements of an output, as the interpreter computes them, and as the verifier's terms are.
+type Outputs = Vec<(Vec<f64>, Vec<Bounded>)>;
+
 /// Of each output, the elements as the interpreter computes them, and as the verifier's terms are.
-fn computed(graph: &Graph, tensors: &[(String, Tensor)]) -> Result<Vec<(Vec<f64>, Vec<Bounded>)>, String> {
+fn computed(graph: &Graph, tensors: &[(String, Tensor)]) -> Result<Outputs, String> {
     check::check(graph).map_err(|wrong| wrong.message)?;
     let of = |name: &str| tensors.iter().position(|(known, _)| known == name).expect("it is a tensor");
     let values = numbers::evaluate(graph, &mut |name, at| Ok(tensors[of(name)].1.values[at as usize]))?;
@@ -139,7 +141,7 @@ fn operators_compute_what_pytorch_does() {
             }
         }
         for (key, value) in case["arguments"].as_object().expect("arguments") {
-            arguments.push((key.clone(), given(key, value, &named)));
+            arguments.push((key.clone(), given(value, &named)));
         }
         let results = match operator.apply(&mut builder, arguments) {
             Ok(results) => results,
