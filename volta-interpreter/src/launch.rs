@@ -315,7 +315,7 @@ impl<'c> Ready<'c> {
 
     /// Instructions that the interpreter does not know.
     pub fn unknown(&self) -> Vec<String> {
-        self.launches().flat_map(|launch| launch.program.unknown()).map(Into::into).collect()
+        self.launches().flat_map(|launch| launch.program.unknown()).collect()
     }
 
     /// The launch of a side that has no other step.

@@ -56,7 +56,7 @@ impl Reader<'_> {
         let Expr::Call(call) = item else { return None };
         let name = call.func.to_token_stream().to_string();
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        let step = match (name.as_str(), arguments.as_slice()) {
+        match (name.as_str(), arguments.as_slice()) {
             ("fill", [tensor, with]) => self.tensor(tensor).and_then(|tensor| match number(with, true) {
                 Ok(with) => Some(Step::Fill(tensor, with)),
                 Err(error) => {
@@ -71,18 +71,14 @@ impl Reader<'_> {
                 let message =
                     "a step is a kernel, `\"file.cu::kernel\"`, `fill(tensor, 0)`, or `copy(from, to)`";
                 self.complain(Error::new_spanned(item, message));
-                return None;
+                None
             }
-        };
-        step
+        }
     }
 
     /// A parameter by its name.
     fn tensor(&mut self, name: &Expr) -> Option<Ident> {
-        let ident = match name {
-            Expr::Path(path) => path.path.get_ident().cloned(),
-            _ => None,
-        };
+        let ident = if let Expr::Path(path) = name { path.path.get_ident().cloned() } else { None };
         let known = |name: &Ident| {
             let mut params = self.function.iter().flat_map(|function| &function.params);
             params.any(|param| param.name == *name)
@@ -113,7 +109,7 @@ fn of_kernel(
         Given::List(tokens) if is_own => {
             Given::List(of_list(tokens, (at, kernels)).unwrap_or(tokens.clone()))
         }
-        other => other.clone(),
+        other @ (Given::Nothing | Given::Value(_) | Given::List(_)) => other.clone(),
     };
     Entry { key: entry.key.clone(), value }
 }

@@ -131,18 +131,18 @@ impl Left {
 
     /// The value that an element was left with; `None` where no step wrote it.
     fn value(&self, at: (usize, u64), of: Element, store: &mut Store, reader: InstId) -> Option<Value> {
-        let origins: [(FaultKind, fn(InstId) -> Origin); 3] = [
-            (FaultKind::Uninitialised, Origin::Unwritten),
-            (FaultKind::Nondeterministic, Origin::Unpredictable),
-            (FaultKind::Undefined, Origin::Invalid),
+        let kinds = [
+            (FaultKind::Uninitialised, Origin::Unwritten(reader)),
+            (FaultKind::Nondeterministic, Origin::Unpredictable(reader)),
+            (FaultKind::Undefined, Origin::Invalid(reader)),
         ];
         let term = match self.output(at, store)? {
             Ok(OutputValue::Bits(bits)) => return Some(Value::Bits(bits)),
             Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => term,
             Err(lost) => {
-                let origin = origins.into_iter().find(|(kind, _)| *kind == lost.kind);
-                let origin = origin.map_or(Origin::Unevaluated as fn(InstId) -> Origin, |(_, origin)| origin);
-                return Some(Value::Undefined(origin(reader)));
+                let known = kinds.into_iter().find(|(kind, _)| *kind == lost.kind);
+                let origin = known.map_or(Origin::Unevaluated(reader), |(_, origin)| origin);
+                return Some(Value::Undefined(origin));
             }
         };
         // What is known stays known.

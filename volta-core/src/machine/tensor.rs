@@ -110,9 +110,8 @@ impl Tensor {
 
     /// The value of an element before the launch.
     pub(super) fn value(&self, element: u64, store: &mut Store, reader: InstId) -> Value {
-        let left = match &self.initial {
-            Initial::Left(left) => left,
-            other => return self.value_of(other, element, reader),
+        let Initial::Left(left) = &self.initial else {
+            return self.value_of(&self.initial, element, reader);
         };
         let value = left.value(element, self.element, store, reader);
         value.unwrap_or_else(|| self.value_of(&left.before, element, reader))
