@@ -8,7 +8,7 @@ use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
 use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
-use crate::case::{Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
+use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
 use crate::given::Mentions;
 use crate::library;
 use crate::machine::{
@@ -101,8 +101,8 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
         overlaps: Overlaps::default(),
     };
     let mut assumptions = BTreeSet::new();
-    let mut failed = None;
-    for (at, step) in side.steps.iter().enumerate() {
+    let mut failed = of_two_modules(side, &programs, &case.params);
+    for (at, step) in side.steps.iter().enumerate().filter(|_| failed.is_none()) {
         let is_last = at + 1 == side.steps.len();
         let program = programs.0.get(at).and_then(Option::as_ref);
         let (done, relied) = run.step((at, is_last), (step, side.steps.get(at + 1)), program);
@@ -143,6 +143,29 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
     });
     let mentioned = mentioned.collect();
     Ran { outcome, assumptions, stats, mentioned, programs }
+}
+
+/// The error that a variable is written by kernels of several modules, each of which has its own.
+fn of_two_modules(side: &Side, programs: &Programs, params: &[Param]) -> Option<RunError> {
+    let is_written = |param: &&Param| {
+        param.binding == Binding::Variable
+            && !matches!(param.kind, ParamKind::Tensor { role: Role::In, .. } | ParamKind::Scalar { .. })
+    };
+    for param in params.iter().filter(is_written) {
+        let mut modules = side.launches().filter(|(at, _)| {
+            let program = programs.0.get(*at).and_then(Option::as_ref);
+            program.is_some_and(|program| machine::has_variable(program, &param.name))
+        });
+        let Some((_, first)) = modules.next() else { continue };
+        if let Some((at, other)) = modules.find(|(_, kernel)| kernel.ptx != first.ptx) {
+            let message = format!(
+                "the variable `{}` is one of {} and one of {}: each module has its own",
+                param.name, first.path, other.path
+            );
+            return Some(wrong(at, message));
+        }
+    }
+    None
 }
 
 /// The outcome of each launch of a side that runs to its end, with its kernel: what [`run`] adds up.
@@ -219,6 +242,14 @@ impl<'c> SideRun<'c> {
         if let Some((earlier, conflict)) = self.overlaps.add(at, execution.overlap.take()) {
             return Err(self.overlapping([at, earlier], &conflict));
         }
+        // Later steps would read what it wrote to them.
+        if let Some((name, help)) = execution.undeclared.first_key_value().filter(|_| at + 1 < steps) {
+            let message = format!(
+                "the variable `{name}` is written, and the case does not declare it for later steps (M5)"
+            );
+            let error = machine::BindError::new(message, Some(help.clone()));
+            return Err(RunError::Bind(machine::BindError { step: at, ..error }));
+        }
         if steps > 1 {
             execution.stores.iter_mut().for_each(|store| store.set_step(at));
         }
@@ -230,9 +261,12 @@ impl<'c> SideRun<'c> {
 
     /// The fault that two launches that overlap access the same memory.
     fn overlapping(&self, [later, earlier]: [usize; 2], conflict: &OverlapConflict) -> RunError {
-        let OverlapConflict { param, byte, accesses, surely, is_late } = conflict;
+        let OverlapConflict { param, byte, accesses, doubt, is_late } = conflict;
         let bytes = self.params[*param].elements()[usize::from(self.which == Which::Opt)].bytes();
-        let place = self.named(*param, byte / u64::from(bytes));
+        let place = match self.params[*param].binding {
+            Binding::Field(_) => format!("byte {byte} of `{}`", self.params[*param].argument()),
+            Binding::Argument | Binding::Variable => self.named(*param, byte / u64::from(bytes)),
+        };
         let says = |at: usize, step: usize| {
             let OverlapAccess { verb, thread, .. } = &accesses[at];
             format!("{thread} of step {} {verb} {place} ({})", step + 1, at + 1)
@@ -268,9 +302,9 @@ impl<'c> SideRun<'c> {
             thread: Some(*thread),
             place: at.clone(),
         });
-        let kind = if *surely { FaultKind::Race } else { FaultKind::Unsupported };
-        let perhaps = if *surely { "" } else { ", if inputs let both happen" };
-        let message = format!("{one} and {other}, and nothing orders them{perhaps}: {why}");
+        let kind = if doubt.is_none() { FaultKind::Race } else { FaultKind::Unsupported };
+        let why = doubt.unwrap_or(why);
+        let message = format!("{one} and {other}, and nothing orders them: {why}");
         let fault = Fault::new(self.which, kind, "Y17", message, sites.collect(), Some(help));
         RunError::Fault(Box::new(Fault { step: later, ..fault }), Vec::new())
     }

@@ -213,9 +213,6 @@ impl<'a> Launch<'a> {
             .collect::<Result<_, _>>()?;
         let given = globals::given(program, params)?;
         let mut builder = Builder { which, program, params, given, tensors, requests: Vec::new() };
-        if let Some(before) = &job.before {
-            builder.tensors.iter_mut().for_each(|tensor| tensor.set_left(before));
-        }
         for (at, tensor) in builder.tensors.iter().enumerate() {
             builder.requests.push(Request {
                 name: tensor.name.clone(),
@@ -228,6 +225,10 @@ impl<'a> Launch<'a> {
             });
         }
         let variables = builder.variables(kernel, options.rules.strict_alignment)?;
+        // Variables of the module are tensors as well.
+        if let Some(before) = &job.before {
+            builder.tensors.iter_mut().for_each(|tensor| tensor.set_left(before));
+        }
         let ranks: u32 = together.iter().product();
         let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
         if ranks > 1 && !has_room(ranks, shared) {

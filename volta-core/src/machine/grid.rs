@@ -352,12 +352,14 @@ impl Execution {
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
         self.at_known_points |= ran.counts.at_known_points;
+        let leaves = !ran.lost.is_empty() || !ran.unevaluated.is_empty();
         self.held.state += size_of_val(ran.unevaluated.as_slice()) as u64;
         self.unevaluated.extend(ran.unevaluated);
         self.held.state += size_of_val(ran.lost.as_slice()) as u64;
         self.lost.extend(ran.lost);
         ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
-        if ran.outputs.is_empty() {
+        // What CTAs add to elements without a value refers to the store by its number.
+        if ran.outputs.is_empty() && !leaves {
             self.count_terms(&ran.store);
         } else {
             let store = self.stores.len();

@@ -29,6 +29,8 @@ pub(super) struct Touch {
     pub(super) bytes: u8,
     /// Whether it happens for all inputs.
     pub(super) surely: bool,
+    /// Whether it reads through the read-only path, which may have been filled when the launch began.
+    pub(super) uncached: bool,
     pub(super) inst: InstId,
     pub(super) thread: Thread,
 }
@@ -71,8 +73,8 @@ pub struct OverlapConflict {
     pub byte: u64,
     /// The access of the later launch, then that of the earlier one.
     pub accesses: [OverlapAccess; 2],
-    /// Whether both happen for all inputs.
-    pub surely: bool,
+    /// Why it may be none.
+    pub doubt: Option<&'static str>,
     /// Whether the access of the later launch comes after its own wait.
     pub is_late: bool,
 }
@@ -116,7 +118,7 @@ impl OverlapOfCta {
 impl Touch {
     /// Whether what conflicts with `other` conflicts with this one as well.
     fn covers(&self, other: &Touch) -> bool {
-        (self.phase, self.how) == (other.phase, other.how)
+        (self.phase, self.how, self.uncached) == (other.phase, other.how, other.uncached)
             && other.bytes & !self.bytes == 0
             && (self.surely || !other.surely)
     }
@@ -168,11 +170,20 @@ impl Overlap {
             let Some(others) = earlier.touches.get(place) else { continue };
             for own in touches.iter().filter(|own| own.phase == phase) {
                 for other in others.iter().filter(|other| meets(own, other)) {
-                    // Updates of one kind commute, which is not examined.
-                    let both_update = own.how == How::Updates && other.how == How::Updates;
-                    let surely = own.surely && other.surely && !both_update;
+                    let doubt = if own.uncached {
+                        Some(
+                            "it is read through the read-only path (`ld.global.nc`), which may hold what was there \
+                             when the launch began (M4)",
+                        )
+                    } else if own.how == How::Updates && other.how == How::Updates {
+                        Some("whether the atomic updates of two launches commute is not examined")
+                    } else if own.surely && other.surely {
+                        None
+                    } else {
+                        Some("inputs decide whether both happen")
+                    };
                     let is_later = |(known, told): &((usize, u64), OverlapConflict)| {
-                        (!told.surely, *known) <= (!surely, *place)
+                        (told.doubt.is_some(), *known) <= (doubt.is_some(), *place)
                     };
                     if found.as_ref().is_some_and(is_later) {
                         continue;
@@ -182,7 +193,7 @@ impl Overlap {
                         param: place.0,
                         byte,
                         accesses: [self.access(own), earlier.access(other)],
-                        surely,
+                        doubt,
                         is_late: phase == Phase::Late,
                     };
                     found = Some((*place, conflict));

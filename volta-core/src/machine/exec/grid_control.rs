@@ -45,8 +45,11 @@ impl Cta<'_> {
         let (Detector::VectorClock(exact), Some(overlap)) = (&self.order, &mut self.overlap) else { return };
         let thread = warp.thread(lane);
         let knows = |ended| exact.clocks.knows(thread as usize, ended) > 0;
+        let uncached = at.access.read_only && !writes;
+        let is_late = overlap.ended.is_none_or(|ended| knows(ended) && !uncached);
         let touch = Touch {
-            phase: if overlap.ended.is_none_or(knows) { Phase::Late } else { Phase::Early },
+            phase: if is_late { Phase::Late } else { Phase::Early },
+            uncached,
             how: if writes { How::writing(at.agent) } else { How::Reads },
             bytes,
             surely: self.guards.of(lane) == Guard::ALWAYS,
