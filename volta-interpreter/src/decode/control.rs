@@ -51,8 +51,10 @@ impl Decoder {
                 Op::Nothing
             }
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent"
-            | "setmaxnreg" => {
+            | "setmaxnreg" | "griddepcontrol" => {
                 modifiers.ignore(&[
+                    "wait",
+                    "launch_dependents",
                     "global",
                     "local",
                     "L1",
