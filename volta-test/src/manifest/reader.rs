@@ -307,7 +307,10 @@ const BITS: &str =
 /// Keys by which somebody wants to say it.
 const UNSAYABLE: [(&str, &[&str]); 3] = [
     (LAUNCHES, &["launches", "kernels", "steps", "passes", "sequence", "stages", "then", "pipeline"]),
-    (FORMULA, &["expression", "expr", "equation", "computes", "expected", "output"]),
+    (
+        FORMULA,
+        &["formula", "spec", "graph", "expression", "expr", "equation", "computes", "expected", "output"],
+    ),
     (
         BITS,
         &[
