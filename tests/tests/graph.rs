@@ -16,6 +16,7 @@ use volta_core::graph::{
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, InputId, Store, TermId};
+use volta_suite::fixture;
 use volta_suite::interpreter::graph as numbers;
 use volta_suite::replay::bound::{Precision, Tape, Value as Bounded};
 use volta_suite::tree::{read, root};
@@ -202,6 +203,26 @@ fn operators_compute_what_pytorch_does() {
 const UNTESTED: [&str; 4] = ["zeros", "ones", "scalar_tensor", "_native_batch_norm_legit.no_stats"];
 
 /// A graph in a file is wrong where its message says.
+/// What only the graph reads restricts the claim as well, and a number that is rounded is listed.
+#[test]
+fn a_claim_lists_what_the_graph_rests_on() {
+    for (name, restricted, listed) in [
+        ("given_factor", true, "`a` is 2"),
+        (
+            "rounded_number",
+            false,
+            "in `formula`, a number is the nearest of its type: 1/10 (0.1000000014901161",
+        ),
+    ] {
+        let dir = fixture::root().join("graph").join(name);
+        let case = fixture::load(&format!("graph::{name}"), &dir).expect("the fixture can be loaded");
+        let report = volta_core::verify(&case);
+        assert_eq!(report.scope.restricted, restricted, "{name}");
+        let texts: Vec<String> = report.assumptions.iter().map(ToString::to_string).collect();
+        assert!(texts.iter().any(|text| text.starts_with(listed)), "{name}: {texts:?}");
+    }
+}
+
 #[test]
 fn wrong_graphs_are_told_with_their_place() {
     let shape = |name: &str, role| {

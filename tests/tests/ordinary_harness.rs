@@ -161,7 +161,7 @@ fn a_side_may_have_several_steps() {
     let steps = case.opt.steps();
     assert_eq!(steps.len(), 8, "four steps, twice");
     assert_eq!(steps[2], Step::Copy { from: "s".into(), to: "t".into() });
-    assert_eq!(case.opt.step_shown(5), "kernels/add.cu::add (step 2, in run 2)");
+    assert_eq!(case.opt.step_shown(5), "kernels/add.cu::add (step 6, in run 2)");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use volta_case::{Effect, Key};
 use crate::base::assumption::Assumption;
 use crate::case::{
     Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Region, Role,
-    Rules, ScalarValue, Seen, Side, Sign, Swizzle, TensorMap, Which,
+    Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorMap, Which,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -72,7 +72,7 @@ fn launches(case: &Case) -> Vec<Named<'_>> {
         let whole = side.steps.len() == 1;
         let named = |at: usize| {
             let of = if which == Which::Reference { " of the reference" } else { "" };
-            if whole { name.to_owned() } else { format!("launch {}{of}", at + 1) }
+            if whole { name.to_owned() } else { format!("step {}{of}", at + 1) }
         };
         side.launches().map(|(at, _)| (which, at, named(at))).collect()
     };
@@ -83,6 +83,19 @@ fn launches(case: &Case) -> Vec<Named<'_>> {
         }
     }
     all
+}
+
+impl Mentions {
+    /// Those of a step that is no launch and reads the parameters with these names.
+    pub(crate) fn of_names<'n>(names: impl IntoIterator<Item = &'n str>, params: &[Param]) -> Mentions {
+        let mut mentions = Mentions { params: vec![false; params.len()], ..Mentions::default() };
+        for name in names {
+            if let Some(at) = params.iter().position(|param| param.name == name) {
+                mentions.params[at] = true;
+            }
+        }
+        mentions
+    }
 }
 
 /// Something that a case fixes, and whether it narrows the claim.
@@ -130,9 +143,30 @@ pub(crate) fn given(case: &Case, mentions: &[((Which, usize), Mentions)]) -> (Ve
             }
         }
     }
+    items.extend(fills(case).into_iter().map(|text| Item { text, narrows: false }));
     items.extend(relaxations(&case.options.rules).into_iter().map(|text| Item { text, narrows: true }));
     let narrows = items.iter().any(|item| item.narrows);
     (items.into_iter().map(|item| Assumption::given(item.text)).collect(), narrows)
+}
+
+/// The numbers of the fills among the steps of both sides.
+fn fills(case: &Case) -> Vec<String> {
+    let sides = [(Which::Reference, case.reference.as_ref()), (Which::Opt, Some(&case.opt))];
+    let mut texts = Vec::new();
+    for (which, side) in sides {
+        let of = if which == Which::Reference { " of the reference" } else { "" };
+        for (at, step) in side.iter().flat_map(|side| &side.steps).enumerate() {
+            let Step::Fill { tensor, with } = step else { continue };
+            let param = case.params.iter().find(|param| param.name == *tensor);
+            let own = param.map(|param| param.elements()[usize::from(which == Which::Opt)]);
+            texts.push(format!(
+                "step {}{of} fills `{tensor}` with {}",
+                at + 1,
+                spelled(with, own.as_slice())
+            ));
+        }
+    }
+    texts
 }
 
 /// The description of a tensor map.
@@ -210,7 +244,7 @@ const LISTED: usize = 8;
 const DIGITS: u32 = 20;
 
 /// A number, with its nearest value in each type that cannot represent it.
-fn spelled(value: &Extended, types: &[Element]) -> String {
+pub(crate) fn spelled(value: &Extended, types: &[Element]) -> String {
     let mut text = value.to_string();
     let mut seen: Vec<Element> = Vec::new();
     for element in types {

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Element, Param, ParamKind, ScalarValue};
+use crate::given::spelled;
 use crate::graph::check::ExprKind;
 use crate::graph::evaluate::{Computed, Content, Stop, Within, evaluate};
 use crate::graph::{Graph, Wrong, check, spell_shape};
 use crate::machine::{self, Execution, Lost, Output, OutputValue, RunError, integer_constant};
-use crate::number::format::{Rounding, decode, encode};
+use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::steps::{SideRun, wrong};
 use crate::term::{Constant, InputId, Store, TermId, spell_element};
@@ -35,14 +36,14 @@ impl SideRun<'_> {
     ) -> Result<Execution, RunError> {
         check::check(graph).map_err(|Wrong { path, message, .. }| {
             let place = if path.is_empty() { String::new() } else { format!(" at {path}") };
-            wrong(at, format!("`{}`{place}: {message}", graph.name))
+            wrong(at, None, format!("`{}`{place}: {message}", graph.name))
         })?;
         for (name, value) in graph.inputs() {
             self.fits(at, graph, name, (value.element, &value.shape))?;
         }
         let mut targets = Vec::new();
         for (name, value) in &graph.outputs {
-            let (param, _) = self.written(at, name)?;
+            let (param, _) = self.written(at, "outputs", name)?;
             let value = graph.value(*value);
             self.fits(at, graph, name, (value.element, &value.shape))?;
             targets.push(param);
@@ -61,6 +62,7 @@ impl SideRun<'_> {
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Outside(outside) => wrong(
                 at,
+                None,
                 format!(
                     "in `{}`, {}: declare the `range` of what it is computed from",
                     graph.name,
@@ -70,11 +72,16 @@ impl SideRun<'_> {
             Stop::Unwritten(value, element) => {
                 let value = graph.value(value);
                 let name = spell_element(&value.name, &value.shape, element);
-                wrong(at, format!("`{}` reads {name}, which nothing has written", graph.name))
+                wrong(at, None, format!("`{}` reads {name}, which nothing has written", graph.name))
             }
         })?;
         let read_so = |mask: &Rational| format!("{mask} is read as -inf (`mask_below`, V3)");
         relied.extend(evaluated.masks.iter().map(|mask| Assumption::relied(read_so(mask))));
+        let is_rounded = |(number, format): &(Extended, Format)| {
+            let spelled = spelled(number, &[Element::Float(*format)]);
+            Assumption::relied(format!("in `{}`, a number is the nearest of its type: {spelled}", graph.name))
+        };
+        relied.extend(evaluated.rounded.iter().map(is_rounded));
         let (mut outputs, mut lost) = (Vec::new(), Vec::new());
         for (param, elements) in targets.into_iter().zip(evaluated.outputs) {
             let is_real = matches!(self.element(param), Element::Float(_));
@@ -122,8 +129,9 @@ impl SideRun<'_> {
         (element, shape): (Element, &[u64]),
     ) -> Result<(), RunError> {
         let param = self.params.iter().position(|param| param.name == name);
-        let param = param
-            .ok_or_else(|| wrong(at, format!("there is no parameter `{name}`, as `{}` needs", graph.name)))?;
+        let param = param.ok_or_else(|| {
+            wrong(at, None, format!("there is no parameter `{name}`, as `{}` needs", graph.name))
+        })?;
         let own = match &self.params[param].kind {
             ParamKind::Tensor { shape, .. } => shape.as_slice(),
             ParamKind::Scalar { .. } => &[],
@@ -134,7 +142,7 @@ impl SideRun<'_> {
         if own != shape && !(is_flat && count(own) == count(shape)) {
             let [own, wanted] = [own, shape].map(spell_shape);
             let message = format!("`{name}` has the shape {own}, and in `{}` it is {wanted}", graph.name);
-            return Err(wrong(at, message));
+            return Err(wrong(at, None, message));
         }
         let own = self.element(param);
         let same = match (own, element) {
@@ -145,7 +153,7 @@ impl SideRun<'_> {
             return Ok(());
         }
         let (own, wanted) = (own.name(), element.name());
-        Err(wrong(at, format!("`{name}` holds {own}, and in `{}` it is {wanted}", graph.name)))
+        Err(wrong(at, None, format!("`{name}` holds {own}, and in `{}` it is {wanted}", graph.name)))
     }
 
     /// What an element of a parameter holds.

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::base::assumption::Assumption;
-use crate::base::budget::Limit;
+use crate::base::budget::{Held, Limit};
 use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
 use crate::given::Mentions;
 use crate::library;
 use crate::machine::{
-    self, Execution, Job, Left, Lost, Output, Outputs, OverlapAccess, OverlapConflict, Overlaps, RunError,
+    self, Execution, Job, Left, Lost, Output, Outputs, Overlap, OverlapAccess, OverlapConflict,
+    OverlapReason, Overlaps, RunError,
 };
 use crate::number::Extended;
 use crate::program::{self, Program};
@@ -36,7 +37,7 @@ pub(crate) struct Ran {
     /// What was assumed, if there is a result or a fault.
     pub(crate) assumptions: BTreeSet<Assumption>,
     pub(crate) stats: SideStats,
-    /// What the launches mention, each with its step.
+    /// What the steps mention, by number.
     pub(crate) mentioned: Vec<(usize, Mentions)>,
     pub(crate) programs: Programs,
 }
@@ -101,18 +102,8 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
         overlaps: Overlaps::default(),
     };
     let mut assumptions = BTreeSet::new();
-    let mut failed = of_two_modules(side, &programs, &case.params);
-    for (at, step) in side.steps.iter().enumerate().filter(|_| failed.is_none()) {
-        let is_last = at + 1 == side.steps.len();
-        let program = programs.0.get(at).and_then(Option::as_ref);
-        let (done, relied) = run.step((at, is_last), (step, side.steps.get(at + 1)), program);
-        assumptions.extend(relied);
-        if let Err(error) = done.and_then(|execution| run.leave((at, side.steps.len()), execution)) {
-            failed = Some(error);
-            break;
-        }
-    }
-    let outcome = failed.map_or_else(|| run.finished(), Err);
+    let all = run.all((side, &programs), &mut assumptions, |_, _| {});
+    let outcome = all.and_then(|()| run.finished());
     if let Err(RunError::Bind(_) | RunError::Exhausted(_)) = outcome {
         assumptions.clear();
     }
@@ -138,8 +129,14 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran
         stats.term_nodes = outcome.term_nodes;
     }
     stats.seconds = seconds + started.elapsed().as_secs_f64();
-    let mentioned = side.launches().filter_map(|(at, kernel)| {
-        Some((at, Mentions::of(programs.0.get(at)?.as_ref()?, kernel, &case.params)))
+    let mentioned = side.steps.iter().zip(&programs.0).enumerate().map(|(at, (step, program))| {
+        let own = match (step, program) {
+            (Step::Launch(kernel), Some(program)) => Mentions::of(program, kernel, &case.params),
+            (Step::Launch(_) | Step::Fill { .. }, _) => Mentions::default(),
+            (Step::Copy { from, .. }, _) => Mentions::of_names([from.as_str()], &case.params),
+            (Step::Graph(graph), _) => Mentions::of_names(graph.inputs().map(|(name, _)| name), &case.params),
+        };
+        (at, own)
     });
     let mentioned = mentioned.collect();
     Ran { outcome, assumptions, stats, mentioned, programs }
@@ -162,7 +159,7 @@ fn of_two_modules(side: &Side, programs: &Programs, params: &[Param]) -> Option<
                 "the variable `{}` is one of {} and one of {}: each module has its own",
                 param.name, first.path, other.path
             );
-            return Some(wrong(at, message));
+            return Some(wrong(at, Some("source"), message));
         }
     }
     None
@@ -181,17 +178,16 @@ pub(crate) fn each<'s>(
     let (params, options, outputs) = (&case.params, &case.options, Outputs::Written);
     let overlaps = Overlaps::default();
     let mut run = SideRun { which, params, options, outputs, left: None, overlaps };
-    for (at, step) in side.steps.iter().enumerate() {
-        let is_last = at + 1 == side.steps.len();
+    run.all((side, programs), &mut BTreeSet::new(), |at, execution| {
         let program = programs.0.get(at).and_then(Option::as_ref);
-        let execution = run.step((at, is_last), (step, side.steps.get(at + 1)), program).0?;
-        if let Some((kernel, program)) = step.launch().zip(program) {
-            see((at, kernel, program), &execution);
+        if let Some((kernel, program)) = side.launch(at).zip(program) {
+            see((at, kernel, program), execution);
         }
-        run.leave((at, side.steps.len()), execution)?;
-    }
-    Ok(())
+    })
 }
+
+/// Elements between two looks at the limits.
+const LOOK: u64 = 1 << 10;
 
 /// A side while it runs.
 pub(crate) struct SideRun<'c> {
@@ -204,10 +200,31 @@ pub(crate) struct SideRun<'c> {
 }
 
 impl<'c> SideRun<'c> {
+    /// Runs the steps until one fails; `see` sees what each did.
+    fn all(
+        &mut self,
+        (side, programs): (&'c Side, &'c Programs),
+        assumptions: &mut BTreeSet<Assumption>,
+        mut see: impl FnMut(usize, &Execution),
+    ) -> Result<(), RunError> {
+        if let Some(error) = of_two_modules(side, programs, self.params) {
+            return Err(error);
+        }
+        for (at, step) in side.steps.iter().enumerate() {
+            let program = programs.0.get(at).and_then(Option::as_ref);
+            let (done, relied) = self.step(at, (step, side.steps.get(at + 1)), program);
+            assumptions.extend(relied);
+            let done = done?;
+            see(at, &done);
+            self.leave((at, side.steps.len()), done)?;
+        }
+        Ok(())
+    }
+
     /// Runs a step on what those before it left.
     fn step(
         &self,
-        (at, is_last): (usize, bool),
+        at: usize,
         (step, next): (&'c Step, Option<&Step>),
         program: Option<&'c Program>,
     ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
@@ -223,7 +240,7 @@ impl<'c> SideRun<'c> {
         library::run(&Job {
             which: self.which,
             step: at,
-            is_followed: !is_last,
+            is_followed: next.is_some(),
             overlaps: at > 0 && kernel.launch.programmatic || next.is_some_and(is_programmatic),
             before: self.left.clone(),
             program,
@@ -239,7 +256,9 @@ impl<'c> SideRun<'c> {
     /// # Errors
     /// A race with an earlier step that it overlaps with.
     fn leave(&mut self, (at, steps): (usize, usize), mut execution: Execution) -> Result<(), RunError> {
-        if let Some((earlier, conflict)) = self.overlaps.add(at, execution.overlap.take()) {
+        let overlap = execution.overlap.take();
+        execution.held.state += overlap.as_ref().map_or(0, Overlap::bytes);
+        if let Some((earlier, conflict)) = self.overlaps.add(at, overlap) {
             return Err(self.overlapping([at, earlier], &conflict));
         }
         // Later steps would read what it wrote to them.
@@ -261,7 +280,7 @@ impl<'c> SideRun<'c> {
 
     /// The fault that two launches that overlap access the same memory.
     fn overlapping(&self, [later, earlier]: [usize; 2], conflict: &OverlapConflict) -> RunError {
-        let OverlapConflict { param, byte, accesses, doubt, is_late } = conflict;
+        let OverlapConflict { param, byte, accesses, why } = conflict;
         let bytes = self.params[*param].elements()[usize::from(self.which == Which::Opt)].bytes();
         let place = match self.params[*param].binding {
             Binding::Field(_) => format!("byte {byte} of `{}`", self.params[*param].argument()),
@@ -272,39 +291,46 @@ impl<'c> SideRun<'c> {
             format!("{thread} of step {} {verb} {place} ({})", step + 1, at + 1)
         };
         let (one, other) = (says(0, later), says(1, earlier));
-        let is_next = later == earlier + 1;
-        let why = match (is_late, is_next) {
-            (false, _) => {
-                "what a launch does before `griddepcontrol.wait` is not ordered with the launches before"
-            }
-            (true, true) => "the launches are not ordered",
-            (true, false) => {
-                "a wait is for the end of the launch before, which may end before the one before that if it does not \
-                 wait itself"
-            }
-        };
-        let help = match (is_late, is_next) {
-            (false, _) => format!(
-                "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in step {} before this access, by \
-                 the thread itself or by one with which it synchronises in between",
-                later + 1
-            ),
-            (true, _) => {
-                let steps: Vec<String> = (earlier + 2..=later).map(|step| step.to_string()).collect();
+        let wait = "`griddepcontrol.wait` (`cudaGridDependencySynchronize()`)";
+        let (told, help) = match why {
+            OverlapReason::BeforeWait => (
+                "what a launch does before `griddepcontrol.wait` is not ordered with the launches before",
                 format!(
-                    "execute `griddepcontrol.wait` (`cudaGridDependencySynchronize()`) in step {}",
-                    steps.join(" and ")
+                    "execute {wait} in step {} before this access, by the thread itself or by one with which it \
+                     synchronises in between",
+                    later + 1
+                ),
+            ),
+            OverlapReason::WaitForAnother => {
+                let steps: Vec<String> = (earlier + 2..=later).map(|step| step.to_string()).collect();
+                (
+                    "a wait is for the end of the launch before, which may end before the one before that if it does \
+                     not wait itself",
+                    format!("execute {wait} in step {}", steps.join(" and ")),
                 )
             }
+            OverlapReason::ReadOnlyPath => (
+                "it is read after the wait, but through the read-only path (`ld.global.nc`), which may hold what was \
+                 there when the launch began (M4)",
+                "read it by an ordinary load: no `__ldg`, and no `const … __restrict__` on this parameter"
+                    .into(),
+            ),
+            OverlapReason::Updates => (
+                "whether the atomic updates of two launches commute is not examined",
+                format!("execute {wait} in step {} before this update", later + 1),
+            ),
+            OverlapReason::Conditions => (
+                "inputs decide whether both happen",
+                format!("execute {wait} in step {} before this access", later + 1),
+            ),
         };
         let sites = accesses.iter().map(|OverlapAccess { verb, thread, place: at }| Site {
             action: format!("{verb} {place}"),
             thread: Some(*thread),
             place: at.clone(),
         });
-        let kind = if doubt.is_none() { FaultKind::Race } else { FaultKind::Unsupported };
-        let why = doubt.unwrap_or(why);
-        let message = format!("{one} and {other}, and nothing orders them: {why}");
+        let kind = if why.is_certain() { FaultKind::Race } else { FaultKind::Unsupported };
+        let message = format!("{one} and {other}, and nothing orders them: {told}");
         let fault = Fault::new(self.which, kind, "Y17", message, sites.collect(), Some(help));
         RunError::Fault(Box::new(Fault { step: later, ..fault }), Vec::new())
     }
@@ -336,29 +362,32 @@ impl<'c> SideRun<'c> {
         spell_element(name, shape, element)
     }
 
-    /// The tensor that a step names, and its number of elements.
-    fn tensor(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
+    /// The tensor that a key of a step names, and its number of elements.
+    fn tensor(&self, at: usize, key: &str, name: &str) -> Result<(usize, u64), RunError> {
         let param = self.params.iter().position(|param| param.name == name);
         match param.map(|param| (param, &self.params[param].kind)) {
             Some((param, ParamKind::Tensor { shape, .. })) => Ok((param, shape.iter().product())),
-            Some((_, ParamKind::Scalar { .. })) => Err(wrong(at, format!("`{name}` is no tensor"))),
-            None => Err(wrong(at, format!("there is no parameter `{name}`"))),
+            Some((_, ParamKind::Scalar { .. })) => {
+                Err(wrong(at, Some(key), format!("`{name}` is no tensor")))
+            }
+            None => Err(wrong(at, Some(key), format!("there is no parameter `{name}`"))),
         }
     }
 
     /// The tensor that a step writes.
-    pub(crate) fn written(&self, at: usize, name: &str) -> Result<(usize, u64), RunError> {
-        let (param, elements) = self.tensor(at, name)?;
+    pub(crate) fn written(&self, at: usize, key: &str, name: &str) -> Result<(usize, u64), RunError> {
+        let (param, elements) = self.tensor(at, key, name)?;
         match &self.params[param].kind {
             ParamKind::Tensor { role: Role::In, .. } => {
-                Err(wrong(at, format!("`{name}` is an input, and this step writes it")))
+                Err(wrong(at, Some(key), format!("`{name}` is an input, and this step writes it")))
             }
             ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => Ok((param, elements)),
         }
     }
 
     fn fill(&self, at: usize, name: &str, with: &Extended) -> Result<Execution, RunError> {
-        let (param, elements) = self.written(at, name)?;
+        let (param, elements) = self.written(at, "fill", name)?;
+        self.room(elements, None)?;
         let mut filled = self.params[param].clone();
         if let ParamKind::Tensor { contents, .. } = &mut filled.kind {
             *contents = Contents::Fill(with.clone());
@@ -367,19 +396,22 @@ impl<'c> SideRun<'c> {
         let rules = &self.options.rules;
         let value = machine::initial_value(self.which, &filled, param, 0, &mut store, rules);
         let own = filled.elements()[usize::from(self.which == Which::Opt)].name();
-        let value =
-            value.ok_or_else(|| wrong(at, format!("{with} is no number of `{name}`, which holds {own}")))?;
+        let value = value.ok_or_else(|| {
+            wrong(at, Some("with"), format!("`{name}` holds {own}, which has no such number"))
+        })?;
         let outputs = (0..elements).map(|element| Output { param, element, store: 0, value }).collect();
         Ok(self.execution(store, outputs, Vec::new()))
     }
 
     fn copy(&self, at: usize, from: &str, to: &str) -> Result<Execution, RunError> {
-        let ((source, elements), (target, others)) = (self.tensor(at, from)?, self.written(at, to)?);
+        let (source, elements) = self.tensor(at, "copy", from)?;
+        let (target, others) = self.written(at, "to", to)?;
         let types = [source, target]
             .map(|param| self.params[param].elements()[usize::from(self.which == Which::Opt)]);
         if elements != others || types[0] != types[1] {
             return Err(wrong(
                 at,
+                Some("to"),
                 format!(
                     "`{from}` has {elements} elements of {}, and `{to}` {others} of {}",
                     types[0].name(),
@@ -389,6 +421,9 @@ impl<'c> SideRun<'c> {
         }
         let (mut store, mut outputs, mut lost) = (self.store(), Vec::new(), Vec::new());
         for element in 0..elements {
+            if element % LOOK == 0 {
+                self.room(elements, Some(&store))?;
+            }
             match machine::contents(
                 self.which,
                 (self.params, source),
@@ -418,6 +453,22 @@ impl<'c> SideRun<'c> {
         Ok(self.execution(store, outputs, lost))
     }
 
+    /// Checks that there is time, and memory for so many elements and the terms of a store.
+    fn room(&self, elements: u64, store: Option<&Store>) -> Result<(), RunError> {
+        let before = self.left.as_ref().map(|left| left.did.held).unwrap_or_default();
+        let own = Held {
+            state: elements.saturating_mul(size_of::<Output>() as u64),
+            terms: store.map_or(0, Store::bytes),
+            ..Held::default()
+        };
+        let budgets = &self.options.budgets;
+        budgets
+            .deadline
+            .check()
+            .and_then(|()| budgets.check_held(&before.and(&own)))
+            .map_err(RunError::Exhausted)
+    }
+
     pub(crate) fn store(&self) -> Store {
         let mut store = Store::new();
         store.set_integers(self.params.iter().map(Param::integers).collect());
@@ -439,9 +490,10 @@ fn is_programmatic(step: &Step) -> bool {
     step.launch().is_some_and(|kernel| kernel.launch.programmatic)
 }
 
-/// The error that a step does not fit the case.
-pub(crate) fn wrong(at: usize, message: String) -> RunError {
-    RunError::Bind(machine::BindError { step: at, ..machine::BindError::new(message, None) })
+/// The error that a step does not fit the case, with its key that is wrong.
+pub(crate) fn wrong(at: usize, key: Option<&str>, message: String) -> RunError {
+    let part = key.map(|key| CasePart::Key(key.into()));
+    RunError::Bind(machine::BindError { step: at, part, ..machine::BindError::new(message, None) })
 }
 
 /// Parses and lowers the kernel of a step.

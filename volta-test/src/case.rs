@@ -255,19 +255,20 @@ impl Side {
         names.join(", ")
     }
 
-    /// What a step is, in words: `launch 2, k.cu::reduce`; of a side of one launch, only the kernel.
+    /// What a step is, in words: `k.cu::reduce (step 2)`; of a side that is one step, only what it is. Steps that are
+    /// done again go on counting.
     pub fn step_shown(&self, step: usize) -> String {
-        let count = self.steps.len().max(1);
-        let kernel = self.kernel(step).shown();
-        let again = match step / count {
+        let name = match self.steps.get(self.once(step)) {
+            Some(Step::Fill { tensor, .. }) => format!("the fill of `{tensor}`"),
+            Some(Step::Copy { from, to }) => format!("the copy of `{from}` to `{to}`"),
+            Some(Step::Launch(_) | Step::Graph(_)) | None => self.kernel(step).shown(),
+        };
+        let again = match step / self.steps.len().max(1) {
             0 => String::new(),
             times => format!(", in run {}", times + 1),
         };
-        if count == 1 {
-            format!("{kernel}{again}")
-        } else {
-            format!("{kernel} (step {}{again})", step % count + 1)
-        }
+        let is_single = self.steps.len() <= 1 && self.repeat == 1;
+        if is_single { name } else { format!("{name} (step {}{again})", step + 1) }
     }
 }
 

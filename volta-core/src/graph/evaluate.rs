@@ -12,7 +12,8 @@ use super::plan::Plan;
 use super::{Combination, Graph, GraphValue, Reduce, ValueDefinition, ValueId};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::lane::{Lane, LaneMask};
-use crate::number::Rational;
+use crate::number::format::Format;
+use crate::number::{Extended, Rational};
 use crate::term::{Ranges, Store, TermId, TermOp};
 
 /// What an element of a tensor holds before a graph reads it.
@@ -55,6 +56,8 @@ pub struct Evaluated {
     pub instructions: u64,
     /// The numbers that were read as minus infinity.
     pub masks: Vec<Rational>,
+    /// The numbers that were rounded, each to a format.
+    pub rounded: Vec<(Extended, Format)>,
 }
 
 /// Why a graph has no result.
@@ -123,6 +126,7 @@ pub fn evaluate(
         meter: Meter::new(within),
         elements: Vec::new(),
         masks: Vec::new(),
+        rounded: Vec::new(),
         combined: combined(graph),
     };
     let last = last_uses(graph);
@@ -145,7 +149,7 @@ pub fn evaluate(
     }
     let outputs = graph.outputs.iter().map(|(_, value)| run.written(*value)).collect();
     run.meter.look(run.terms.store)?;
-    Ok(Evaluated { outputs, instructions: run.meter.instructions, masks: run.masks })
+    Ok(Evaluated { outputs, instructions: run.meter.instructions, masks: run.masks, rounded: run.rounded })
 }
 
 /// Which values the outputs are computed from.
@@ -223,6 +227,7 @@ pub(super) struct Run<'r> {
     pub(super) meter: Meter<'r>,
     pub(super) elements: Elements,
     pub(super) masks: Vec<Rational>,
+    pub(super) rounded: Vec<(Extended, Format)>,
     /// For each value, the dimensions along which its elements are combined later on.
     pub(super) combined: Vec<Vec<bool>>,
 }
@@ -313,7 +318,7 @@ impl Run<'_> {
             let mut steps = plan.steps(&mut frame);
             while steps.next(plan, &mut frame) {
                 self.meter.charge(1, self.terms.store)?;
-                let present = plan.present(self, &frame, mask);
+                let present = plan.present(&frame, mask);
                 if !present.is_empty() {
                     accumulator.add(self, plan, &frame, present)?;
                 }

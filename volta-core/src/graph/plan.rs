@@ -139,6 +139,9 @@ fn literal(run: &mut Run<'_>, number: &Extended, format: Option<Format>) -> u64 
     match exact {
         Some(exact) if exact.is_finite() == number.is_finite() && exact.signum() == number.signum() => {
             let rounded = Rounded::exactly(format, bits);
+            if exact != *number {
+                run.rounded.push((number.clone(), format));
+            }
             run.terms.store.intern(Constant { exact, literal: Some((format, bits)), rounded }).raw()
         }
         _ => run.terms.number(number.clone()),
@@ -268,7 +271,7 @@ impl<'c> Plan<'c> {
     }
 
     /// The lanes in which all elements lie inside that have no number for those outside.
-    pub(super) fn present(&self, run: &Run<'_>, frame: &Frame, mask: LaneMask) -> LaneMask {
+    pub(super) fn present(&self, frame: &Frame, mask: LaneMask) -> LaneMask {
         let mut present = mask;
         let accesses = self.accesses.iter();
         for access in accesses.filter(|access| access.flat.is_none() && access.outside.is_none()) {
@@ -278,7 +281,6 @@ impl<'c> Plan<'c> {
                 }
             }
         }
-        debug_assert!(run.graph.values.len() > run.terms.value);
         present
     }
 

@@ -41,6 +41,10 @@ fn nothing_there(launch: &Launch<'_>, inst: InstId) -> &'static str {
 pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
     let op = launch.program.insts.get(inst.index()).map(|inst| &inst.op);
     let reason = op.and_then(Op::unevaluated).unwrap_or(match op {
+        Some(Op::Load { .. }) if launch.before.is_some() => {
+            "an earlier step leaves no value here that can be used: it is written for some inputs only, or depends on \
+             what is not supported (S6)"
+        }
         Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not computed yet",
         _ => "the value that this computes is not supported",
     });

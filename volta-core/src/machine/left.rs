@@ -51,31 +51,37 @@ pub(super) struct LeftIn {
 impl Left {
     /// Adds what the next step did.
     pub fn add(&mut self, step: Execution) {
-        let first = self.did.stores.len();
-        let Execution { stores, outputs, unevaluated, lost, undeclared, .. } = step;
-        let did = &mut self.did;
-        let wrote = outputs.iter().map(|output| output.param);
-        let wrote = wrote.chain(unevaluated.iter().map(|(param, _)| *param));
-        self.wrote.push(wrote.chain(lost.iter().map(|lost| lost.param)).collect());
-        did.stores.extend(stores);
-        // Later contents replace earlier ones.
         let place = |output: &Output| (output.param, output.element);
-        let outputs = outputs.into_iter().map(|output| Output { store: first + output.store, ..output });
-        let (old, new): (Vec<Output>, Vec<Output>) = (std::mem::take(&mut did.outputs), outputs.collect());
-        let is_replaced = |at: (usize, u64)| {
-            new.binary_search_by_key(&at, place).is_ok()
-                || unevaluated.contains(&at)
-                || lost.binary_search_by_key(&at, Lost::place).is_ok()
+        let runs = step.outputs.chunk_by(|one, other| one.param == other.param);
+        let written = runs.map(|run| run[0].param);
+        let written = written.chain(step.unevaluated.iter().map(|(param, _)| *param));
+        let is_first = self.wrote.is_empty();
+        self.wrote.push(written.chain(step.lost.iter().map(|lost| lost.param)).collect());
+        if is_first {
+            self.did = step;
+            return;
+        }
+        let did = &mut self.did;
+        let first = did.stores.len();
+        did.stores.extend(step.stores);
+        // Later contents replace earlier ones.
+        let unevaluated: BTreeSet<(usize, u64)> = step.unevaluated.into_iter().collect();
+        let (outputs, lost) = (step.outputs, step.lost);
+        let stays = |at: (usize, u64)| {
+            outputs.binary_search_by_key(&at, place).is_err()
+                && !unevaluated.contains(&at)
+                && lost.binary_search_by_key(&at, Lost::place).is_err()
         };
-        did.unevaluated.retain(|at| !is_replaced(*at));
-        did.lost.retain(|lost| !is_replaced(lost.place()));
-        did.outputs = old.into_iter().filter(|output| !is_replaced(place(output))).collect();
-        did.outputs.extend(new);
+        did.unevaluated.retain(|at| stays(*at));
+        did.lost.retain(|lost| stays(lost.place()));
+        did.outputs.retain(|output| stays(place(output)));
+        did.outputs
+            .extend(outputs.into_iter().map(|output| Output { store: first + output.store, ..output }));
         did.outputs.sort_unstable_by_key(place);
         did.unevaluated.extend(unevaluated);
         did.lost.extend(lost);
         did.lost.sort_by_key(Lost::place);
-        did.undeclared.extend(undeclared);
+        did.undeclared.extend(step.undeclared);
         did.threads = did.threads.max(step.threads);
         did.ctas = (did.ctas.0 + step.ctas.0, did.ctas.1 + step.ctas.1);
         did.warp_instructions += step.warp_instructions;
@@ -113,13 +119,7 @@ impl Left {
             return Some(Err(self.did.lost[lost].clone()));
         }
         let outputs = self.did.outputs_of(at.0);
-        let Ok(place) = outputs.binary_search_by_key(&at.1, |output| output.element) else {
-            let unevaluated = self.did.unevaluated.contains(&at);
-            let what = "depends on the result of an instruction whose value is not supported".to_owned();
-            let (param, element) = at;
-            let lost = Lost { param, element, step: 0, kind: FaultKind::Unsupported, rule: "S2", what };
-            return unevaluated.then_some(Err(lost));
-        };
+        let place = outputs.binary_search_by_key(&at.1, |output| output.element).ok()?;
         let Output { store: number, value, .. } = outputs[place];
         let mut copy = |term| store.import_left(number, &self.did.stores[number], term);
         Some(Ok(match value {

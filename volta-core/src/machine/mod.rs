@@ -75,7 +75,7 @@ pub use globals::{has_variable, names_variable};
 pub use grid::{Execution, Output, OutputValue, RunError, initial_value, integer_constant};
 pub use job::{Job, run};
 pub use left::{Left, Lost, contents};
-pub use overlap::{Overlap, OverlapAccess, OverlapConflict, Overlaps};
+pub use overlap::{Overlap, OverlapAccess, OverlapConflict, OverlapReason, Overlaps};
 pub use place::place_in;
 pub use points::{KnownFloats, Recognition};
 pub use possible::Possible;

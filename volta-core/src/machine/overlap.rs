@@ -17,6 +17,8 @@ use crate::verdict::{Place, Thread};
 pub(super) enum Phase {
     /// Before `griddepcontrol.wait`, or not ordered after it.
     Early,
+    /// A read after it through the read-only path, which may have been filled when the launch began (M4).
+    Uncached,
     /// After it.
     Late,
 }
@@ -29,8 +31,6 @@ pub(super) struct Touch {
     pub(super) bytes: u8,
     /// Whether it happens for all inputs.
     pub(super) surely: bool,
-    /// Whether it reads through the read-only path, which may have been filled when the launch began.
-    pub(super) uncached: bool,
     pub(super) inst: InstId,
     pub(super) thread: Thread,
 }
@@ -73,10 +73,33 @@ pub struct OverlapConflict {
     pub byte: u64,
     /// The access of the later launch, then that of the earlier one.
     pub accesses: [OverlapAccess; 2],
-    /// Why it may be none.
-    pub doubt: Option<&'static str>,
-    /// Whether the access of the later launch comes after its own wait.
-    pub is_late: bool,
+    /// What is wrong, or in doubt.
+    pub why: OverlapReason,
+}
+
+/// Why accesses of two launches conflict, or may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlapReason {
+    /// The later launch has not waited.
+    BeforeWait,
+    /// It has waited, for the end of another launch.
+    WaitForAnother,
+    /// It has waited, and reads through the read-only path.
+    ReadOnlyPath,
+    /// Both update atomically, and whether these updates commute is not examined.
+    Updates,
+    /// Inputs decide whether both happen.
+    Conditions,
+}
+
+impl OverlapReason {
+    /// Whether the conflict is certain.
+    pub fn is_certain(self) -> bool {
+        match self {
+            OverlapReason::BeforeWait | OverlapReason::WaitForAnother => true,
+            OverlapReason::ReadOnlyPath | OverlapReason::Updates | OverlapReason::Conditions => false,
+        }
+    }
 }
 
 /// One of two conflicting accesses.
@@ -118,7 +141,7 @@ impl OverlapOfCta {
 impl Touch {
     /// Whether what conflicts with `other` conflicts with this one as well.
     fn covers(&self, other: &Touch) -> bool {
-        (self.phase, self.how, self.uncached) == (other.phase, other.how, other.uncached)
+        (self.phase, self.how) == (other.phase, other.how)
             && other.bytes & !self.bytes == 0
             && (self.surely || !other.surely)
     }
@@ -170,20 +193,15 @@ impl Overlap {
             let Some(others) = earlier.touches.get(place) else { continue };
             for own in touches.iter().filter(|own| own.phase == phase) {
                 for other in others.iter().filter(|other| meets(own, other)) {
-                    let doubt = if own.uncached {
-                        Some(
-                            "it is read through the read-only path (`ld.global.nc`), which may hold what was there \
-                             when the launch began (M4)",
-                        )
-                    } else if own.how == How::Updates && other.how == How::Updates {
-                        Some("whether the atomic updates of two launches commute is not examined")
-                    } else if own.surely && other.surely {
-                        None
-                    } else {
-                        Some("inputs decide whether both happen")
+                    let why = match phase {
+                        _ if own.how == How::Updates && other.how == How::Updates => OverlapReason::Updates,
+                        _ if !own.surely || !other.surely => OverlapReason::Conditions,
+                        Phase::Early => OverlapReason::BeforeWait,
+                        Phase::Uncached => OverlapReason::ReadOnlyPath,
+                        Phase::Late => OverlapReason::WaitForAnother,
                     };
                     let is_later = |(known, told): &((usize, u64), OverlapConflict)| {
-                        (told.doubt.is_some(), *known) <= (doubt.is_some(), *place)
+                        (!told.why.is_certain(), *known) <= (!why.is_certain(), *place)
                     };
                     if found.as_ref().is_some_and(is_later) {
                         continue;
@@ -193,8 +211,7 @@ impl Overlap {
                         param: place.0,
                         byte,
                         accesses: [self.access(own), earlier.access(other)],
-                        doubt,
-                        is_late: phase == Phase::Late,
+                        why,
                     };
                     found = Some((*place, conflict));
                 }
@@ -239,17 +256,19 @@ impl Overlaps {
             return None;
         };
         // What had ended before the launch before began, or by the time at which it let this one begin.
-        let mut ended = Ended { early: self.last.early.clone(), late: self.last.early.clone() };
+        let mut early = self.last.early.clone();
         if last.waits_first {
-            ended.early.extend(&self.last.late);
+            early.extend(&self.last.late);
         }
-        ended.late.extend(&ended.early);
-        ended.late.insert(*before);
+        let mut late = early.clone();
+        late.insert(*before);
         if last.waits {
-            ended.late.extend(&self.last.late);
+            late.extend(&self.last.late);
         }
+        let ended = Ended { early, late };
         let conflict = self.launches.iter().find_map(|(number, earlier)| {
-            let phases = [(Phase::Early, &ended.early), (Phase::Late, &ended.late)];
+            let phases =
+                [(Phase::Early, &ended.early), (Phase::Uncached, &ended.early), (Phase::Late, &ended.late)];
             let open = phases.into_iter().filter(|(_, ended)| !ended.contains(number));
             let conflict = open.into_iter().find_map(|(phase, _)| overlap.conflict(earlier, phase));
             conflict.map(|conflict| (*number, conflict))
@@ -257,10 +276,5 @@ impl Overlaps {
         self.launches.push((step, overlap));
         self.last = ended;
         conflict
-    }
-
-    /// Bytes of memory.
-    pub fn bytes(&self) -> u64 {
-        self.launches.iter().map(|(_, overlap)| overlap.bytes()).sum()
     }
 }

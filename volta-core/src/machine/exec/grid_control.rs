@@ -20,12 +20,13 @@ impl Cta<'_> {
         for lane in mask.iter() {
             let thread = warp.thread(lane) as usize;
             let surely = self.guards.of(lane) == Guard::ALWAYS;
-            if waits {
-                overlap.waits |= surely;
-                exact.clocks.learn_of(thread, ended);
-            } else {
+            if !waits {
                 overlap.triggers = true;
                 overlap.triggers_early |= exact.clocks.knows(thread, ended) == 0;
+            } else if surely {
+                // What a thread knows for some inputs only, it does not know.
+                overlap.waits = true;
+                exact.clocks.learn_of(thread, ended);
             }
         }
     }
@@ -45,11 +46,13 @@ impl Cta<'_> {
         let (Detector::VectorClock(exact), Some(overlap)) = (&self.order, &mut self.overlap) else { return };
         let thread = warp.thread(lane);
         let knows = |ended| exact.clocks.knows(thread as usize, ended) > 0;
-        let uncached = at.access.read_only && !writes;
-        let is_late = overlap.ended.is_none_or(|ended| knows(ended) && !uncached);
         let touch = Touch {
-            phase: if is_late { Phase::Late } else { Phase::Early },
-            uncached,
+            phase: match overlap.ended {
+                None => Phase::Late,
+                Some(ended) if !knows(ended) => Phase::Early,
+                Some(_) if at.access.read_only && !writes => Phase::Uncached,
+                Some(_) => Phase::Late,
+            },
             how: if writes { How::writing(at.agent) } else { How::Reads },
             bytes,
             surely: self.guards.of(lane) == Guard::ALWAYS,
