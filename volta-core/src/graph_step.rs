@@ -7,7 +7,7 @@ use crate::base::assumption::Assumption;
 use crate::case::{Element, Param, ParamKind, ScalarValue};
 use crate::given::spelled;
 use crate::graph::check::ExprKind;
-use crate::graph::evaluate::{Computed, Content, Stop, Within, evaluate};
+use crate::graph::evaluate::{Computed, Content, Stop, Within, between, evaluate};
 use crate::graph::{Graph, Wrong, check, spell_shape};
 use crate::machine::{self, Execution, Lost, Output, OutputValue, RunError, integer_constant};
 use crate::number::format::{Format, Rounding, decode, encode};
@@ -69,6 +69,15 @@ impl SideRun<'_> {
                     outside.told(graph)
                 ),
             ),
+            Stop::Picked { bounds, count } => wrong(
+                at,
+                None,
+                format!(
+                    "in `{}`, place {} of {count} is picked: declare the `range` of what it is computed from",
+                    graph.name,
+                    between(bounds)
+                ),
+            ),
             Stop::Unwritten(value, element) => {
                 let value = graph.value(value);
                 let name = spell_element(&value.name, &value.shape, element);
@@ -92,6 +101,7 @@ impl SideRun<'_> {
                             if is_real { OutputValue::Real(term) } else { OutputValue::Integer(term) };
                         outputs.push(Output { param, element, store: 0, value });
                     }
+                    Computed::Unwritten => {}
                     Computed::Undefined(value) => lost.push(Lost {
                         param,
                         element,

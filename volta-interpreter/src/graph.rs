@@ -3,7 +3,8 @@
 
 use volta_core::case::Element;
 use volta_core::graph::{
-    At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Meaning, Read, ValueDefinition,
+    At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Listing, Meaning, Operation,
+    OperationId, Read, ValueDefinition,
 };
 
 use crate::float::{self, Round};
@@ -35,6 +36,7 @@ pub fn evaluate(
                 }
                 all
             }
+            ValueDefinition::Listed(listing) => listed(listing, &known, value.element)?,
             ValueDefinition::Construct(construct) => {
                 let scope = Scope { graph, known: &known, wide: is_wide(graph, value, construct) };
                 let mut indices = Indices::new(&value.shape);
@@ -49,6 +51,32 @@ pub fn evaluate(
         known.push(elements);
     }
     Ok(known)
+}
+
+/// Elements one by one, each operation in turn.
+fn listed(listing: &Listing, known: &[Vec<f64>], element: Element) -> Result<Vec<f64>, String> {
+    let mut done: Vec<f64> = Vec::with_capacity(listing.operations.len());
+    for operation in listing.operations.iter() {
+        let of = |own: &OperationId| done[own.0 as usize];
+        let number = match operation {
+            Operation::Number(number) => values::constant(number)?,
+            Operation::Element(value, at) => known[value.0][*at as usize],
+            Operation::Apply(function, operands) => {
+                let operands: Vec<f64> = operands.iter().map(of).collect();
+                apply(*function, &operands)
+            }
+            Operation::Pick(place, among) => {
+                let place = of(place);
+                if !(0.0..among.len() as f64).contains(&place) {
+                    return Err(format!("place {place} of {}", among.len()));
+                }
+                of(&among[place as usize])
+            }
+        };
+        done.push(number);
+    }
+    let elements = listing.elements.iter();
+    Ok(elements.map(|own| own.map_or(f64::NAN, |own| wrapped(done[own.0 as usize], element))).collect())
 }
 
 /// Whether numbers of a construct are those of f64, and not of f32 or exact.

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{BinOp, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
+use syn::{BinOp, Block, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
     About, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName,
     Wrong, choose, source_problem, split_source,
@@ -155,7 +155,12 @@ impl Reader<'_> {
         if let Some(errors) = self.errors {
             return Err(errors);
         }
+        let body = self.function.and_then(|function| function.body.as_ref());
+        if let Some(body) = body {
+            self.check_body(body);
+        }
         let (reference, opt) = match self.form {
+            Form::Pair if body.is_some() => (None, self.steps("opt", "opt_")),
             Form::Pair => (self.steps("reference", "ref_"), self.steps("opt", "opt_")),
             Form::Single => (None, self.steps("kernel", "")),
         };
@@ -173,6 +178,23 @@ impl Reader<'_> {
                 let span =
                     self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
                 Err(Error::new(span, "a case needs a kernel"))
+            }
+        }
+    }
+
+    /// Reports what a reference that is the function's body excludes.
+    fn check_body(&mut self, body: &Block) {
+        if self.form == Form::Single {
+            let message =
+                "a single kernel has no reference: end the signature with `;`, or use `verify_equiv`";
+            self.complain(Error::new(body.brace_token.span.join(), message));
+            return;
+        }
+        for at in 0..self.entries.len() {
+            let key = self.entries[at].key.clone();
+            if key == "reference" || key.to_string().starts_with("ref_") {
+                let message = format!("`{key}`: the reference is the body of the function");
+                self.complain(Error::new(key.span(), message));
             }
         }
     }
@@ -350,7 +372,11 @@ impl Reader<'_> {
     pub(crate) fn side(&mut self, source_key: &str, prefix: &str) -> Option<Side> {
         let Some(source) = self.text(source_key) else {
             if self.entry(source_key).is_none() {
-                let message = format!("`{source_key} = \"file.cu::kernel\"` is missing");
+                let or = match source_key {
+                    "reference" => "; or write the reference as the body of the function",
+                    _ => "",
+                };
+                let message = format!("`{source_key} = \"file.cu::kernel\"` is missing{or}");
                 self.complain(Error::new(proc_macro2::Span::call_site(), message));
             }
             return None;

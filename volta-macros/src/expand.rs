@@ -8,6 +8,7 @@ use syn::{Expr, LitStr, Result};
 use volta_case::split_source;
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
+use crate::body;
 use crate::family::{self, Member as FamilyMember};
 use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Value};
 use crate::steps::Step;
@@ -31,7 +32,7 @@ pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) ->
 
 /// The items that replace the function, or those of one member of its family.
 fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&FamilyMember>) -> TokenStream {
-    let Function { name, kept, docs, params } = function;
+    let Function { name, kept, docs, params, body } = function;
     let (name, text) = match member {
         Some(member) => (
             format_ident!("{name}_{}", family::suffix(member), span = name.span()),
@@ -47,6 +48,7 @@ fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Family
         Step::Fill(..) | Step::Copy(..) => None,
     });
     let docs = docs.iter().map(|line| quote!(case.description(#line);));
+    let in_rust = body.as_ref().map(|body| body::recorded(function, body, &text));
     let params = params.iter().map(param);
     let [of_reference, of_opt] = &attribute.repeat;
     let reference = attribute.reference.as_ref().map(|steps| side("Reference", steps, of_reference.as_ref()));
@@ -72,6 +74,7 @@ fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Family
                 #(#docs)*
                 #(#params)*
                 #reference
+                #in_rust
                 #opt
                 #about
                 #expect

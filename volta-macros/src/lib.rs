@@ -30,6 +30,7 @@
 //! ```
 
 mod attribute;
+mod body;
 mod expand;
 mod family;
 mod signature;

@@ -6,8 +6,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, Expr, ExprRange, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, RangeLimits, Result, Token,
-    TraitItemFn, Type, TypeReference, UnOp,
+    Attribute, Block, Error, Expr, ExprRange, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, RangeLimits, Result,
+    Token, TraitItemFn, Type, TypeReference, UnOp,
 };
 
 use crate::attribute::{Set, tensor_map};
@@ -21,6 +21,8 @@ pub(crate) struct Function {
     /// Its documentation, a line each.
     pub docs: Vec<LitStr>,
     pub params: Vec<Param>,
+    /// The reference, if it is written in Rust.
+    pub body: Option<Block>,
 }
 
 /// A tensor or a scalar.
@@ -90,10 +92,6 @@ pub(crate) enum Number {
 /// Reads the function.
 pub(crate) fn parse(item: TokenStream) -> Result<Function> {
     let function: TraitItemFn = syn::parse2(item)?;
-    if let Some(body) = &function.default {
-        let message = "a body (a reference written in Rust) is coming; for now, end the signature with `;`";
-        return Err(Error::new(body.brace_token.span.join(), message));
-    }
     let signature = &function.sig;
     let unwanted: [(Option<Span>, &str); 6] = [
         (signature.constness.map(|token| token.span()), "`const` has no meaning here"),
@@ -152,7 +150,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function> {
     }
     match errors {
         Some(errors) => Err(errors),
-        None => Ok(Function { name: signature.ident.clone(), kept, docs, params }),
+        None => Ok(Function { name: signature.ident.clone(), kept, docs, params, body: function.default }),
     }
 }
 

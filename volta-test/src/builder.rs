@@ -1,13 +1,17 @@
 //! The calls that the attributes expand to, and that build a case.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
     Argument, Assumed, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue,
     TensorMap, Which, tensor_of_structs,
 };
+use volta_core::graph::trace::Trace;
 use volta_core::number::{Extended, Rational};
 
-use crate::case::{Case, Expectation, Home, Kernel, Side, Step};
+use crate::case::{Case, Expectation, GraphSource, Home, Kernel, Side, Step};
 use crate::manifest::MOST_RUNS;
 use crate::{limits, number};
 
@@ -26,6 +30,15 @@ pub struct Builder {
     expect: Expectation,
     options: Options,
     errors: Vec<String>,
+}
+
+/// A reference in Rust takes no more elements: each is a number that is recorded.
+const MOST_TRACED: u64 = 1 << 24;
+
+/// The message of a panic.
+fn told(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// Keys of a section and what they are set to.
@@ -149,6 +162,39 @@ impl Builder {
     /// The next step of a side: every element of a tensor becomes that of another one.
     pub fn copy(&mut self, side: Which, from: &str, to: &str) {
         self.steps[side as usize].push(Step::Copy { from: from.into(), to: to.into() });
+    }
+
+    /// The reference, written in Rust: what `record` does, under the name `shown`.
+    ///
+    /// It runs in a thread of its own, whose stack has room for all its arrays: a panic ends the reference and not the
+    /// run of the tests, and its message has the name of the case.
+    pub fn function(&mut self, shown: &str, record: fn(&mut Trace<'_>)) {
+        let elements = self.params.iter().map(|param| match &param.kind {
+            ParamKind::Tensor { shape, .. } => shape.iter().fold(1u64, |all, own| all.saturating_mul(*own)),
+            ParamKind::Scalar { .. } => 1,
+        });
+        let elements = elements.fold(0, u64::saturating_add);
+        if elements > MOST_TRACED {
+            self.errors.push(format!("a reference in Rust takes at most {MOST_TRACED} elements"));
+            return;
+        }
+        let stack = (64 << 20) + 64 * elements as usize;
+        let (params, name) = (&self.params, &self.name);
+        let recorded = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name(name.clone()).stack_size(stack);
+            let running = thread.spawn_scoped(scope, || Trace::record(shown, params, record));
+            match running.map(|running| running.join()) {
+                Ok(Ok(recorded)) => recorded,
+                Ok(Err(panic)) => Err(format!("`{shown}` panicked: {}", told(panic.as_ref()))),
+                Err(error) => Err(format!("`{shown}` cannot run: {error}")),
+            }
+        });
+        match recorded {
+            Ok(graph) => {
+                self.steps[Which::Reference as usize].push(Step::Graph(GraphSource::Here(Arc::new(graph))));
+            }
+            Err(message) => self.errors.push(message),
+        }
     }
 
     /// How often a side runs.

@@ -62,6 +62,7 @@ pub use volta_macros::{verify_equiv, verify_kernel};
 /// What test files use.
 pub mod prelude {
     pub use crate::{verify_equiv, verify_kernel};
+    pub use volta_core::graph::trace::{Int, Real, Truth, maximum, minimum, pick, select};
 }
 
 /// What the macros expand to; not for use by hand.
@@ -76,6 +77,7 @@ pub mod __private {
     pub use crate::builder::{Builder, count, element, extent, integer, literal, named, real, size, typed};
     pub use crate::registry::Registered;
     pub use crate::runner::{Suite, main};
+    pub use volta_core::graph::trace;
 }
 
 /// The `main` of a test target with `harness = false`: runs the crate's attribute cases, and fixture folders.

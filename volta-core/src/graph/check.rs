@@ -3,8 +3,8 @@
 use volta_case::Element;
 
 use super::{
-    At, Construct, Expr, Function, Graph, GraphValue, Indexing, Meaning, Read, ValueDefinition, ValueId,
-    Wrong, spell_shape,
+    At, Construct, Expr, Function, Graph, GraphValue, Indexing, Listing, Meaning, Read, ValueDefinition,
+    ValueId, Wrong, listed, spell_shape,
 };
 use crate::number::Extended;
 use crate::term::{FunctionInfo, TermOp};
@@ -49,6 +49,20 @@ const MOST_ELEMENTS: u64 = 1 << 40;
 pub fn check(graph: &Graph) -> Result<(), Wrong> {
     for (at, value) in graph.values.iter().enumerate() {
         check_value(&graph.values[..at], value).map_err(|message| Wrong::new(value.path.clone(), message))?;
+    }
+    let is_partial = |id: ValueId| match &graph.values[id.0].definition {
+        ValueDefinition::Listed(listing) => listing.elements.contains(&None),
+        ValueDefinition::Tensor(_)
+        | ValueDefinition::View(_)
+        | ValueDefinition::Concatenation(..)
+        | ValueDefinition::Construct(_) => false,
+    };
+    for value in &graph.values {
+        let mut reads_partial = false;
+        value.visit_operands(&mut |operand| reads_partial |= is_partial(operand));
+        if reads_partial {
+            return Err(Wrong::new(value.path.clone(), "what it reads is not written everywhere"));
+        }
     }
     for (at, (name, value)) in graph.outputs.iter().enumerate() {
         let path = format!("outputs.{name}");
@@ -106,7 +120,31 @@ pub fn check_value(earlier: &[GraphValue], value: &GraphValue) -> Result<(), Str
             }
         }
         ValueDefinition::Construct(construct) => check_construct(earlier, value, construct),
+        ValueDefinition::Listed(listing) => check_listing(earlier, value, listing),
     }
+}
+
+fn check_listing(earlier: &[GraphValue], value: &GraphValue, listing: &Listing) -> Result<(), String> {
+    if listing.elements.len() as u64 != value.count() {
+        let (given, shape) = (listing.elements.len(), spell_shape(&value.shape));
+        return Err(format!("{given} elements are given for the shape {shape}"));
+    }
+    let mut reads_computed = false;
+    listing.visit_reads(&mut |id| {
+        let source = earlier.get(id.0);
+        reads_computed |=
+            source.is_none_or(|source| !matches!(source.definition, ValueDefinition::Tensor(_)));
+    });
+    if reads_computed {
+        return Err("elements that are given one by one read tensors of the case only".into());
+    }
+    let kinds = listed::kinds(&listing.operations, earlier)?;
+    let wanted = ExprKind::of(value.element);
+    for own in listing.elements.iter().flatten() {
+        let found = kinds.get(own.0 as usize).ok_or("there is no such operation")?;
+        fits(*found, wanted, "an element")?;
+    }
+    Ok(())
 }
 
 fn same_kind(source: &GraphValue, value: &GraphValue) -> Result<(), String> {
@@ -130,7 +168,7 @@ fn check_construct(earlier: &[GraphValue], value: &GraphValue, construct: &Const
     let found = scope.kind(expr)?;
     let wanted = ExprKind::of(value.element);
     let Some(reduce) = reduce else {
-        return scope.fits(found, wanted, "the expression");
+        return fits(found, wanted, "the expression");
     };
     if reduce.prefix.is_some_and(|prefix| prefix >= value.shape.len() || !over.is_empty()) {
         return Err("a prefix is over one index of the value".into());
@@ -146,7 +184,20 @@ fn check_construct(earlier: &[GraphValue], value: &GraphValue, construct: &Const
             }
         };
     }
-    scope.fits(found, wanted, "what is combined")
+    fits(found, wanted, "what is combined")
+}
+
+fn fits(found: ExprKind, wanted: ExprKind, what: &str) -> Result<(), String> {
+    match (found, wanted) {
+        (ExprKind::Real, ExprKind::Real)
+        | (ExprKind::Whole, ExprKind::Real | ExprKind::Whole)
+        | (ExprKind::Truth, ExprKind::Truth) => Ok(()),
+        (ExprKind::Real | ExprKind::Truth, ExprKind::Whole)
+        | (ExprKind::Truth, ExprKind::Real)
+        | (ExprKind::Real | ExprKind::Whole, ExprKind::Truth) => {
+            Err(format!("{what} is {}, and {} is wanted", found.name(), wanted.name()))
+        }
+    }
 }
 
 /// What the expressions of a construct may use.
@@ -157,19 +208,6 @@ struct Scope<'g> {
 }
 
 impl Scope<'_> {
-    fn fits(&self, found: ExprKind, wanted: ExprKind, what: &str) -> Result<(), String> {
-        match (found, wanted) {
-            (ExprKind::Real, ExprKind::Real)
-            | (ExprKind::Whole, ExprKind::Real | ExprKind::Whole)
-            | (ExprKind::Truth, ExprKind::Truth) => Ok(()),
-            (ExprKind::Real | ExprKind::Truth, ExprKind::Whole)
-            | (ExprKind::Truth, ExprKind::Real)
-            | (ExprKind::Real | ExprKind::Whole, ExprKind::Truth) => {
-                Err(format!("{what} is {}, and {} is wanted", found.name(), wanted.name()))
-            }
-        }
-    }
-
     fn kind(&self, expr: &Expr) -> Result<ExprKind, String> {
         match expr {
             Expr::Number(Extended::Finite(number)) if number.is_integer() => Ok(ExprKind::Whole),
@@ -182,56 +220,8 @@ impl Scope<'_> {
             Expr::Apply(function, operands) => {
                 let kinds: Result<Vec<ExprKind>, String> =
                     operands.iter().map(|operand| self.kind(operand)).collect();
-                self.applied(*function, &kinds?)
+                applied(*function, &kinds?)
             }
-        }
-    }
-
-    fn applied(&self, function: Function, kinds: &[ExprKind]) -> Result<ExprKind, String> {
-        let word = function.word();
-        if kinds.len() != function.arity() {
-            return Err(format!(
-                "`{word}` takes {} operands, and {} are given",
-                function.arity(),
-                kinds.len()
-            ));
-        }
-        let numbers = |kinds: &[ExprKind]| match kinds.contains(&ExprKind::Truth) {
-            true => Err(format!("`{word}` takes numbers, and a truth value is given")),
-            false if kinds.contains(&ExprKind::Real) => Ok(ExprKind::Real),
-            false => Ok(ExprKind::Whole),
-        };
-        match function.meaning() {
-            Meaning::Numbers(op) => {
-                let kind = numbers(kinds)?;
-                let rounds = op.function().is_some_and(FunctionInfo::rounds);
-                let keeps = matches!(
-                    op,
-                    TermOp::Add
-                        | TermOp::Sub
-                        | TermOp::Mul
-                        | TermOp::Neg
-                        | TermOp::Max
-                        | TermOp::Min
-                        | TermOp::Abs
-                );
-                match (rounds, keeps) {
-                    (true, _) => Ok(ExprKind::Whole),
-                    (false, true) => Ok(kind),
-                    (false, false) => Ok(ExprKind::Real),
-                }
-            }
-            Meaning::Exponential | Meaning::Power => numbers(kinds).map(|_| ExprKind::Real),
-            Meaning::Comparison(_) | Meaning::Derived => numbers(kinds).map(|_| ExprKind::Truth),
-            Meaning::Truths(_) => match kinds.iter().all(|kind| *kind == ExprKind::Truth) {
-                true => Ok(ExprKind::Truth),
-                false => Err(format!("`{word}` takes truth values, and a number is given")),
-            },
-            Meaning::Choice => match kinds {
-                [ExprKind::Truth, ExprKind::Truth, ExprKind::Truth] => Ok(ExprKind::Truth),
-                [ExprKind::Truth, arms @ ..] => numbers(arms),
-                _ => Err(format!("the first operand of `{word}` is a truth value")),
-            },
         }
     }
 
@@ -293,4 +283,52 @@ fn is_whole(number: &Extended) -> bool {
 /// What is wrong with it.
 pub fn kind_of(earlier: &[GraphValue], extents: &[u64], expr: &Expr) -> Result<ExprKind, String> {
     Scope { earlier, extents, may_be_left_out: true }.kind(expr)
+}
+
+/// What the result of a function is.
+///
+/// # Errors
+/// When it takes other operands.
+pub(super) fn applied(function: Function, kinds: &[ExprKind]) -> Result<ExprKind, String> {
+    let word = function.word();
+    if kinds.len() != function.arity() {
+        return Err(format!("`{word}` takes {} operands, and {} are given", function.arity(), kinds.len()));
+    }
+    let numbers = |kinds: &[ExprKind]| match kinds.contains(&ExprKind::Truth) {
+        true => Err(format!("`{word}` takes numbers, and a truth value is given")),
+        false if kinds.contains(&ExprKind::Real) => Ok(ExprKind::Real),
+        false => Ok(ExprKind::Whole),
+    };
+    match function.meaning() {
+        Meaning::Numbers(op) => {
+            let kind = numbers(kinds)?;
+            let rounds = op.function().is_some_and(FunctionInfo::rounds);
+            let keeps = matches!(
+                op,
+                TermOp::Add
+                    | TermOp::Sub
+                    | TermOp::Mul
+                    | TermOp::Neg
+                    | TermOp::Max
+                    | TermOp::Min
+                    | TermOp::Abs
+            );
+            match (rounds, keeps) {
+                (true, _) => Ok(ExprKind::Whole),
+                (false, true) => Ok(kind),
+                (false, false) => Ok(ExprKind::Real),
+            }
+        }
+        Meaning::Exponential | Meaning::Power => numbers(kinds).map(|_| ExprKind::Real),
+        Meaning::Comparison(_) | Meaning::Derived => numbers(kinds).map(|_| ExprKind::Truth),
+        Meaning::Truths(_) => match kinds.iter().all(|kind| *kind == ExprKind::Truth) {
+            true => Ok(ExprKind::Truth),
+            false => Err(format!("`{word}` takes truth values, and a number is given")),
+        },
+        Meaning::Choice => match kinds {
+            [ExprKind::Truth, ExprKind::Truth, ExprKind::Truth] => Ok(ExprKind::Truth),
+            [ExprKind::Truth, arms @ ..] => numbers(arms),
+            _ => Err(format!("the first operand of `{word}` is a truth value")),
+        },
+    }
 }

@@ -6,10 +6,12 @@
 use std::fmt;
 
 use super::check::ExprKind;
-use super::lanes::{Lanes, Terms, UNDEFINED, merged, undefined_in};
+use super::lanes::{Lanes, Terms, UNDEFINED, UNWRITTEN, merged, undefined_in};
 use super::order::combined;
 use super::plan::Plan;
 use super::{Combination, Graph, GraphValue, Reduce, ValueDefinition, ValueId};
+use volta_case::Element;
+
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -32,6 +34,8 @@ pub enum Computed {
     Term(TermId),
     /// It has no value (V6): it became undefined in the definition of this value.
     Undefined(ValueId),
+    /// Nothing is written.
+    Unwritten,
 }
 
 /// Limits, and what is already used of them.
@@ -69,6 +73,13 @@ pub enum Stop {
     Unwritten(ValueId, u64),
     /// An index that is computed may lie outside.
     Outside(Outside),
+    /// A place that is computed may not be one of so many: its bounds, where they are known.
+    Picked {
+        /// The least and the greatest place.
+        bounds: [Option<i128>; 2],
+        /// The number of places.
+        count: usize,
+    },
 }
 
 /// An index that may lie outside.
@@ -94,15 +105,19 @@ impl Outside {
     /// The index and the extent in words.
     pub fn told(&self, graph: &Graph) -> impl fmt::Display {
         let (by, from) = (graph.value(self.by), graph.value(self.from));
-        let bound =
-            |bound: Option<i128>| bound.map_or_else(|| "any number".into(), |bound| bound.to_string());
-        let [low, high] = self.bounds.map(bound);
-        let within = if low == high { low } else { format!("between {low} and {high}") };
+        let within = between(self.bounds);
         format!(
             "`{}` reads `{}` at index {within} of dimension {}, whose extent is {}",
             by.name, from.name, self.dimension, from.shape[self.dimension]
         )
     }
+}
+
+/// Bounds in words.
+pub(crate) fn between(bounds: [Option<i128>; 2]) -> String {
+    let bound = |bound: Option<i128>| bound.map_or_else(|| "any number".into(), |bound| bound.to_string());
+    let [low, high] = bounds.map(bound);
+    if low == high { low } else { format!("between {low} and {high}") }
 }
 
 /// The elements of values that were computed.
@@ -243,6 +258,10 @@ impl Run<'_> {
             ValueDefinition::Tensor(name) => self.tensor(id, value, name, read),
             ValueDefinition::View(source) => Ok(self.elements[source.0].clone()),
             ValueDefinition::Concatenation(parts, along) => Ok(self.concatenated(parts, *along)),
+            ValueDefinition::Listed(listing) => {
+                let computed = self.listed(value, listing)?;
+                Ok(self.in_type(value, computed))
+            }
             ValueDefinition::Construct(construct) => {
                 let plan = Plan::new(self, value, construct);
                 let mut computed = vec![0; value.count() as usize];
@@ -345,15 +364,24 @@ impl Run<'_> {
         mask: LaneMask,
         mut lanes: Lanes,
     ) {
-        if let Some((bytes, signed)) =
-            value.element.integer().filter(|_| ExprKind::of(value.element) == ExprKind::Whole)
-        {
-            lanes = self.terms.wrapped(mask, lanes, (8 * bytes, signed));
+        if let Some(width) = width(value.element) {
+            lanes = self.terms.wrapped(mask, lanes, width);
         }
         for lane in mask {
             let at = lane.index();
             computed[(places[at] + offset) as usize] = lanes[at];
         }
+    }
+
+    /// Integers in the type of a value; other elements stay what they are.
+    fn in_type(&mut self, value: &GraphValue, mut elements: Vec<u64>) -> Vec<u64> {
+        let Some(width) = width(value.element) else { return elements };
+        for chunk in elements.chunks_mut(32) {
+            let (lanes, mask) = lanes_of(chunk);
+            let wrapped = self.terms.wrapped(mask, lanes, width);
+            mask.iter().for_each(|lane| chunk[lane.index()] = wrapped[lane.index()]);
+        }
+        elements
     }
 
     /// The elements of a value that is written.
@@ -363,19 +391,34 @@ impl Run<'_> {
         if is_truth {
             let [one, zero] = [1, 0].map(|number| [self.terms.whole(number); 32]);
             for chunk in elements.chunks_mut(32) {
-                let mut lanes = [0; 32];
-                lanes[..chunk.len()].copy_from_slice(chunk);
-                let mask = first_lanes(chunk.len());
+                let (lanes, mask) = lanes_of(chunk);
                 let numbers = self.terms.apply(TermOp::Select, mask, &[&lanes, &one, &zero]);
-                chunk.copy_from_slice(&numbers[..chunk.len()]);
+                mask.iter().for_each(|lane| chunk[lane.index()] = numbers[lane.index()]);
             }
         }
         let computed = |raw: u64| match undefined_in(raw) {
             Some(value) => Computed::Undefined(ValueId(value)),
+            None if raw == UNWRITTEN => Computed::Unwritten,
             None => Computed::Term(TermId::from_raw(raw)),
         };
         elements.into_iter().map(computed).collect()
     }
+}
+
+/// The bits of an integer type, and whether it is signed.
+fn width(element: Element) -> Option<(u32, bool)> {
+    let (bytes, signed) = element.integer()?;
+    (ExprKind::of(element) == ExprKind::Whole).then_some((8 * bytes, signed))
+}
+
+/// The elements of a chunk as lanes, and those that are written.
+fn lanes_of(chunk: &[u64]) -> (Lanes, LaneMask) {
+    let (mut lanes, mut mask) = ([0; 32], LaneMask::NONE);
+    for (at, own) in chunk.iter().enumerate().filter(|(_, own)| **own != UNWRITTEN) {
+        lanes[at] = *own;
+        mask.insert(lane(at));
+    }
+    (lanes, mask)
 }
 
 /// The lanes of the first elements of a chunk.

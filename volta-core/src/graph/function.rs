@@ -24,7 +24,7 @@ pub enum Meaning {
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident $word:literal $arity:literal $meaning:expr;)*) => {
         /// A function of expressions.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Function { $($(#[$doc])* $name,)* }
 
         impl Function {

@@ -18,6 +18,8 @@ pub(super) const TRUE: u64 = 1 << 57;
 pub(super) const FALSE: u64 = 1 << 57 | 1;
 /// No value (V6), with the number of the value in whose definition it arose.
 pub(super) const UNDEFINED: u64 = 1 << 58;
+/// Nothing was written. No operation reads it.
+pub(super) const UNWRITTEN: u64 = 1 << 59;
 /// In an id, set for constants. Only the comparison with all operands of an operation matters.
 const CONSTANT: u64 = 1 << 54;
 

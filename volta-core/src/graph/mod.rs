@@ -10,15 +10,18 @@
 //! Every operator of the [`library`] is a few of these. [`text`] reads them in the notation in which formulas are
 //! printed, [`check`] finds what is wrong with a graph, and [`evaluate()`] turns one into terms.
 
+mod apply;
 pub mod build;
 pub mod check;
 pub mod evaluate;
 mod function;
 mod lanes;
 pub mod library;
+pub mod listed;
 mod order;
 mod plan;
 pub mod text;
+pub mod trace;
 
 use volta_case::Element;
 
@@ -26,6 +29,7 @@ use crate::number::Extended;
 
 pub use evaluate::evaluate;
 pub use function::{Function, Meaning};
+pub use listed::{Listing, Operation, OperationId};
 
 /// A graph that is a step of a side.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +72,8 @@ pub enum ValueDefinition {
     Concatenation(Vec<ValueId>, usize),
     /// An expression for each element.
     Construct(Construct),
+    /// Elements one by one.
+    Listed(Listing),
 }
 
 /// `out[i…] = reduce over j… of expr`.
@@ -231,6 +237,7 @@ impl GraphValue {
             ValueDefinition::View(source) => see(*source),
             ValueDefinition::Concatenation(parts, _) => parts.iter().for_each(|part| see(*part)),
             ValueDefinition::Construct(construct) => construct.expr.visit_reads(see),
+            ValueDefinition::Listed(listing) => listing.visit_reads(see),
         }
     }
 
@@ -253,9 +260,10 @@ impl Graph {
     pub fn inputs(&self) -> impl Iterator<Item = (&str, &GraphValue)> {
         self.values.iter().filter_map(|value| match &value.definition {
             ValueDefinition::Tensor(name) => Some((name.as_str(), value)),
-            ValueDefinition::View(_) | ValueDefinition::Concatenation(..) | ValueDefinition::Construct(_) => {
-                None
-            }
+            ValueDefinition::View(_)
+            | ValueDefinition::Concatenation(..)
+            | ValueDefinition::Construct(_)
+            | ValueDefinition::Listed(_) => None,
         })
     }
 }

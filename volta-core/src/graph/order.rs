@@ -14,7 +14,8 @@ pub(super) fn combined(graph: &Graph) -> Vec<Vec<bool>> {
     for (at, value) in graph.values.iter().enumerate().rev() {
         let own = combined[at].clone();
         match &value.definition {
-            ValueDefinition::Tensor(_) => {}
+            // What is listed reads tensors of the case.
+            ValueDefinition::Tensor(_) | ValueDefinition::Listed(_) => {}
             ValueDefinition::Concatenation(parts, _) => {
                 for part in parts {
                     combined[part.0].iter_mut().zip(&own).for_each(|(known, own)| *known |= own);

@@ -5,22 +5,19 @@
 //! over, and the one of a prefix, step through their extents.
 
 use smallvec::SmallVec;
-use volta_case::{Element, Format};
+use volta_case::Format;
 
+use super::apply::{Literals, format_of_literals, literal, power, small_exponent};
 use super::check::ExprKind;
 use super::evaluate::{Outside, Run, Stop, lane};
 use super::lanes::{Lanes, TRUE, merged};
 use super::{At, Construct, Expr, Function, GraphValue, Indexing, Meaning, Read, ValueId};
 use crate::base::lane::LaneMask;
-use crate::number::format::{Rounding, decode, encode};
-use crate::number::{Extended, Rational, Rounded};
-use crate::term::{Constant, TermId, TermOp};
+use crate::number::{Extended, Rational};
+use crate::term::{TermId, TermOp};
 
 /// A computed index has no more possible values.
 const MOST_INDICES: i128 = 1024;
-
-/// The largest whole number by which a power is a product.
-const MOST_FACTORS: i64 = 16;
 
 /// An expression that is ready to be evaluated.
 #[derive(Debug)]
@@ -62,8 +59,7 @@ pub(super) struct Plan<'c> {
     strides: Vec<i64>,
     accesses: Vec<Access<'c>>,
     code: Code,
-    /// The literals of log₂ e, ln 2 and log₁₀ 2.
-    literals: [u64; 3],
+    literals: Literals,
 }
 
 /// Where evaluation stands.
@@ -81,35 +77,18 @@ pub(super) struct Frame {
     pub(super) place_of_step: i64,
 }
 
-/// The literals of irrational constants in f32 and f64 (rule V9).
-const LITERALS: [[u64; 2]; 3] = [
-    [0x3FB8_AA3B, 0x3FF7_1547_652B_82FE],
-    [0x3F31_7218, 0x3FE6_2E42_FEFA_39EF],
-    [0x3E9A_209B, 0x3FD3_4413_509F_79FF],
-];
-
 /// The format in which the numbers of a construct are literals; `None` if it computes with integers only.
 fn format_of(run: &Run<'_>, value: &GraphValue, expr: &Expr) -> Option<Format> {
     fn widest(run: &Run<'_>, expr: &Expr) -> Option<Format> {
         match expr {
             Expr::Number(_) | Expr::Index(_) => None,
-            Expr::Element(read) => of_type(run.graph.value(read.value).element),
+            Expr::Element(read) => format_of_literals(run.graph.value(read.value).element),
             Expr::Apply(_, operands) => {
-                operands.iter().filter_map(|operand| widest(run, operand)).max_by_key(width)
+                operands.iter().filter_map(|operand| widest(run, operand)).max_by_key(|format| format.bytes())
             }
         }
     }
-    fn width(format: &Format) -> u32 {
-        format.bytes()
-    }
-    fn of_type(element: Element) -> Option<Format> {
-        match element {
-            Element::Float(Format::F64) => Some(Format::F64),
-            Element::Float(_) => Some(Format::F32),
-            Element::Int { .. } | Element::Bool => None,
-        }
-    }
-    of_type(value.element).or_else(|| widest(run, expr))
+    format_of_literals(value.element).or_else(|| widest(run, expr))
 }
 
 /// Whether an expression is a truth value.
@@ -125,42 +104,13 @@ fn is_truth(run: &Run<'_>, expr: &Expr) -> bool {
     }
 }
 
-/// A number as a literal of a format, if it is one of its numbers to which it is rounded.
-fn literal(run: &mut Run<'_>, number: &Extended, format: Option<Format>) -> u64 {
-    if let (Some(below), Some(finite)) = (&run.meter.mask_below(), number.finite())
-        && finite <= below
-    {
-        run.masks.push(finite.clone());
-        return run.terms.number(Extended::NegInf);
-    }
-    let Some(format) = format else { return run.terms.number(number.clone()) };
-    let bits = encode(number, format, Rounding::Nearest);
-    let exact = decode(format, bits).extended();
-    match exact {
-        Some(exact) if exact.is_finite() == number.is_finite() && exact.signum() == number.signum() => {
-            let rounded = Rounded::exactly(format, bits);
-            if exact != *number {
-                run.rounded.push((number.clone(), format));
-            }
-            run.terms.store.intern(Constant { exact, literal: Some((format, bits)), rounded }).raw()
-        }
-        _ => run.terms.number(number.clone()),
-    }
-}
-
 impl<'c> Plan<'c> {
     pub(super) fn new(run: &mut Run<'_>, value: &GraphValue, construct: &'c Construct) -> Plan<'c> {
         let extents: Vec<u64> = value.shape.iter().chain(&construct.over).copied().collect();
         let rank = value.shape.len();
         let prefix = construct.reduce.and_then(|reduce| reduce.prefix);
         let format = format_of(run, value, &construct.expr);
-        let in_format = format.unwrap_or(Format::F32);
-        let literals = LITERALS.map(|[single, double]| {
-            let bits = if in_format == Format::F64 { double } else { single };
-            let exact = decode(in_format, bits).extended().unwrap_or(Extended::PosInf);
-            let rounded = Rounded::exactly(in_format, bits);
-            run.terms.store.intern(Constant { exact, literal: Some((in_format, bits)), rounded }).raw()
-        });
+        let literals = Literals::new(run.terms.store, format);
         let mut across: Vec<usize> = (0..rank).filter(|at| Some(*at) != prefix).collect();
         let is_combined = &run.combined[run.terms.value];
         let remaining = across.iter().filter(|at| !is_combined[**at]).map(|at| extents[*at]);
@@ -188,10 +138,8 @@ impl<'c> Plan<'c> {
             Expr::Apply(Function::Pow, operands) => {
                 let [base, exponent] = operands.as_slice() else { return Code::Constant(TRUE) };
                 let compiled = self.compile(run, base, format);
-                if let Expr::Number(Extended::Finite(exponent)) = exponent
-                    && (exponent + exponent).is_integer()
-                    && exponent.abs() <= Rational::from_integer(MOST_FACTORS)
-                    && (exponent.is_integer() || exponent.abs() < Rational::ONE)
+                if let Expr::Number(exponent) = exponent
+                    && let Some(exponent) = small_exponent(exponent)
                 {
                     return Code::Power(Box::new(compiled), exponent.clone());
                 }
@@ -317,7 +265,7 @@ impl<'c> Plan<'c> {
             Code::Read(access) => self.read(*access, run, frame, mask),
             Code::Power(base, exponent) => {
                 let base = self.run(base, run, frame, mask)?;
-                Ok(power(run, base, exponent, mask))
+                Ok(power(&mut run.terms, base, exponent, mask))
             }
             Code::ChooseTruths(operands) => {
                 let operands = self.run_all(operands, run, frame, mask)?;
@@ -328,7 +276,7 @@ impl<'c> Plan<'c> {
             }
             Code::Apply(function, operands) => {
                 let operands = self.run_all(operands, run, frame, mask)?;
-                Ok(self.apply(*function, &operands, run, mask))
+                Ok(self.literals.apply(*function, &operands, &mut run.terms, mask))
             }
         }
     }
@@ -341,47 +289,6 @@ impl<'c> Plan<'c> {
         mask: LaneMask,
     ) -> Result<SmallVec<[Lanes; 3]>, Stop> {
         operands.iter().map(|operand| self.run(operand, run, frame, mask)).collect()
-    }
-
-    fn apply(&self, function: Function, operands: &[Lanes], run: &mut Run<'_>, mask: LaneMask) -> Lanes {
-        let terms = &mut run.terms;
-        let [log2_e, ln_2, log10_2] = self.literals.map(|literal| [literal; 32]);
-        match (function.meaning(), operands) {
-            (Meaning::Numbers(op) | Meaning::Comparison(op) | Meaning::Truths(op), operands) => {
-                let operands: SmallVec<[&Lanes; 3]> = operands.iter().collect();
-                terms.apply(op, mask, &operands)
-            }
-            (Meaning::Derived, [a, b]) if function == Function::Greater => {
-                terms.apply(TermOp::Less, mask, &[b, a])
-            }
-            (Meaning::Derived, [a, b]) if function == Function::GreaterEqual => {
-                terms.apply(TermOp::LessEqual, mask, &[b, a])
-            }
-            (Meaning::Derived, [a, b]) => {
-                let equal = terms.apply(TermOp::Equal, mask, &[a, b]);
-                terms.apply(TermOp::Not, mask, &[&equal])
-            }
-            (Meaning::Exponential, [a]) if function == Function::Exp => {
-                let exponent = terms.apply(TermOp::Mul, mask, &[a, &log2_e]);
-                terms.apply(TermOp::Exp2, mask, &[&exponent])
-            }
-            (Meaning::Exponential, [a]) => {
-                let logarithm = terms.apply(TermOp::Log2, mask, &[a]);
-                let factor = if function == Function::Log { ln_2 } else { log10_2 };
-                terms.apply(TermOp::Mul, mask, &[&logarithm, &factor])
-            }
-            (Meaning::Power, [a, b]) => {
-                let logarithm = terms.apply(TermOp::Log2, mask, &[a]);
-                let exponent = terms.apply(TermOp::Mul, mask, &[&logarithm, b]);
-                terms.apply(TermOp::Exp2, mask, &[&exponent])
-            }
-            (Meaning::Choice, [condition, then, otherwise]) => {
-                terms.apply(TermOp::Select, mask, &[condition, then, otherwise])
-            }
-            (Meaning::Derived | Meaning::Exponential | Meaning::Power | Meaning::Choice, _) => {
-                unreachable!("a graph is checked before it is evaluated")
-            }
-        }
     }
 
     fn read(&self, at: usize, run: &mut Run<'_>, frame: &Frame, mask: LaneMask) -> Result<Lanes, Stop> {
@@ -518,24 +425,6 @@ impl Frame {
         let terms = affine.terms.iter();
         terms.fold(affine.constant, |sum, (variable, own)| sum + own * self.variables[*variable][lane])
     }
-}
-
-/// A known power of what lanes hold.
-fn power(run: &mut Run<'_>, base: Lanes, exponent: &Rational, mask: LaneMask) -> Lanes {
-    let one = [run.terms.whole(1); 32];
-    let terms = &mut run.terms;
-    if !exponent.is_integer() {
-        let root = if exponent.is_negative() { TermOp::Rsqrt } else { TermOp::Sqrt };
-        return terms.apply(root, mask, &[&base]);
-    }
-    let factors = exponent.abs().to_i64().unwrap_or(0);
-    if factors == 0 {
-        // The base is kept: it may have no value (V8).
-        let zero = [terms.whole(0); 32];
-        return terms.apply(TermOp::Fma, mask, &[&base, &zero, &one]);
-    }
-    let product = (1..factors).fold(base, |product, _| terms.apply(TermOp::Mul, mask, &[&product, &base]));
-    if exponent.is_negative() { terms.apply(TermOp::Div, mask, &[&one, &product]) } else { product }
 }
 
 /// The distances of neighbours in row-major order.
