@@ -236,6 +236,20 @@ words! {
 }
 
 words! {
+    /// What the literals of kernels stand for.
+    #[derive(Default)]
+    pub enum Literals {
+        /// A literal may also stand for a quotient of small whole numbers to which it is the nearest.
+        Nearest = "nearest",
+    }
+    unnamed {
+        /// Each for the number that its bits represent.
+        #[default]
+        Exact
+    }
+}
+
+words! {
     /// The order of the 16-byte pieces of a box in shared memory.
     pub enum Swizzle {
         /// As they are.

@@ -14,7 +14,9 @@ mod section;
 mod verdict;
 mod word;
 
-pub use element::{Element, Elements, Format, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout};
+pub use element::{
+    Element, Elements, Format, Literals, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout,
+};
 pub use family::{Family, MAX_MEMBERS, Member};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::element::{Swizzle, Which, WmmaLayout};
+use crate::element::{Literals, Swizzle, Which, WmmaLayout};
 use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
 use crate::limit::Limits;
 use crate::verdict::VerdictName;
@@ -301,6 +301,10 @@ section! {
         /// `"sm_80"`: elements of `wmma` fragments have the positions that they have on sm_80, where these are known: in
         /// f32 accumulators of `m16n16k16` (V5)
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
+        /// `"nearest"`: where the sides differ, a literal that is the rounding of a quotient of small whole numbers is also
+        /// read as that quotient, such as `0.16666667f` as 1/6, and so is one that is the rounding of 1 / L, where L is a
+        /// literal of the other side (V9)
+        literals: Literals = Literals::Exact;
     }
 }
 
@@ -370,7 +374,7 @@ macro_rules! word_fields {
     )*};
 }
 
-word_fields!(Which WmmaLayout Swizzle);
+word_fields!(Which WmmaLayout Literals Swizzle);
 
 /// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
 pub fn split_source(text: &str) -> (&str, Option<&str>) {

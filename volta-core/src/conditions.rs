@@ -90,6 +90,11 @@ impl Conditions {
         })
     }
 
+    /// The elements that are terms, each with its number.
+    pub(crate) fn to_decide(&self) -> (Vec<ElementPair<'_>>, Vec<usize>) {
+        (0..self.len()).filter_map(|at| Some((self.element(at)?, at))).unzip()
+    }
+
     fn store<'s>(&'s self, side: &'s Execution, at: Option<usize>) -> &'s Store {
         at.map_or(&self.old, |at| &side.stores[at])
     }

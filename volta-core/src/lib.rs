@@ -62,6 +62,7 @@ pub mod inspect;
 pub mod library;
 pub mod lint;
 pub mod machine;
+mod nearest;
 pub mod number;
 mod precision;
 pub mod program;

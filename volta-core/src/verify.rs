@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::base::budget::Held;
-use crate::case::{Binding, Case, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
+use crate::base::budget::{Held, Limit};
+use crate::case::{Binding, Case, Contents, FormsWanted, Literals, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -115,6 +115,9 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
+/// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
+const STEPS_FOR_ADVICE: u64 = 1 << 20;
+
 struct Verification<'c> {
     case: &'c Case,
     /// Those of the reference, if there is one, and of the optimized kernel, once they have run.
@@ -142,7 +145,7 @@ impl<'c> Verification<'c> {
         let started = Instant::now();
         match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => match self.pair(reference, opt) {
-                Ok(conditions) => self.decide(&conditions),
+                Ok(conditions) => self.decide(conditions),
                 Err(verdict) => self.report.verdict = verdict,
             },
             Err(outcomes) => outcomes.iter().for_each(|opt| self.single(opt)),
@@ -464,14 +467,12 @@ impl<'c> Verification<'c> {
         }
     }
 
-    fn decide(&mut self, conditions: &Conditions) {
+    /// Decides all elements. Returns the forms of the reference, if they are wanted whatever the verdict.
+    fn settle(&mut self, conditions: &Conditions, wanted: bool) -> Option<(FormsDigest, Formula)> {
         let pairs = &conditions.pairs;
-        let mut elements = Vec::new();
-        let mut positions = Vec::new();
+        let (elements, positions) = conditions.to_decide();
         for (at, pair) in pairs.iter().enumerate() {
-            if let Some(element) = conditions.element(at) {
-                elements.push(element);
-                positions.push(at);
+            if conditions.element(at).is_some() {
                 continue;
             }
             match (pair.reference.value, pair.opt.value) {
@@ -488,20 +489,17 @@ impl<'c> Verification<'c> {
                         reference: say(left),
                         opt: say(right),
                         explanation: None,
+                        readings: Vec::new(),
                     };
                     let param = &self.case.params[pair.param];
                     self.report.coverage.compared = at as u64 + 1;
                     // Two different input elements differ for some input; constants differ for all.
                     self.report.verdict = difference(param, pair.element, How::Values(witness));
-                    if self.case.options.maps {
-                        self.report.maps = element_maps(self.case, conditions);
-                    }
-                    return;
+                    return None;
                 }
             }
         }
-        // The reference's forms are wanted whatever the verdict; they are computed in parallel with the proofs.
-        let wanted = self.case.options.forms == FormsWanted::Always;
+        // The forms are computed in parallel with the proofs.
         let (outcome, told) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
             || wanted.then(|| conditions.forms(&conditions.reference, |pair| pair.reference).told()),
@@ -529,6 +527,7 @@ impl<'c> Verification<'c> {
                             reference: witness.reference.to_string(),
                             opt: witness.opt.to_string(),
                             explanation: witness.explanation.map(|on_the_way| self.explained(*on_the_way)),
+                            readings: Vec::new(),
                         };
                         difference(param, pair.element, How::Values(witness))
                     }
@@ -543,9 +542,66 @@ impl<'c> Verification<'c> {
                 }
             }
         };
+        told
+    }
+
+    /// Reads literals as quotients, where the case allows it and the sides are not proved equal without (V9). Where it
+    /// does not, a difference that only this would remove says so.
+    fn read_nearest(&mut self, conditions: &mut Conditions, before: &Report) {
+        let is_allowed = match self.case.options.rules.literals {
+            Literals::Nearest => true,
+            Literals::Exact => false,
+        };
+        let differs = match &self.report.verdict {
+            Verdict::Different(Difference { tensor, element, how: How::Values(_), .. }) => {
+                let is_it =
+                    |pair: &Pair| self.case.params[pair.param].name == *tensor && pair.element == *element;
+                conditions.pairs.iter().position(is_it)
+            }
+            Verdict::Unknown(unknown) if is_allowed && unknown.kind == UnknownReason::Undecided => None,
+            _ => return,
+        };
+        for readings in conditions.nearest_readings() {
+            let exact = conditions.read(&readings);
+            let told = || readings.iter().map(ToString::to_string);
+            if is_allowed {
+                let plain = std::mem::replace(&mut self.report, before.clone());
+                self.settle(conditions, false);
+                if matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
+                    self.report.assumptions.extend(told().map(Assumption::relied));
+                    return;
+                }
+                self.report = plain;
+            } else if let Some(element) = differs.and_then(|at| conditions.element(at)) {
+                let mut options = conditions.options.clone();
+                let steps = options.budgets[Limit::AlgebraSteps].min(STEPS_FOR_ADVICE);
+                options.budgets = options.budgets.with(Limit::AlgebraSteps, steps);
+                let decision = decide::decide(&[element], &conditions.inputs, &options);
+                if decision.first_failure.is_none()
+                    && let Verdict::Different(Difference { how: How::Values(witness), .. }) =
+                        &mut self.report.verdict
+                {
+                    witness.readings = told().collect();
+                }
+            }
+            conditions.restore(exact);
+            if matches!(&self.report.verdict, Verdict::Different(Difference { how: How::Values(witness), .. })
+                if !witness.readings.is_empty())
+            {
+                return;
+            }
+        }
+    }
+
+    fn decide(&mut self, mut conditions: Conditions) {
+        let before = self.report.clone();
+        // The reference's forms are wanted whatever the verdict.
+        let told = self.settle(&conditions, self.case.options.forms == FormsWanted::Always);
+        self.read_nearest(&mut conditions, &before);
+        let conditions = &conditions;
         let points = self.case.options.recheck;
         if points > 0 && matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
-            self.recheck(&elements, conditions, points, &positions);
+            self.recheck(conditions, points);
         }
         if self.case.options.maps && matches!(self.report.verdict, Verdict::Different(_)) {
             self.report.maps = element_maps(self.case, conditions);
@@ -564,14 +620,10 @@ impl<'c> Verification<'c> {
     }
 
     /// Compares proofs with evaluation.
-    fn recheck(
-        &mut self,
-        elements: &[decide::ElementPair<'_>],
-        conditions: &Conditions,
-        points: u32,
-        positions: &[usize],
-    ) {
-        let found = decide::recheck::contradiction(elements, &conditions.inputs, points, &conditions.options);
+    fn recheck(&mut self, conditions: &Conditions, points: u32) {
+        let (elements, positions) = conditions.to_decide();
+        let found =
+            decide::recheck::contradiction(&elements, &conditions.inputs, points, &conditions.options);
         let Some((at, place)) = found else {
             self.report.rechecked = Some(points);
             return;

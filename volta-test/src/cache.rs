@@ -330,6 +330,7 @@ mod tests {
             zeros: 2,
             reference: "inf".into(),
             opt: "0".into(),
+            readings: Vec::new(),
             explanation: Some(Explanation {
                 what: "divisor".into(),
                 reference: "1".into(),

@@ -6,7 +6,7 @@ mod param;
 mod structs;
 
 pub use volta_case::{
-    Element, Elements, Launch, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout,
+    Element, Elements, Launch, Literals, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout,
 };
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 //! review the guesses and correct them.
 
 mod guess;
+mod sizes;
 mod uses;
 
 use crate::case::{Element, KernelLaunch, Launch, Role, Which};
@@ -13,6 +14,7 @@ use crate::ptx;
 use crate::steps::read;
 use crate::verdict::{InputError, InputProblem, Place};
 pub use guess::{KnownContents, LaunchGuess, guess_launch};
+pub use sizes::{Landmark, landmarks};
 use uses::Uses;
 
 /// A kernel as its code shows it.

@@ -12,7 +12,7 @@ use crate::base::affine::Affine;
 use crate::base::index::InstId;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
-use crate::number::{Extended, Rounded};
+use crate::number::{Extended, Rational, Rounded};
 use rustc_hash::FxHashSet;
 
 /// A constant: its exact value and its literal.
@@ -279,6 +279,38 @@ impl Store {
     /// An empty store.
     pub fn new() -> Store {
         Store::default()
+    }
+
+    /// The literals among its constants, but for those of recognized functions.
+    pub(crate) fn literals(&self) -> impl Iterator<Item = (Format, u64)> {
+        let all = self.constants.iter().enumerate();
+        let own = all.filter(|(at, _)| !self.inner_constants.contains(&ConstantId::from_index(*at)));
+        own.filter_map(|(_, constant)| constant.literal)
+    }
+
+    /// Gives constants other values, and returns those that had one, with their numbers.
+    pub(crate) fn read_constants(
+        &mut self,
+        number: impl Fn(&Constant) -> Option<Rational>,
+    ) -> Vec<(usize, Constant)> {
+        let mut before = Vec::new();
+        for (at, constant) in self.constants.iter_mut().enumerate() {
+            if let Some(exact) = number(constant)
+                && !self.inner_constants.contains(&ConstantId::from_index(at))
+            {
+                let exact =
+                    Constant { exact: Extended::Finite(exact), literal: None, rounded: constant.rounded };
+                before.push((at, std::mem::replace(constant, exact)));
+            }
+        }
+        before
+    }
+
+    /// Undoes [`Store::read_constants`].
+    pub(crate) fn restore_constants(&mut self, before: Vec<(usize, Constant)>) {
+        for (at, constant) in before {
+            self.constants[at] = constant;
+        }
     }
 
     /// An empty store that encodes every operand as a list. Results must not differ from [`Store::new`]'s.

@@ -111,6 +111,8 @@ pub struct Witness {
     pub opt: String,
     /// The intermediate value that explains the difference, if one does.
     pub explanation: Option<Explanation>,
+    /// Readings of literals under which this element is equal on both sides, if the case allowed them (`literals`, V9).
+    pub readings: Vec<String>,
 }
 
 /// An intermediate value that explains a difference: with the optimized kernel's value in its place, the reference

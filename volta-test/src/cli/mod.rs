@@ -12,6 +12,7 @@ mod replay;
 mod report;
 mod select;
 mod show;
+mod suggest;
 mod watch;
 
 use std::env;
@@ -102,6 +103,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Show what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
+    /// List the sizes that a family of a case should have
+    Suggest(suggest::SuggestArgs),
     /// Explain a rule or a verdict; without a name, list all of them
     Explain {
         /// A rule such as Y1, or a verdict such as race
@@ -291,6 +294,7 @@ pub fn main() -> ExitCode {
         Command::Lint(arguments) => lint::lint(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
+        Command::Suggest(arguments) => suggest::suggest(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
         Command::Completions(arguments) => describe::completions(&arguments, &mut out),
         Command::Man(arguments) => describe::man(&arguments, &mut out),

@@ -39,6 +39,7 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             }
             text.push_str(&inputs(witness, paint));
             text.push_str(&formulas(report));
+            text.push_str(&advice(witness, paint));
         }
         How::Unwritten { by } => {
             let (silent, writes) = match by {
@@ -54,6 +55,21 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
         }
     }
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
+    text
+}
+
+/// What would make the element equal on both sides.
+fn advice(witness: &Witness, paint: Paint) -> String {
+    if witness.readings.is_empty() {
+        return String::new();
+    }
+    let mut text = String::new();
+    let help = "`literals = \"nearest\"` reads literals as the quotients that they are nearest to; then this element \
+                is equal on both sides, with";
+    let _ = writeln!(text, "  {} {}", paint.bold("help:"), wrapped(help, 8, 4));
+    for reading in &witness.readings {
+        let _ = writeln!(text, "    - {}", wrapped(reading, 6, 6));
+    }
     text
 }
 

@@ -167,6 +167,7 @@ fn differences_show_inputs_and_both_values() {
         zeros: 7,
         reference: "0.5".into(),
         opt: "inf".into(),
+        readings: Vec::new(),
         explanation: Some(Explanation {
             what: "divisor".into(),
             reference: "7".into(),

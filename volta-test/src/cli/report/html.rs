@@ -72,6 +72,12 @@ impl Reporter for Html {
 
     fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let style = include_str!("page.css");
+        let families: String =
+            summary.families.lines().map(|line| format!("<li>{}</li>\n", escaped(&line))).collect();
+        let families = match families.is_empty() {
+            true => families,
+            false => format!("<ul class=\"families\">\n{families}</ul>\n"),
+        };
         // Those that need somebody come first.
         self.rows.sort_by_key(|row| row.is_good);
         let sections: String = self.rows.iter().map(|row| row.section.as_str()).collect();
@@ -82,7 +88,7 @@ impl Reporter for Html {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
              script-src 'sha256-{SCRIPT_HASH}'\">\n\
              <title>Volta: {line}</title>\n<style>\n{style}</style></head>\n<body>\n\
-             <h1>Volta</h1>\n<p>{line}, in {:.1} s, by version {}</p>\n{}{}\n{sections}\
+             <h1>Volta</h1>\n<p>{line}, in {:.1} s, by version {}</p>\n{families}{}{}\n{sections}\
              <script>{SCRIPT}</script></body></html>",
             summary.seconds,
             env!("CARGO_PKG_VERSION"),

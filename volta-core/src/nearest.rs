@@ -1,0 +1,204 @@
+//! Literals read as the quotients to which they are nearest (rule V9, `literals = "nearest"`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::case::Which;
+use crate::conditions::Conditions;
+use crate::number::format::{Format, Rounding, decode, encode, mantissa_bits};
+use crate::number::{Extended, Rational};
+use crate::term::{Constant, Store};
+
+/// So many bits a quotient has fewer than the literal that is read as it.
+const SPARE: u64 = 6;
+
+/// A literal is compared with the reciprocals of no more literals of the other kernel.
+const MOST_OTHERS: usize = 256;
+
+/// A literal of one kernel, and the number that it may stand for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NearestReading {
+    which: Which,
+    format: Format,
+    bits: u64,
+    quotient: Rational,
+    /// The literal of the other kernel of which it is the reciprocal.
+    of: Option<u64>,
+}
+
+impl fmt::Display for NearestReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NearestReading { which, format, bits, quotient, of } = self;
+        let digits = format.bytes() as usize * 2;
+        let kernel = match which {
+            Which::Reference => "the reference",
+            Which::Opt => "the optimized kernel",
+        };
+        write!(f, "{} literal 0x{bits:0digits$x} of {kernel} read as ", format.name())?;
+        match of {
+            None => write!(f, "{quotient} (`literals`, V9)"),
+            Some(of) => write!(f, "1 / 0x{of:0digits$x}, a literal of the other kernel (`literals`, V9)"),
+        }
+    }
+}
+
+/// The constants of both sides as they were, to be put back.
+pub(crate) struct Exact([Vec<Vec<(usize, Constant)>>; 2]);
+
+impl Conditions {
+    /// The readings of literals that are tried one after the other: of those that only one kernel has, and of all.
+    ///
+    /// A literal of one kernel, the optimized one or else the reference, that is the rounding of 1 / L, where L is one of
+    /// the other, is read as that. Of the quotients whose rounding a literal is, it is read as a convergent of its
+    /// continued fraction: if numerator and denominator have fewer bits than the literal, or the numerator is 1, no other
+    /// is as simple, and few literals have one by chance.
+    pub(crate) fn nearest_readings(&self) -> Vec<Vec<NearestReading>> {
+        let literals = [&self.reference, &self.opt].map(|side| literals(&side.stores));
+        let mut lists: Vec<Vec<NearestReading>> = Vec::new();
+        for is_common in [false, true] {
+            for inverted in [Which::Opt, Which::Reference] {
+                let mut readings: Vec<NearestReading> = Vec::new();
+                let other = if inverted == Which::Opt { Which::Reference } else { Which::Opt };
+                for which in [inverted, other] {
+                    let (own, others) = (&literals[which as usize], &literals[1 - which as usize]);
+                    let bases: BTreeSet<u64> = readings.iter().filter_map(|reading| reading.of).collect();
+                    let own = own.iter().filter(|literal| is_common || !others.contains(literal));
+                    let own = own.filter(|(_, bits)| which == inverted || !bases.contains(bits));
+                    let read = |(format, bits): &(Format, u64)| {
+                        let (format, bits) = (*format, *bits);
+                        let inverse = reciprocal((format, bits), others).filter(|_| which == inverted);
+                        let (quotient, of) = match (inverse, quotient(format, bits)) {
+                            (Some((inverse, of)), simple) if simple.as_ref() != Some(&inverse) => {
+                                (inverse, of)
+                            }
+                            (_, simple) => (simple?, None),
+                        };
+                        Some(NearestReading { which, format, bits, quotient, of })
+                    };
+                    readings.extend(own.filter_map(read));
+                }
+                if !readings.is_empty() && !lists.contains(&readings) {
+                    lists.push(readings);
+                }
+            }
+        }
+        lists
+    }
+
+    /// Reads literals otherwise, until [`Conditions::restore`].
+    pub(crate) fn read(&mut self, readings: &[NearestReading]) -> Exact {
+        let side = |which: Which| -> BTreeMap<(Format, u64), &Rational> {
+            let own = readings.iter().filter(|reading| reading.which == which);
+            own.map(|reading| ((reading.format, reading.bits), &reading.quotient)).collect()
+        };
+        let [reference, opt] = [Which::Reference, Which::Opt].map(side);
+        let read = |stores: &mut Vec<Store>, readings: &BTreeMap<(Format, u64), &Rational>| {
+            let number = |constant: &Constant| readings.get(&constant.literal?).map(|own| (*own).clone());
+            stores.iter_mut().map(|store| store.read_constants(number)).collect()
+        };
+        Exact([read(&mut self.reference.stores, &reference), read(&mut self.opt.stores, &opt)])
+    }
+
+    /// Undoes [`Conditions::read`].
+    pub(crate) fn restore(&mut self, Exact(sides): Exact) {
+        for (stores, constants) in [&mut self.reference.stores, &mut self.opt.stores].into_iter().zip(sides) {
+            stores.iter_mut().zip(constants).for_each(|(store, own)| store.restore_constants(own));
+        }
+    }
+}
+
+/// The literals of some stores that are rounded numbers.
+fn literals(stores: &[Store]) -> BTreeSet<(Format, u64)> {
+    stores.iter().flat_map(Store::literals).filter(|(format, _)| mantissa_bits(*format) >= 8).collect()
+}
+
+fn value(format: Format, bits: u64) -> Option<Rational> {
+    decode(format, bits).extended()?.finite().filter(|value| !value.is_zero()).cloned()
+}
+
+fn is_nearest(number: &Rational, (format, bits): (Format, u64)) -> bool {
+    encode(&Extended::Finite(number.clone()), format, Rounding::Nearest) == bits
+}
+
+/// The simple quotient whose rounding a literal is, if it is not the literal itself.
+fn quotient(format: Format, bits: u64) -> Option<Rational> {
+    let value = &value(format, bits)?;
+    let most = u64::from(mantissa_bits(format));
+    let mut rest = value.abs();
+    // The last two convergents: numerators and denominators.
+    let mut last = [Rational::ONE, Rational::ZERO];
+    let mut before = [Rational::ZERO, Rational::ONE];
+    loop {
+        let whole = rest.floor();
+        let next = [0, 1].map(|at: usize| &(&whole * &last[at]) + &before[at]);
+        // A whole number has a denominator of one bit.
+        let [over, under] = next.each_ref().map(|own| own.bit_length() - 1);
+        if under > most || over > 1 && over + under > most - SPARE {
+            return None;
+        }
+        let magnitude = next[0].checked_div(&next[1])?;
+        let quotient = if value.is_negative() { -magnitude } else { magnitude };
+        if quotient == *value {
+            return None;
+        }
+        if is_nearest(&quotient, (format, bits)) {
+            return Some(quotient);
+        }
+        rest = (&rest - &whole).recip()?;
+        before = std::mem::replace(&mut last, next);
+    }
+}
+
+/// The reciprocal of a literal of the other kernel whose rounding a literal is. Short numbers, such as whole ones, are
+/// what they are.
+fn reciprocal(
+    (format, bits): (Format, u64),
+    others: &BTreeSet<(Format, u64)>,
+) -> Option<(Rational, Option<u64>)> {
+    let own = value(format, bits)?;
+    let (numerator, _) = own.to_small_parts()?;
+    let length = i64::BITS - (numerator.unsigned_abs() >> numerator.trailing_zeros()).leading_zeros();
+    if length <= mantissa_bits(format) / 2 {
+        return None;
+    }
+    let others = others.iter().filter(|(other, _)| *other == format).take(MOST_OTHERS);
+    let mut all = others.filter_map(|(_, other)| Some((value(format, *other)?.recip()?, Some(*other))));
+    all.find(|(reciprocal, _)| is_nearest(reciprocal, (format, bits)) && *reciprocal != own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(number: f32) -> Option<Rational> {
+        quotient(Format::F32, u64::from(number.to_bits()))
+    }
+
+    #[test]
+    fn a_literal_is_read_as_the_simplest_quotient_that_it_is_the_rounding_of() {
+        for (numerator, denominator) in [
+            (1, 6),
+            (-1, 6),
+            (1, 3),
+            (2, 3),
+            (1, 1000),
+            (5, 7),
+            (22, 7),
+            (1, 12345),
+            (1, 1_000_000),
+            (125, 3),
+            (355, 113),
+            (-17, 1234),
+        ] {
+            let own = Rational::from_ratio(numerator, denominator);
+            assert_eq!(read(numerator as f32 / denominator as f32), Some(own));
+        }
+    }
+
+    #[test]
+    fn other_literals_are_what_they_are() {
+        for number in [0.5, 0.75, 3.0, 0.797_884_6, 0.044_715_3, 1.442_695, 0.693_147_2, 1e-20, 1e20] {
+            assert_eq!(read(number), None, "{number}");
+        }
+    }
+}
