@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::algebra::{Analysis, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
@@ -23,6 +23,7 @@ use equivalence_classes::EquivalenceClasses;
 
 mod batch;
 pub mod counterexample;
+mod cut_points;
 mod digest;
 mod domain;
 mod equivalence_classes;
@@ -163,8 +164,16 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         return Decision { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Decision::default() };
     }
 
-    let mut parts = prove_in_runs(all, &firsts, nodes, 0, elements.len());
-    let taken = end_in_order(&mut parts, 0, all);
+    let by_cuts = cut_points::proved(all, &firsts);
+    let mut firsts = firsts;
+    if let Some(part) = &by_cuts {
+        let known: FxHashSet<usize> = part.proofs.iter().map(|(at, _)| *at).collect();
+        firsts.retain(|at| !known.contains(at));
+    }
+    let taken = by_cuts.as_ref().map_or(0, Part::steps);
+    let mut parts = prove_in_runs(all, &firsts, nodes, taken, elements.len());
+    let taken = end_in_order(&mut parts, taken, all);
+    parts.extend(by_cuts);
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
         failures.map(|(at, _)| *at).min().unwrap_or(elements.len())
@@ -471,7 +480,7 @@ fn add_new(list: &mut Vec<String>, more: Vec<String>) {
     if more.is_empty() {
         return;
     }
-    let known: rustc_hash::FxHashSet<String> = list.iter().cloned().collect();
+    let known: FxHashSet<String> = list.iter().cloned().collect();
     list.extend(more.into_iter().filter(|text| !known.contains(text)));
 }
 
