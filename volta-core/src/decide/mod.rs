@@ -157,7 +157,8 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
-    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
+    let all =
+        All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
 
     let enough = options.budgets.check_held(&all.held()).and(options.budgets.deadline.check());
     if let Err(exhausted) = enough {
@@ -165,11 +166,11 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     }
 
     let by_cuts = cut_points::proved(all, &firsts);
-    let mut firsts = firsts;
-    if let Some(part) = &by_cuts {
-        let known: FxHashSet<usize> = part.proofs.iter().map(|(at, _)| *at).collect();
-        firsts.retain(|at| !known.contains(at));
-    }
+    let (equal, by_cuts) = by_cuts.map(|found| (found.equal_where_defined, found.part)).unzip();
+    let all = All { equal: equal.as_ref(), ..all };
+    let known: FxHashSet<usize> =
+        by_cuts.iter().flat_map(|part: &Part| &part.proofs).map(|(at, _)| *at).collect();
+    let firsts: Vec<usize> = firsts.into_iter().filter(|at| !known.contains(at)).collect();
     let taken = by_cuts.as_ref().map_or(0, Part::steps);
     let mut parts = prove_in_runs(all, &firsts, nodes, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
@@ -330,7 +331,8 @@ pub fn in_turn(
     let analysis = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let alike = alike_of(&stores, &sides, &roots, options);
-    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
+    let all =
+        All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
     let mut run = Batch::new(all, all.ration(0));
     for at in 0..elements.len() {
         let started = Instant::now();

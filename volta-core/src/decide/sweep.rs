@@ -301,22 +301,23 @@ impl<'s, 'a> Sweep<'s, 'a> {
 
     /// Proves the second term defined and equal wherever the first is defined (with `everywhere`, at all inputs);
     /// returns the possible signs of their value, and the names that they contain.
-    fn equal(
-        &mut self,
-        reference: Located,
-        opt: Located,
-        everywhere: bool,
-    ) -> Option<(Signs, Vec<TermId>)> {
+    fn equal(&mut self, reference: Located, opt: Located, everywhere: bool) -> Option<(Signs, Vec<TermId>)> {
         let mut taken_back: FxHashSet<TermId> = FxHashSet::default();
         let mut outermost: Option<Vec<TermId>> = None;
-        for round in 0..MAX_ROUNDS {
+        let mut layers = 1;
+        for _ in 0..MAX_ROUNDS {
             if self.left == 0 || self.ration.look().is_err() {
                 return None;
             }
             let parts = [reference, opt].map(|located| self.part(located, &taken_back));
             let size = parts.iter().map(|part| part.store.len() + part.store.constant_count()).sum::<usize>();
             self.spend(size as u64 * PART_STEPS);
-            let used: Vec<TermId> = parts.iter().flat_map(|part| self.names_in(part)).collect();
+            let [mut used, in_opt] = parts.each_ref().map(|part| self.names_in(part));
+            let in_opt: FxHashSet<TermId> = in_opt.into_iter().collect();
+            let on_both: FxHashSet<TermId> =
+                used.iter().filter(|name| in_opt.contains(name)).copied().collect();
+            used.extend(in_opt);
+            used.sort_unstable();
             let outermost = outermost.get_or_insert_with(|| used.clone());
             let [first, second] = &parts;
             let mut filter = QuickFilter::new(
@@ -334,8 +335,15 @@ impl<'s, 'a> Sweep<'s, 'a> {
             if used.is_empty() {
                 return None;
             }
+            if !on_both.is_empty() && on_both.len() * 2 < used.len() {
+                // What one side does not name, the name hides from it; what both name, it rarely hides.
+                used.retain(|name| !on_both.contains(name));
+                self.take_back(used, 1, &mut taken_back);
+                continue;
+            }
             // Twice as many layers each time: names may be nested deeply.
-            self.take_back(used, 1 << round, &mut taken_back);
+            self.take_back(used, layers, &mut taken_back);
+            layers *= 2;
         }
         None
     }
@@ -399,8 +407,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let most = PAIR_STEPS.max(self.steps_a_term * size as u64);
         for thorough in [false, true] {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
-            let proved =
-                learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(most));
+            let proved = learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(most));
             let steps = learned.settle();
             self.left = self.left.saturating_sub(steps);
             if let Some((has_domain, signs)) = proved

@@ -8,6 +8,7 @@
 
 use super::{Located, POINTS, SHARE, SIGNS, Sweep, copied_sign};
 use crate::algebra::{Analysis, Reading};
+use crate::base::index::InstId;
 use crate::base::lane::LaneMask;
 use crate::base::ration::Ration;
 use crate::decide::evaluate::Evaluator;
@@ -15,7 +16,7 @@ use crate::decide::point::TestPoint;
 use crate::decide::{DecisionOptions, ElementPair, InputInfo};
 use crate::number::interval::Narrow;
 use crate::number::value::Value;
-use crate::term::{NodeId, Store, TermId, TermKind, TermOp, View};
+use crate::term::{Imported, NodeId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -177,23 +178,40 @@ impl<'s, 'a> Sweep<'s, 'a> {
             return None;
         }
         let mut stores = [0, 1].map(|side| self.store_for(side));
-        let roots = [0, 1].map(|side| {
-            let (from, _) = self.sides[side];
-            let mut known = self.names[side].clone();
-            let copies = roots[side].iter().map(|root| stores[side].import(from, *root, &mut known));
-            copies.collect::<Vec<_>>()
-        });
+        let mut known: [Imported; 2] = self.names.clone();
+        let mut copies = [Vec::new(), Vec::new()];
+        for (reference, opt) in roots[0].iter().zip(roots[1]) {
+            let pair = [*reference, *opt];
+            let names = [0, 1].map(|side: usize| self.names[side].get(&pair[side]).copied());
+            for side in 0..2 {
+                let copy = match names[side] {
+                    // A name says nothing to a side without it.
+                    Some(_) if names[0] != names[1] => {
+                        self.expanded(side, pair[side], &mut stores[side], &mut known[side])
+                    }
+                    _ => stores[side].import(self.sides[side].0, pair[side], &mut known[side]),
+                };
+                copies[side].push(copy);
+            }
+        }
         stores.iter_mut().for_each(Store::close);
         self.spend(stores.iter().map(|store| store.len() as u64).sum());
-        Some(Cut { stores, roots, readings: self.readings })
+        Some(Cut { stores, roots: copies, readings: self.readings })
+    }
+
+    /// A copy of an operation on what has names.
+    fn expanded(&self, side: usize, term: TermId, to: &mut Store, known: &mut Imported) -> TermId {
+        let (from, _) = self.sides[side];
+        let View::Apply(op, operands) = from.view(term) else { return to.import(from, term, known) };
+        let operands: SmallVec<[TermId; 3]> =
+            operands[..op.arity()].iter().map(|operand| to.import(from, *operand, known)).collect();
+        to.apply(op, &operands, from.site(term).unwrap_or(InstId::FIRST))
     }
 
     /// Pairs of terms with the same values at the points, one of which many terms read, operands before results.
     fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<Vec<[Located; 2]>> {
-        let mut sides: [Census; 2] = [
-            Census::new(self.sides[0].0, roots[0])?,
-            Census::new(self.sides[1].0, roots[1])?,
-        ];
+        let mut sides: [Census; 2] =
+            [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
         let count = sides.iter().map(|side| side.sizes.len()).sum::<usize>();
         self.spend(count as u64);
         let shared = [0, 1].map(|side: usize| {
@@ -213,9 +231,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         );
         let values = [first, second];
         // Terms are in order.
-        let value = |side: usize, term: TermId| {
-            large[side].binary_search(&term).ok().and_then(|at| values[side][at])
-        };
+        let value =
+            |side: usize, term: TermId| large[side].binary_search(&term).ok().and_then(|at| values[side][at]);
 
         let mut found: FxHashMap<Values, Found> = FxHashMap::default();
         let mut tried = [shared[0].clone(), shared[1].clone()];
