@@ -28,7 +28,7 @@ pub(super) struct ByCuts {
 
 /// What was found of one element.
 #[derive(Clone, Copy)]
-enum Found {
+enum InTermsOfCuts {
     Nothing,
     EqualWhereDefined,
     Equal,
@@ -97,21 +97,21 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let mut parts = prove_in_runs(short, &firsts, nodes, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, short);
-    let mut found = vec![Found::Nothing; elements.len()];
+    let mut found = vec![InTermsOfCuts::Nothing; elements.len()];
     for (at, proof) in parts.iter().flat_map(|part| &part.proofs) {
         found[*at] = match proof {
-            proof if proof.is_unconditional() => Found::Equal,
-            proof if proof.conditions.is_empty() => Found::EqualWhereDefined,
-            _ => Found::Nothing,
+            proof if proof.is_unconditional() => InTermsOfCuts::Equal,
+            proof if proof.conditions.is_empty() => InTermsOfCuts::EqualWhereDefined,
+            _ => InTermsOfCuts::Nothing,
         };
     }
     let mut part = Part::default();
     let mut equal_where_defined = FxHashSet::default();
     for (at, position) in positions.iter().enumerate() {
         match found[alike.first(at)] {
-            Found::Equal => part.proofs.push((*position, Proof::default())),
-            Found::EqualWhereDefined => drop(equal_where_defined.insert(*position)),
-            Found::Nothing => {}
+            InTermsOfCuts::Equal => part.proofs.push((*position, Proof::default())),
+            InTermsOfCuts::EqualWhereDefined => drop(equal_where_defined.insert(*position)),
+            InTermsOfCuts::Nothing => {}
         }
     }
     part.proofs.sort_unstable_by_key(|(at, _)| *at);
@@ -152,12 +152,11 @@ mod tests {
         sum
     }
 
+    /// An element, from what the row shares and its index.
+    type OfRow = dyn Fn(&mut Store, TermId, u64) -> TermId;
+
     /// Decides the elements of a row, each a function of what the row shares.
-    fn decided(
-        length: u64,
-        shared: [&dyn Fn(&mut Store) -> TermId; 2],
-        each: [&dyn Fn(&mut Store, TermId, u64) -> TermId; 2],
-    ) -> Decision {
+    fn decided(length: u64, shared: [&dyn Fn(&mut Store) -> TermId; 2], each: [&OfRow; 2]) -> Decision {
         let mut stores = [Store::new(), Store::new()];
         let terms: [Vec<TermId>; 2] = [0, 1].map(|side: usize| {
             let store = &mut stores[side];

@@ -142,11 +142,8 @@ fn operands(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
     }
 }
 
-/// A value that is tried: the terms of each side that have it, and whether it was found by what many terms read.
-#[derive(Default)]
-struct Found {
-    members: [SmallVec<[TermId; 2]>; 2],
-}
+/// The terms of each side that have one value.
+type SameValue = [SmallVec<[TermId; 2]>; 2];
 
 impl<'s, 'a> Sweep<'s, 'a> {
     /// A sweep of what many elements share, one of which is given: it takes steps as these elements together may.
@@ -234,10 +231,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let value =
             |side: usize, term: TermId| large[side].binary_search(&term).ok().and_then(|at| values[side][at]);
 
-        let mut found: FxHashMap<Values, Found> = FxHashMap::default();
+        let mut found: FxHashMap<Values, SameValue> = FxHashMap::default();
         let mut tried = [shared[0].clone(), shared[1].clone()];
         for _ in 0..DEPTH {
-            let mut new: FxHashMap<Values, [SmallVec<[TermId; 2]>; 2]> = FxHashMap::default();
+            let mut new: FxHashMap<Values, SameValue> = FxHashMap::default();
             for (side, tried) in tried.iter().enumerate() {
                 for term in tried {
                     if let Some(values) = value(side, *term).filter(|values| !found.contains_key(values)) {
@@ -271,14 +268,14 @@ impl<'s, 'a> Sweep<'s, 'a> {
                 }
             }
             let paired = new.into_iter().filter(|(_, members)| members.iter().all(|side| !side.is_empty()));
-            found.extend(paired.map(|(values, members)| (values, Found { members })));
+            found.extend(paired);
             tried = further;
         }
-        let mut found: Vec<Found> = found.into_values().collect();
-        found.sort_unstable_by_key(|found| found.members[0][0]);
+        let mut found: Vec<SameValue> = found.into_values().collect();
+        found.sort_unstable_by_key(|[references, _]| references[0]);
         found.truncate(MAX_VALUES);
         let mut pairs = Vec::new();
-        for Found { members: [references, opts] } in found {
+        for [references, opts] in found {
             let first = Located { side: 0, term: references[0] };
             let more = references[1..].iter().map(|term| (0, term));
             let others = opts.iter().map(|term| (1, term)).chain(more);
