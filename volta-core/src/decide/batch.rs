@@ -20,6 +20,8 @@ pub(super) struct All<'s, 'a> {
     pub alike: &'a EquivalenceClasses,
     pub inputs: &'a [InputInfo],
     pub options: &'a DecisionOptions,
+    /// Elements that are known to be equal wherever the reference is defined.
+    pub equal: Option<&'a FxHashSet<usize>>,
 }
 
 impl All<'_, '_> {
@@ -85,7 +87,8 @@ impl<'s, 'a> Batch<'s, 'a> {
         let [reference, opt] = self.all.sides[at];
         let analysis = [&self.all.analysis[reference], &self.all.analysis[opt]];
         let known = ElementFacts {
-            identical: self.all.alike.is_identical(at),
+            equal: self.all.alike.is_identical(at)
+                || self.all.equal.is_some_and(|equal| equal.contains(&kind)),
             defined: self.defined.contains(&kind),
         };
         let result = self.prover.decide(&self.all.elements[at], analysis, known);

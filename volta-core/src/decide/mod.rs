@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::algebra::{Analysis, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
@@ -23,6 +23,7 @@ use equivalence_classes::EquivalenceClasses;
 
 mod batch;
 pub mod counterexample;
+mod cut_points;
 mod digest;
 mod domain;
 mod equivalence_classes;
@@ -156,15 +157,24 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
-    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
+    let all =
+        All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
 
     let enough = options.budgets.check_held(&all.held()).and(options.budgets.deadline.check());
     if let Err(exhausted) = enough {
         return Decision { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Decision::default() };
     }
 
-    let mut parts = prove_in_runs(all, &firsts, nodes, 0, elements.len());
-    let taken = end_in_order(&mut parts, 0, all);
+    let by_cuts = cut_points::proved(all, &firsts);
+    let (equal, by_cuts) = by_cuts.map(|found| (found.equal_where_defined, found.part)).unzip();
+    let all = All { equal: equal.as_ref(), ..all };
+    let known: FxHashSet<usize> =
+        by_cuts.iter().flat_map(|part: &Part| &part.proofs).map(|(at, _)| *at).collect();
+    let firsts: Vec<usize> = firsts.into_iter().filter(|at| !known.contains(at)).collect();
+    let taken = by_cuts.as_ref().map_or(0, Part::steps);
+    let mut parts = prove_in_runs(all, &firsts, nodes, taken, elements.len());
+    let taken = end_in_order(&mut parts, taken, all);
+    parts.extend(by_cuts);
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
         failures.map(|(at, _)| *at).min().unwrap_or(elements.len())
@@ -321,7 +331,8 @@ pub fn in_turn(
     let analysis = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let alike = alike_of(&stores, &sides, &roots, options);
-    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
+    let all =
+        All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
     let mut run = Batch::new(all, all.ration(0));
     for at in 0..elements.len() {
         let started = Instant::now();
@@ -471,7 +482,7 @@ fn add_new(list: &mut Vec<String>, more: Vec<String>) {
     if more.is_empty() {
         return;
     }
-    let known: rustc_hash::FxHashSet<String> = list.iter().cloned().collect();
+    let known: FxHashSet<String> = list.iter().cloned().collect();
     list.extend(more.into_iter().filter(|text| !known.contains(text)));
 }
 

@@ -26,6 +26,7 @@ use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
 use crate::number::signs::Signs;
 use crate::term::{InputId, Store, TermId};
+use rustc_hash::FxHashMap;
 use volta_case::Which;
 
 /// Why an element was not proved equal.
@@ -69,13 +70,16 @@ impl Proof {
 pub(super) struct Learned<'s> {
     prover: Prover<'s>,
     obligations: Obligations,
+    /// The texts of requirements: elements of a row share theirs.
+    texts: FxHashMap<Requirement, String>,
 }
 
 /// What is known of an element before it is decided.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementFacts {
-    /// Whether both sides are the same operations on the same operands.
-    pub identical: bool,
+    /// Whether the optimized kernel is known to be defined and equal wherever the reference is defined, as where both
+    /// are the same operations on the same operands.
+    pub equal: bool,
     /// Whether an element of its translation class is defined at some input.
     pub defined: bool,
 }
@@ -212,11 +216,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         analysis: [&'s Analysis; 2],
         known: ElementFacts,
     ) -> Result<Proof, Failure> {
-        let mut result = if known.identical {
-            self.where_defined(element, analysis)
-        } else {
-            self.equal(element, analysis)
-        };
+        let mut result =
+            if known.equal { self.where_defined(element, analysis) } else { self.equal(element, analysis) };
         if !known.defined
             && let Ok(proof) = result
         {
@@ -568,7 +569,11 @@ impl<'s> Learned<'s> {
     pub(super) fn new(inputs: &[InputInfo], ration: &Rc<Ration>, thorough: bool) -> Learned<'s> {
         let tactic = if thorough { Tactic::THOROUGH } else { Tactic::QUICK };
         let prover = Prover::new(ranges(inputs), tactic);
-        Learned { prover: drawing(prover, ration), obligations: Obligations::default() }
+        Learned {
+            prover: drawing(prover, ration),
+            obligations: Obligations::default(),
+            texts: FxHashMap::default(),
+        }
     }
 
     /// Whether a thorough prover would prove nothing more.
@@ -674,8 +679,13 @@ impl<'s> Learned<'s> {
         Ok(Proof { conditions: self.texts(&extra, inputs), domain: self.texts(&domain, inputs) })
     }
 
-    fn texts(&self, requirements: &[Requirement], inputs: &[InputInfo]) -> Vec<String> {
+    fn texts(&mut self, requirements: &[Requirement], inputs: &[InputInfo]) -> Vec<String> {
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-        requirements.iter().map(|requirement| self.prover.requirement_text(requirement, &names)).collect()
+        let Learned { prover, texts, .. } = self;
+        let text = |requirement: &Requirement| {
+            let text = || prover.requirement_text(requirement, &names);
+            texts.entry(requirement.clone()).or_insert_with(text).clone()
+        };
+        requirements.iter().map(text).collect()
     }
 }

@@ -28,6 +28,7 @@ use crate::number::value::Value;
 use crate::term::{Imported, InputId, Reads, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(super) mod cuts;
 mod joined;
 
 /// The largest number of terms of a side.
@@ -83,6 +84,8 @@ pub(super) struct Sweep<'s, 'a> {
     within: FxHashMap<TermId, Vec<TermId>>,
     /// Literals that proofs have read as irrational constants.
     readings: BTreeSet<Reading>,
+    /// Steps for the proof of a pair, for each of its terms, where that is more than [`PAIR_STEPS`].
+    steps_a_term: u64,
     left: u64,
 }
 
@@ -127,7 +130,7 @@ pub fn reached(
 }
 
 impl<'s, 'a> Sweep<'s, 'a> {
-    fn new(
+    pub(super) fn new(
         element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         inputs: &[InputInfo],
@@ -149,6 +152,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
             named: 0,
             within: FxHashMap::default(),
             readings: BTreeSet::new(),
+            steps_a_term: 0,
             left: ration.left() / SHARE,
         })
     }
@@ -278,12 +282,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
 
     /// Gives two terms one name if they are proved equal; returns whether they are.
     fn name(&mut self, reference: Located, opt: Located) -> bool {
-        let Some(signs) = self.equal(reference, opt, true) else { return false };
+        let Some((signs, mut used)) = self.equal(reference, opt, true) else { return false };
         let known = self.names[reference.side].get(&reference.term).copied();
-        let mut used: Vec<TermId> = [reference, opt]
-            .into_iter()
-            .flat_map(|located| self.names_in(&self.part(located, &FxHashSet::default())))
-            .collect();
         let name = known.unwrap_or_else(|| {
             let (at, _) = (SIGNS.iter().enumerate())
                 .find(|(_, (known, _))| signs.within(*known))
@@ -300,17 +300,25 @@ impl<'s, 'a> Sweep<'s, 'a> {
     }
 
     /// Proves the second term defined and equal wherever the first is defined (with `everywhere`, at all inputs);
-    /// returns the possible signs of their value.
-    fn equal(&mut self, reference: Located, opt: Located, everywhere: bool) -> Option<Signs> {
+    /// returns the possible signs of their value, and the names that they contain.
+    fn equal(&mut self, reference: Located, opt: Located, everywhere: bool) -> Option<(Signs, Vec<TermId>)> {
         let mut taken_back: FxHashSet<TermId> = FxHashSet::default();
-        for round in 0..MAX_ROUNDS {
+        let mut outermost: Option<Vec<TermId>> = None;
+        let mut layers = 1;
+        for _ in 0..MAX_ROUNDS {
             if self.left == 0 || self.ration.look().is_err() {
                 return None;
             }
             let parts = [reference, opt].map(|located| self.part(located, &taken_back));
             let size = parts.iter().map(|part| part.store.len() + part.store.constant_count()).sum::<usize>();
             self.spend(size as u64 * PART_STEPS);
-            let used: Vec<TermId> = parts.iter().flat_map(|part| self.names_in(part)).collect();
+            let [mut used, in_opt] = parts.each_ref().map(|part| self.names_in(part));
+            let in_opt: FxHashSet<TermId> = in_opt.into_iter().collect();
+            let on_both: FxHashSet<TermId> =
+                used.iter().filter(|name| in_opt.contains(name)).copied().collect();
+            used.extend(in_opt);
+            used.sort_unstable();
+            let outermost = outermost.get_or_insert_with(|| used.clone());
             let [first, second] = &parts;
             let mut filter = QuickFilter::new(
                 &first.store,
@@ -322,13 +330,20 @@ impl<'s, 'a> Sweep<'s, 'a> {
             if !filter.differs(first.root, second.root)
                 && let Some(signs) = self.parts_equal(&parts, [reference, opt], everywhere)
             {
-                return Some(signs);
+                return Some((signs, std::mem::take(outermost)));
             }
             if used.is_empty() {
                 return None;
             }
+            if !on_both.is_empty() && on_both.len() * 2 < used.len() {
+                // What one side does not name, the name hides from it; what both name, it rarely hides.
+                used.retain(|name| !on_both.contains(name));
+                self.take_back(used, 1, &mut taken_back);
+                continue;
+            }
             // Twice as many layers each time: names may be nested deeply.
-            self.take_back(used, 1 << round, &mut taken_back);
+            self.take_back(used, layers, &mut taken_back);
+            layers *= 2;
         }
         None
     }
@@ -346,10 +361,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
     fn part(&self, at: Located, taken_back: &FxHashSet<TermId>) -> Part {
         let (from, _) = self.sides[at.side];
         let mut store = self.store_for(at.side);
-        let names =
-            self.names[at.side].iter().filter(|(term, name)| **term != at.term && !taken_back.contains(name));
-        let mut known: Imported = names.map(|(term, name)| (*term, *name)).collect();
-        let root = store.import(from, at.term, &mut known);
+        let names = &self.names[at.side];
+        let name = |term: TermId| names.get(&term).copied().filter(|name| !taken_back.contains(name));
+        let named = |term: TermId| if term == at.term { None } else { name(term) };
+        let root = store.import_with(from, at.term, &mut Imported::default(), named);
         Part { store, root }
     }
 
@@ -388,10 +403,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
         });
         let [first, second] = [0, 1].map(|side| (&parts[side].store, parts[side].root));
         let element = ElementPair { reference: first, opt: second };
+        let size: usize = parts.iter().map(|part| part.store.len()).sum();
+        let most = PAIR_STEPS.max(self.steps_a_term * size as u64);
         for thorough in [false, true] {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
-            let proved =
-                learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(PAIR_STEPS));
+            let proved = learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(most));
             let steps = learned.settle();
             self.left = self.left.saturating_sub(steps);
             if let Some((has_domain, signs)) = proved

@@ -25,9 +25,25 @@ impl Store {
     /// Copies `term` of the store `from` and returns the copy. Inputs are the same in all stores of a launch; terms
     /// already copied are in `known`, which belongs to this pair of stores.
     pub fn import(&mut self, from: &Store, term: TermId, known: &mut Imported) -> TermId {
+        self.import_with(from, term, known, |_| None)
+    }
+
+    /// Like [`Store::import`], with other terms in place of some: those that `instead` gives.
+    pub fn import_with(
+        &mut self,
+        from: &Store,
+        term: TermId,
+        known: &mut Imported,
+        instead: impl Fn(TermId) -> Option<TermId>,
+    ) -> TermId {
         let mut work = vec![term];
         while let Some(&next) = work.last() {
             if known.contains_key(&next) {
+                work.pop();
+                continue;
+            }
+            if let Some(other) = instead(next) {
+                known.insert(next, other);
                 work.pop();
                 continue;
             }

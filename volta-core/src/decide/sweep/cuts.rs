@@ -1,0 +1,337 @@
+//! Cut points: values that many elements are computed from, such as the sum or the maximum of a row, are proved equal
+//! once, before any element is. With a name for each of them, the elements of a row become short terms, and mostly
+//! translations of one another.
+//!
+//! What many terms read is counted, evaluation finds its counterpart on the other side, and the pair is proved and
+//! named as in any sweep: at all inputs, and with values there on both sides. The proof of an element in which names
+//! stand for such values holds for any numbers in their place, hence for these.
+
+use super::{Located, POINTS, SHARE, SIGNS, Sweep, copied_sign};
+use crate::algebra::{Analysis, Reading};
+use crate::base::index::InstId;
+use crate::base::lane::LaneMask;
+use crate::base::ration::Ration;
+use crate::decide::evaluate::Evaluator;
+use crate::decide::point::TestPoint;
+use crate::decide::{DecisionOptions, ElementPair, InputInfo};
+use crate::number::interval::Narrow;
+use crate::number::value::Value;
+use crate::term::{Imported, NodeId, Store, TermId, TermKind, TermOp, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A cut point is read by at least so many operands and elements.
+const MIN_USES: u32 = 16;
+/// It is computed by at least so many operations, counted as a tree.
+const MIN_SIZE: u32 = 256;
+/// Where the other side does not compute such a value, its operands are tried, down so many operations.
+const DEPTH: usize = 4;
+/// The largest number of terms of a side.
+const MAX_TERMS: usize = 1 << 23;
+/// The largest number of values that are tried, and of terms with one value.
+const MAX_VALUES: usize = 1 << 13;
+const MAX_MEMBERS: usize = 64;
+/// Steps for the proof of a pair, for each of its terms.
+const STEPS_A_TERM: u64 = 64;
+/// Values are compared with so many bits.
+const BITS: u32 = 25;
+
+/// The rounded values of a term at the points.
+type Values = [u32; POINTS.len()];
+
+/// Elements of one pair of stores, with names for what they share.
+pub(in crate::decide) struct Cut {
+    /// The two sides.
+    pub stores: [Store; 2],
+    /// The terms of the elements on each side.
+    pub roots: [Vec<TermId>; 2],
+    /// Literals that the proofs of what is named have read as irrational constants.
+    pub readings: BTreeSet<Reading>,
+}
+
+/// What is computed for some terms of a store.
+struct Census {
+    /// The lanes of each node that are computed for them.
+    lanes: Vec<u32>,
+    /// For each node, the position of its first lane among all.
+    start: Vec<u32>,
+    /// By position: how many operands and elements read a term, up to [`MIN_USES`], and how many operations it takes.
+    uses: Vec<u8>,
+    sizes: Vec<u32>,
+}
+
+impl Census {
+    /// Counts what `roots` are computed from; `None` if that is too much.
+    fn new(store: &Store, roots: &[TermId]) -> Option<Census> {
+        let mut lanes = vec![0_u32; store.len()];
+        let mark = |lanes: &mut Vec<u32>, term: TermId| {
+            if let TermKind::Lane(node, lane) = term.kind() {
+                lanes[node.index()] |= LaneMask::of(lane).bits();
+            }
+        };
+        roots.iter().for_each(|root| mark(&mut lanes, *root));
+        // Operands of a node precede it.
+        for at in (0..lanes.len()).rev() {
+            for term in terms_of_node(at, lanes[at]) {
+                operands(store, term).iter().for_each(|operand| mark(&mut lanes, *operand));
+            }
+        }
+        let mut start = Vec::with_capacity(lanes.len());
+        let mut count = 0_u32;
+        for lanes in &lanes {
+            start.push(count);
+            count = count.checked_add(lanes.count_ones())?;
+        }
+        let count = count as usize;
+        if count > MAX_TERMS {
+            return None;
+        }
+        let mut census = Census { lanes, start, uses: vec![0; count], sizes: vec![0; count] };
+        for at in 0..census.lanes.len() {
+            for term in terms_of_node(at, census.lanes[at]) {
+                let mut size = 1_u32;
+                for operand in operands(store, term) {
+                    if let Some(below) = census.position(operand) {
+                        size = size.saturating_add(census.sizes[below]);
+                        census.uses[below] = census.uses[below].saturating_add(1);
+                    }
+                }
+                let own = census.position(term)?;
+                census.sizes[own] = size;
+            }
+        }
+        for root in roots {
+            if let Some(at) = census.position(*root) {
+                census.uses[at] = census.uses[at].saturating_add(1);
+            }
+        }
+        Some(census)
+    }
+
+    /// The position of an operation among all.
+    fn position(&self, term: TermId) -> Option<usize> {
+        let TermKind::Lane(node, lane) = term.kind() else { return None };
+        let lanes = LaneMask::from_bits(self.lanes[node.index()]);
+        Some(self.start[node.index()] as usize + lanes.rank(lane))
+    }
+
+    fn is_large(&self, term: TermId) -> bool {
+        self.position(term).is_some_and(|at| self.sizes[at] >= MIN_SIZE)
+    }
+
+    fn is_shared(&self, term: TermId) -> bool {
+        self.is_large(term) && self.position(term).is_some_and(|at| u32::from(self.uses[at]) >= MIN_USES)
+    }
+
+    /// All terms, operands before results.
+    fn terms(&self) -> impl Iterator<Item = TermId> {
+        self.lanes.iter().enumerate().flat_map(|(at, lanes)| terms_of_node(at, *lanes))
+    }
+}
+
+fn terms_of_node(at: usize, lanes: u32) -> impl Iterator<Item = TermId> {
+    LaneMask::from_bits(lanes).iter().map(move |lane| TermId::lane(NodeId::from_index(at), lane))
+}
+
+fn operands(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
+    match store.view(term) {
+        View::Apply(op, operands) => SmallVec::from_slice(&operands[..op.arity()]),
+        View::Input { .. } | View::Constant(_) => SmallVec::new(),
+    }
+}
+
+/// The terms of each side that have one value.
+type SameValue = [SmallVec<[TermId; 2]>; 2];
+
+impl<'s, 'a> Sweep<'s, 'a> {
+    /// A sweep of what many elements share, one of which is given: it takes steps as these elements together may.
+    pub(in crate::decide) fn of_many(
+        element: &ElementPair<'s>,
+        analysis: [&'s Analysis; 2],
+        inputs: &[InputInfo],
+        options: &'a DecisionOptions,
+        ration: &'a Rc<Ration>,
+    ) -> Option<Sweep<'s, 'a>> {
+        let sweep = Sweep::new(element, analysis, inputs, options, ration)?;
+        Some(Sweep { steps_a_term: STEPS_A_TERM, left: options.all_steps() / SHARE, ..sweep })
+    }
+
+    /// The inputs of the case, and those that names are elements of.
+    pub(in crate::decide) fn inputs(&self) -> &[InputInfo] {
+        &self.inputs
+    }
+
+    /// Names what many of some elements are computed from, and returns the elements with these names. `None` if
+    /// nothing was named.
+    pub(in crate::decide) fn cut(mut self, roots: [&[TermId]; 2]) -> Option<Cut> {
+        let pairs = self.cut_points(roots)?;
+        for [reference, opt] in pairs {
+            self.ration.begin_element();
+            self.name(reference, opt);
+        }
+        if self.named == 0 {
+            return None;
+        }
+        let mut stores = [0, 1].map(|side| self.store_for(side));
+        let mut known: [Imported; 2] = self.names.clone();
+        let mut copies = [Vec::new(), Vec::new()];
+        for (reference, opt) in roots[0].iter().zip(roots[1]) {
+            let pair = [*reference, *opt];
+            let names = [0, 1].map(|side: usize| self.names[side].get(&pair[side]).copied());
+            for side in 0..2 {
+                let copy = match names[side] {
+                    // A name says nothing to a side without it.
+                    Some(_) if names[0] != names[1] => {
+                        self.expanded(side, pair[side], &mut stores[side], &mut known[side])
+                    }
+                    _ => stores[side].import(self.sides[side].0, pair[side], &mut known[side]),
+                };
+                copies[side].push(copy);
+            }
+        }
+        stores.iter_mut().for_each(Store::close);
+        self.spend(stores.iter().map(|store| store.len() as u64).sum());
+        Some(Cut { stores, roots: copies, readings: self.readings })
+    }
+
+    /// A copy of an operation on what has names.
+    fn expanded(&self, side: usize, term: TermId, to: &mut Store, known: &mut Imported) -> TermId {
+        let (from, _) = self.sides[side];
+        let View::Apply(op, operands) = from.view(term) else { return to.import(from, term, known) };
+        let operands: SmallVec<[TermId; 3]> =
+            operands[..op.arity()].iter().map(|operand| to.import(from, *operand, known)).collect();
+        to.apply(op, &operands, from.site(term).unwrap_or(InstId::FIRST))
+    }
+
+    /// Pairs of terms with the same values at the points, one of which many terms read, operands before results.
+    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<Vec<[Located; 2]>> {
+        let mut sides: [Census; 2] =
+            [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
+        let count = sides.iter().map(|side| side.sizes.len()).sum::<usize>();
+        self.spend(count as u64);
+        let shared = [0, 1].map(|side: usize| {
+            sides[side].terms().filter(|term| sides[side].is_shared(*term)).collect::<Vec<_>>()
+        });
+        if shared.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let large = [0, 1].map(|side: usize| self.closed_terms(side, &sides[side]));
+        sides.iter_mut().for_each(|side| side.uses = Vec::new());
+        self.spend((large[0].len() + large[1].len()) as u64 * POINTS.len() as u64);
+        let given = &self.inputs[..self.inputs.len() - SIGNS.len()];
+        let (stores, remembered) = (self.sides.map(|(store, _)| store), self.options.effort.remembered);
+        let (first, second) = rayon::join(
+            || rounded_values(stores[0], &large[0], given, remembered),
+            || rounded_values(stores[1], &large[1], given, remembered),
+        );
+        let values = [first, second];
+        // Terms are in order.
+        let value =
+            |side: usize, term: TermId| large[side].binary_search(&term).ok().and_then(|at| values[side][at]);
+
+        let mut found: FxHashMap<Values, SameValue> = FxHashMap::default();
+        let mut tried = [shared[0].clone(), shared[1].clone()];
+        for _ in 0..DEPTH {
+            let mut new: FxHashMap<Values, SameValue> = FxHashMap::default();
+            for (side, tried) in tried.iter().enumerate() {
+                for term in tried {
+                    if let Some(values) = value(side, *term).filter(|values| !found.contains_key(values)) {
+                        let members = &mut new.entry(values).or_default()[side];
+                        if members.len() < MAX_MEMBERS && !members.contains(term) {
+                            members.push(*term);
+                        }
+                    }
+                }
+            }
+            // Where one side is not read by many terms, its first term with the value is taken.
+            for side in 0..2 {
+                for (term, values) in large[side].iter().zip(&values[side]) {
+                    if let Some(members) = values.and_then(|values| new.get_mut(&values))
+                        && members[side].is_empty()
+                    {
+                        members[side].push(*term);
+                    }
+                }
+            }
+            let mut further = [Vec::new(), Vec::new()];
+            for side in 0..2 {
+                let (store, _) = self.sides[side];
+                for term in &tried[side] {
+                    let members = value(side, *term).and_then(|values| new.get(&values));
+                    let paired = members.is_some_and(|members| !members[1 - side].is_empty());
+                    if !paired || store.op(*term).is_some_and(TermOp::is_partial) {
+                        let below = operands(store, *term).into_iter();
+                        further[side].extend(below.filter(|operand| sides[side].is_large(*operand)));
+                    }
+                }
+            }
+            let paired = new.into_iter().filter(|(_, members)| members.iter().all(|side| !side.is_empty()));
+            found.extend(paired);
+            tried = further;
+        }
+        let mut found: Vec<SameValue> = found.into_values().collect();
+        found.sort_unstable_by_key(|[references, _]| references[0]);
+        found.truncate(MAX_VALUES);
+        let mut pairs = Vec::new();
+        for [references, opts] in found {
+            let first = Located { side: 0, term: references[0] };
+            let more = references[1..].iter().map(|term| (0, term));
+            let others = opts.iter().map(|term| (1, term)).chain(more);
+            pairs.extend(others.map(|(side, term)| [first, Located { side, term: *term }]));
+        }
+        Some(pairs)
+    }
+
+    /// The large terms of a side that may get names.
+    fn closed_terms(&self, side: usize, census: &Census) -> Vec<TermId> {
+        let (store, _) = self.sides[side];
+        let terms: Vec<TermId> = census.terms().collect();
+        let open = self.open(side, &terms);
+        let mut signs = FxHashSet::default();
+        for term in &terms {
+            if let View::Apply(TermOp::CopySign, [sign, ..]) = store.view(*term) {
+                signs.insert(copied_sign(store, sign));
+            }
+        }
+        let may = |term: &TermId| census.is_large(*term) && !open.contains(term) && !signs.contains(term);
+        terms.into_iter().filter(may).collect()
+    }
+}
+
+/// The rounded values of terms at the points, of those that have values at each of them.
+fn rounded_values(
+    store: &Store,
+    terms: &[TermId],
+    inputs: &[InputInfo],
+    remembered: usize,
+) -> Vec<Option<Values>> {
+    let mut found = vec![Some([0; POINTS.len()]); terms.len()];
+    for (at, round) in POINTS.into_iter().enumerate() {
+        let point = TestPoint::new(inputs, round);
+        let mut evaluator: Evaluator<'_, Narrow, _> = Evaluator::new(store, point, 53, remembered);
+        for (found, value) in found.iter_mut().zip(evaluator.evaluate_all(terms)) {
+            match (found.as_mut(), rounded(&value)) {
+                (Some(values), Some(value)) => values[at] = value,
+                _ => *found = None,
+            }
+        }
+    }
+    let zero = |values: &Values| values.iter().all(|value| *value == 0);
+    found.into_iter().map(|values| values.filter(|values| !zero(values))).collect()
+}
+
+/// A value rounded to seven digits; `None` where the enclosure is too wide or there is no value.
+fn rounded(value: &Value<Narrow>) -> Option<u32> {
+    let Value::Finite(value) = value else { return None };
+    let shift = 64 - 12 - BITS;
+    let bits = value.middle(1e-9)?.to_bits();
+    let rounded = (bits + (1 << (shift - 1))) >> shift;
+    Some((rounded ^ rounded >> 32) as u32)
+}
+
+/// How literals are read in an element with names.
+pub(in crate::decide) fn analysis_of(cut: &Cut, side: usize, whole: &Analysis) -> Analysis {
+    Analysis::of_part(&cut.stores[side], &cut.roots[side], whole)
+}
