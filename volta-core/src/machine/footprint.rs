@@ -443,6 +443,7 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
         | SymKind::Choice(_)
         | SymKind::Partly(_)
         | SymKind::Answer(_)
+        | SymKind::Ticket(_)
         | SymKind::Fragment { .. } => {
             // Contributions are never values of this kind (`Contribution::sum`).
             debug_assert!(false, "a value that belongs to its CTA");
