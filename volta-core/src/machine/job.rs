@@ -70,41 +70,22 @@ impl<'a> Job<'a> {
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
 pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let ran = run_once(job, recognition.clone(), None);
-    // What atomic operations return is followed only where that decides something.
-    let tickets = match &ran.0 {
-        Err(RunError::Fault(fault, _)) => match fault.kind {
-            FaultKind::Nondeterministic | FaultKind::Unsupported => job.program.draws_tickets(),
-            FaultKind::Race
-            | FaultKind::ProxyRace
-            | FaultKind::Deadlock
-            | FaultKind::BarrierDivergence
-            | FaultKind::AmbiguousBarrier
-            | FaultKind::BarrierMisuse
-            | FaultKind::InFlight
-            | FaultKind::Allocation
-            | FaultKind::OutOfBounds
-            | FaultKind::Misaligned
-            | FaultKind::Uninitialised
-            | FaultKind::Undefined
-            | FaultKind::TypeMismatch
-            | FaultKind::DependsOnRounding
-            | FaultKind::InputDependentControl
-            | FaultKind::Assertion
-            | FaultKind::ReadOnly => None,
-        },
+    // What atomic operations return is followed only where it decides something.
+    let kind = match &ran.0 {
+        Err(RunError::Fault(fault, _)) => Some(fault.kind),
+        Err(RunError::Possible(possible)) => Some(possible.fault.kind),
         Ok(_)
-        | Err(
-            RunError::Bind(_)
-            | RunError::Possible(_)
-            | RunError::Exhausted(_)
-            | RunError::Defect(_)
-            | RunError::Endless(_),
-        ) => None,
+        | Err(RunError::Bind(_) | RunError::Exhausted(_) | RunError::Defect(_) | RunError::Endless(_)) => {
+            None
+        }
     };
+    let is_open = matches!(kind, Some(FaultKind::Nondeterministic | FaultKind::Unsupported));
+    let tickets = if is_open { job.program.draws_tickets() } else { None };
     let is_plain = !job.program.waits_for_flags() && !job.overlaps;
     match tickets.filter(|_| is_plain) {
         None => ran,
         Some(is_global) => match run_once(job, recognition, Some(is_global)) {
+            (Err(RunError::Bind(_)), _) if kind == Some(FaultKind::Unsupported) => ran,
             (Err(RunError::Bind(error)), _) => {
                 let message = format!("what atomic operations return is not followed: {}", error.message);
                 let fault =

@@ -119,13 +119,12 @@ impl<'l> Orders<'l, 'l> {
         };
         match done {
             Ok(ran) => Ok((ran, tickets)),
-            // In this run, most threads have learned nothing. In the very order, a race is one.
-            Err(Stop::Fault(fault)) if fault.kind == FaultKind::Race => {
-                match self.one(order, Learns::AsExecuted).0 {
-                    Err(Stop::Fault(fault)) if fault.kind == FaultKind::Race => Err(Stop::Fault(fault)),
-                    Ok(_) | Err(_) => Err(self.unclear("whether accesses race depends on the order")),
-                }
-            }
+            Err(Stop::Fault(fault)) if fault.rule == "Y18" => Err(Stop::Fault(fault)),
+            // In this run, most threads have learned nothing. A fault is one if this very order shows it.
+            Err(Stop::Fault(_) | Stop::Possible(_)) => match self.one(order, Learns::AsExecuted).0 {
+                Ok(_) => Err(self.unclear("whether accesses race depends on the order")),
+                Err(stop) => Err(stop),
+            },
             Err(stop) => Err(stop),
         }
     }

@@ -520,7 +520,7 @@ impl Display for Async {
             Async::SetRegisters { count, takes } => {
                 write!(out, "registers.{} {count}", if *takes { "take" } else { "give" })
             }
-            Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
+            Async::Fence { of: super::Fenced::Memory { scope, releases, acquires, total: _ } } => {
                 let order = match (releases, acquires) {
                     (true, false) => ".release",
                     (false, true) => ".acquire",

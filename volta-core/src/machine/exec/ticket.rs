@@ -95,7 +95,7 @@ impl Cta<'_> {
         let clocks = &mut exact.clocks;
         clocks.release(number);
         if learns {
-            let (mut far, mut near) = (Joined::default(), Joined::default());
+            let (mut far, mut near, mut fences) = (Joined::default(), Joined::default(), Joined::default());
             let of_cta = 32 * self.launch.warps();
             for other in before {
                 let other = &self.tickets.draws[other];
@@ -103,6 +103,7 @@ impl Cta<'_> {
                 let is_near = other.now.thread / of_cta == number / of_cta;
                 let told = if is_near { &other.told.near } else { &other.told.all };
                 told.iter().for_each(|told| far.add(told));
+                fences.add_fences(&other.now);
                 if is_near {
                     told.iter().for_each(|told| near.add(told));
                 }
@@ -114,9 +115,8 @@ impl Cta<'_> {
                 clocks.keep(number, &far, false);
                 clocks.keep(number, &near, true);
             }
-            let mut seen = Joined::default();
-            seen.set(agent_of_counter, number_of(turn + 1));
-            clocks.learn(number, &mut seen);
+            fences.set(agent_of_counter, number_of(turn + 1));
+            clocks.learn(number, &mut fences);
             clocks.release(number);
         }
         if let Some(d) = d {
