@@ -8,21 +8,21 @@ use rayon::prelude::*;
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Outputs};
-use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
+use super::cta::{Beside, Cta, Detector, Mode, Stop, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::Merged;
 use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
 use super::left::Lost;
 use super::masks::Masks;
-use super::memory::{Contribution, PAGE, Page, Placed};
+use super::memory::{PAGE, Page};
 use super::orders::{Alternative, Others, run_in_orders};
-use super::overlap::{Overlap, OverlapOfCta};
+use super::overlap::Overlap;
 use super::packed::{Cell, PackedValues};
-use super::perhaps::Accessed;
 use super::points::KnownFloats;
 use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
+use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::structs::ElementAt;
 use super::tensor::Tensor;
@@ -292,48 +292,6 @@ fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
         "{UNEXPLAINED}: {found} of the {steps} steps of `{name}` were found{}",
         departs.unwrap_or_default()
     )
-}
-
-/// A CTA that ran to its end.
-pub(super) struct Ran {
-    pub(super) store: Store,
-    pub(super) pages: Vec<Placed<Box<Page>>>,
-    /// The contributions of its atomics, in a launch of several CTAs.
-    pub(super) contributions: Vec<Placed<Contribution>>,
-    /// Accesses that happen for some inputs only, in a launch of several CTAs.
-    pub(super) perhaps: Vec<Accessed>,
-    pub(super) outputs: Vec<(usize, u64, OutputValue)>,
-    pub(super) unevaluated: Vec<(usize, u64)>,
-    pub(super) lost: Vec<Lost>,
-    /// Variables that it wrote and that the case does not give.
-    written_variables: BTreeSet<u32>,
-    counts: Counts,
-    exact: bool,
-    patterns: Option<Box<AccessPatterns>>,
-    overlap: Option<Box<OverlapOfCta>>,
-    /// What other orders of atomic operations left.
-    pub(super) others: Others,
-}
-
-/// A CTA that ran, to its end or not.
-pub(super) struct CtaRun {
-    pub(super) done: Result<Ran, Stop>,
-    pub(super) taken: Taken,
-    pub(super) relied: Relied,
-    /// The object in which threads race, if it ended with a race.
-    raced: Option<u32>,
-}
-
-impl CtaRun {
-    /// One that has not begun.
-    pub(super) fn new() -> CtaRun {
-        CtaRun {
-            done: Err(Stop::NeedVectorClocks),
-            taken: Taken::default(),
-            relied: Relied::default(),
-            raced: None,
-        }
-    }
 }
 
 impl Execution {

@@ -52,6 +52,7 @@ mod place;
 mod points;
 mod possible;
 mod race;
+mod ran;
 mod register;
 mod register_pool;
 mod relied;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use super::bind::Launch;
 use super::cta::{Beside, Mode, Stop};
-use super::grid::{CtaRun, OutputValue, Ran, attempt};
+use super::grid::{OutputValue, attempt};
 use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
+use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, unspoken};
 use crate::base::assumption::Assumption;

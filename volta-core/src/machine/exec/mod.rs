@@ -179,18 +179,7 @@ impl Cta<'_> {
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
-            Op::Atomic {
-                update,
-                scope,
-                space,
-                address,
-                alignment,
-                releases,
-                acquires: _,
-                draws: _,
-                d,
-                a,
-            } => {
+            Op::Atomic { update, scope, space, address, alignment, releases, d, a, .. } => {
                 let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
                 if mask.is_empty() {
                     return Ok(());
