@@ -320,13 +320,12 @@ mod tests {
         }
         let mut orders: Vec<Vec<u32>> = vec![vec![]];
         for _ in 0..4 {
-            let more = |order: Vec<u32>| {
-                (0..4)
-                    .filter(|t| !order.contains(t))
-                    .map(move |t| [&order[..], &[t]].concat())
-                    .collect::<Vec<_>>()
-            };
-            orders = orders.into_iter().flat_map(more).collect();
+            let mut longer = Vec::new();
+            for order in &orders {
+                let others = (0..4).filter(|thread| !order.contains(thread));
+                longer.extend(others.map(|thread| [&order[..], &[thread]].concat()));
+            }
+            orders = longer;
         }
         assert_eq!(orders.len(), 24);
         for order in orders {
