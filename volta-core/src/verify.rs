@@ -14,7 +14,7 @@ use crate::decide::{self, Failure, InputInfo};
 use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
-use crate::machine::{self, Execution, Output, OutputValue, RunError, integer_constant};
+use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
 use crate::program;
 use crate::progress::{decided, ended, findings, perhaps, undecided};
 use crate::steps::{self, Loaded, Programs, Ran};
@@ -230,8 +230,71 @@ impl<'c> Verification<'c> {
             self.report.verdict = verdict;
             return None;
         }
+        let sides = [Which::Reference, Which::Opt].into_iter().skip(2 - outcomes.len());
+        if let Some(verdict) =
+            sides.zip(&outcomes).find_map(|(which, outcome)| self.in_all_orders(which, outcome))
+        {
+            self.report.verdict = verdict;
+            return None;
+        }
         self.report.unused = unused_inputs(&case.params, &outcomes);
         Some(outcomes)
+    }
+
+    /// Whether all orders of atomic operations leave the same outputs (rule Y18); the verdict if they do not.
+    fn in_all_orders(&self, which: Which, outcome: &Execution) -> Option<Verdict> {
+        let (mut pairs, mut compared) = (Vec::new(), Vec::new());
+        let name = |alternative: &Alternative| {
+            let param = &self.case.params[alternative.param];
+            spell_element(&param.name, shape(param), alternative.element)
+        };
+        let differs = |alternative: &Alternative| {
+            let kind =
+                if alternative.is_followed { FaultKind::Unsupported } else { FaultKind::Nondeterministic };
+            let message = format!(
+                "the output {} depends on the order of atomic operations: in two of their orders, its values differ",
+                name(alternative)
+            );
+            let help = "what a kernel leaves must not depend on which thread an atomic operation tells that it is the \
+                        last, or the first";
+            let fault = Fault::new(which, kind, "Y18", message, Vec::new(), Some(help.into()));
+            Some(Verdict::Fault(Fault { step: alternative.step, ..fault }))
+        };
+        let undecided = |alternative: &Alternative, reason: String| {
+            let reason =
+                format!("whether {} depends on the order of atomic operations: {reason}", name(alternative));
+            let kind = UnknownReason::Undecided;
+            Some(Verdict::Unknown(Unknown { kind, reason, progress: None, help: None }))
+        };
+        for alternative in &outcome.alternatives {
+            let [(own, value), (other, there)] = alternative.values;
+            match (value.term(), there.term()) {
+                (Some(term), Some(same)) => {
+                    let reference = (&outcome.stores[own], term);
+                    pairs.push(decide::ElementPair { reference, opt: (&outcome.stores[other], same) });
+                    compared.push(alternative);
+                }
+                (None, None) => return differs(alternative),
+                (Some(_), None) | (None, Some(_)) => {
+                    return undecided(alternative, "its value is a known number in one of them only".into());
+                }
+            }
+        }
+        let decision = decide::decide(&pairs, &self.inputs, &self.decide_options(outcome.held));
+        let Some((at, failure)) = decision.first_failure else {
+            let (first, condition) = (compared.first()?, decision.conditions.first()?);
+            return undecided(first, format!("it is the same only where {condition}"));
+        };
+        match failure {
+            Failure::Different(_) => differs(compared[at]),
+            Failure::Undefined { reason, .. } | Failure::Unknown { reason } => {
+                undecided(compared[at], reason)
+            }
+            Failure::Exhausted(exhausted) => {
+                let told = format!("while comparing orders of atomic operations, {exhausted}");
+                Some(ended(exhausted, told, None))
+            }
+        }
     }
 
     /// Notes the assumptions of the verdict, as far as running shows them.

@@ -546,6 +546,7 @@ impl Types {
                     Element::Float(*format)
                 }
                 Update::Integer(_, ty) => int(ty),
+                Update::Counter { .. } => int(&Int { width: Width::W32, signed: false }),
             };
             self.vote(*a, element);
         }

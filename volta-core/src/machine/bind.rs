@@ -103,9 +103,13 @@ pub(super) struct Launch<'a> {
     pub(super) clusters: Clusters,
     /// CTAs of a cluster in each dimension.
     pub(super) cluster: [u32; 3],
-    /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid.
+    /// CTAs that run together, in each dimension: those of a cluster, or all CTAs of a cooperative grid, or of one that
+    /// draws tickets.
     pub(super) together: [u32; 3],
+    /// Whether these are all CTAs of the grid, each a cluster of its own.
     pub(super) cooperative: bool,
+    /// Whether tickets are followed (rule Y18).
+    pub(super) has_tickets: bool,
     /// What exceeds a limit of the hardware, in words.
     pub(super) exceeded: Vec<String>,
     /// The address of the memory that the driver provides for the barrier of a cooperative grid.
@@ -194,14 +198,17 @@ pub fn signature(program: &Program) -> String {
 impl<'a> Launch<'a> {
     /// Binds the case's parameters to the kernel's.
     ///
-    /// `program` is that of the job, with faults in it.
+    /// `program` is that of the job, with faults in it. `tickets`: whether operations draw tickets (rule Y18), and some of
+    /// them from global memory.
     pub(super) fn bind(
         job: &Job<'a>,
         program: &'a Program,
         recognition: Recognition,
+        tickets: Option<bool>,
     ) -> Result<Launch<'a>, BindError> {
         let Job { which, kernel, params, options, .. } = *job;
-        let fits::Fit { clusters, cluster, together, exceeded } = fits::check(program, kernel, options)?;
+        let fits::Fit { clusters, cluster, together, exceeded } =
+            fits::check(program, kernel, options, tickets == Some(true))?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -268,7 +275,8 @@ impl<'a> Launch<'a> {
             clusters,
             cluster,
             together,
-            cooperative: kernel.launch.cooperative,
+            cooperative: kernel.launch.cooperative || tickets == Some(true),
+            has_tickets: tickets.is_some(),
             exceeded,
             workspace,
             has_flags: program.waits_for_flags(),
@@ -392,6 +400,11 @@ impl<'a> Launch<'a> {
     /// Names a thread by its number in the cluster with that linear number.
     pub(super) fn thread(&self, linear: u64, number: u32) -> Thread {
         Thread { cta: self.cta(linear, self.rank_of(number)), thread: self.thread_index(number) }
+    }
+
+    /// Whether what the launch leaves in a parameter of the case is compared.
+    pub(super) fn is_compared(&self, param: usize) -> bool {
+        matches!(&self.params[param].kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
     }
 
     /// Whether the contents of a tensor matter after the launch: they are compared, or a later step may read them.

@@ -100,6 +100,10 @@ struct Knowledge {
     fenced: Stamps,
     /// The part of `fenced` that a `tcgen05.fence::after_thread_sync` follows.
     ordered: Stamps,
+    /// What precedes a sequentially consistent fence that happens before.
+    before_fences: Stamps,
+    /// What of others precedes such a fence, where the next one must come later: atomic operations tell.
+    behind_fences: Stamps,
 }
 
 impl Knowledge {
@@ -110,6 +114,8 @@ impl Knowledge {
         self.published.join(&other.published);
         join(&mut self.fenced, &other.fenced);
         join(&mut self.ordered, &other.ordered);
+        join(&mut self.before_fences, &other.before_fences);
+        join(&mut self.behind_fences, &other.behind_fences);
     }
 }
 
@@ -153,8 +159,9 @@ pub(super) struct Joined {
 impl Joined {
     /// Bytes of the knowledge that is not shared.
     pub(super) fn bytes(&self) -> u64 {
-        let Knowledge { known, past, published, initialised, fenced, ordered } = &self.all;
-        let stamps = [known, past, initialised, fenced, ordered];
+        let Knowledge { known, past, published, initialised, fenced, ordered, before_fences, behind_fences } =
+            &self.all;
+        let stamps = [known, past, initialised, fenced, ordered, before_fences, behind_fences];
         stamps.into_iter().chain(published.stamps()).map(|stamps| size_of_val(stamps.as_slice()) as u64).sum()
     }
 
@@ -226,6 +233,14 @@ impl Joined {
         join(&mut self.all.past, &told.row.past);
         join(&mut self.all.fenced, &told.row.fenced);
         set(&mut self.all.past, told.thread, told.stamp);
+    }
+
+    /// Adds what precedes the sequentially consistent fences that a snapshot knows of, for such fences of those that
+    /// learn it: between two of them lies an atomic operation that has found one by the thread of the snapshot, so that
+    /// they cannot come in the other order.
+    pub(super) fn add_fences(&mut self, told: &Snapshot) {
+        self.whole = None;
+        join(&mut self.all.behind_fences, &told.row.before_fences);
     }
 
     /// Adds all of another one.
@@ -359,6 +374,18 @@ impl Clocks {
             let now = (Rc::clone(&self.rows[thread]), self.own[thread]);
             self.at_fence.of(*is_near).insert(thread, now);
         }
+        self.release(thread);
+    }
+
+    /// `thread` executes a sequentially consistent fence.
+    pub(super) fn fence_in_total_order(&mut self, thread: usize) {
+        let own = self.own[thread];
+        let Knowledge { known, past, before_fences, behind_fences, .. } =
+            Rc::make_mut(&mut self.rows[thread]);
+        join(known, behind_fences);
+        join(past, behind_fences);
+        join(before_fences, known);
+        set(before_fences, thread, own);
         self.release(thread);
     }
 

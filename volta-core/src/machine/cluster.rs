@@ -348,13 +348,16 @@ impl<'l> Cta<'l> {
         for lane in mask {
             let number = warp.thread(lane) as usize;
             match of {
-                Fenced::Memory { scope, releases, acquires } => {
+                Fenced::Memory { scope, releases, acquires, total } => {
                     let is_near = !reaches(scope);
                     if acquires {
                         exact.clocks.fence_acquire(number, is_near);
                     }
                     if releases {
                         exact.clocks.fence_release(number, is_near);
+                    }
+                    if total && !is_near && self.launch.has_tickets {
+                        exact.clocks.fence_in_total_order(number);
                     }
                 }
                 Fenced::Barriers => exact.clocks.fence_barriers(number),

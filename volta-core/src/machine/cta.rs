@@ -28,6 +28,7 @@ use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::survey::Survey;
 use super::tensor_memory::TensorMemory;
+use super::ticket::Tickets;
 use super::timeline::Meetings;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
@@ -141,6 +142,8 @@ pub(super) struct Cta<'l> {
     pub(super) mbarriers: Mbarriers,
     /// The locations for which loops wait.
     pub(super) flags: Flags<Condition>,
+    /// Tickets drawn from counters.
+    pub(super) tickets: Tickets,
     /// The state that CTAs of a cluster share.
     pub(super) cluster: Cluster,
     pub(super) counts: Counts,
@@ -270,6 +273,7 @@ impl<'l> Cta<'l> {
             barriers: Barriers::new(ranks),
             mbarriers: Mbarriers::default(),
             flags: Flags::new(32 * launch.warps()),
+            tickets: Tickets::default(),
             cluster: match mode {
                 Mode::VectorClocks => {
                     Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
@@ -331,7 +335,10 @@ impl<'l> Cta<'l> {
                 self.end_tensor_memory()?;
                 return self.end_reaches();
             }
-            if !progress {
+            if !progress && !self.lets_draw() {
+                if let Some(stop) = self.cannot_draw() {
+                    return Err(stop);
+                }
                 self.waits_for_parts(&warps)?;
                 self.rounds_are_over(&warps)?;
                 self.waits_for_another_cta(&warps)?;
@@ -434,6 +441,7 @@ impl<'l> Cta<'l> {
         let state = self.own_bytes
             + self.mbarriers.bytes()
             + self.flags.bytes()
+            + self.tickets.bytes()
             + self.memory.bytes()
             + self.packed.bytes()
             + self.guards.bytes()

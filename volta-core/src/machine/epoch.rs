@@ -192,6 +192,8 @@ fn number(update: Update) -> u16 {
         Update::RealInWord { format, word } => {
             32 + 8 * number(Update::Real(format)) + word.bytes().trailing_zeros() as u16
         }
+        // Between these two.
+        Update::Counter { down } => 24 + u16::from(down),
         Update::Integer(op, ty) => {
             let op = match op {
                 Int2::Add => 1,

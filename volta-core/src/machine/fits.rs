@@ -37,7 +37,13 @@ impl Limits {
 }
 
 /// Checks a launch; returns which CTAs it runs.
-pub(super) fn check(program: &Program, kernel: &KernelLaunch, options: &Options) -> Result<Fit, BindError> {
+/// `shares_counter`: CTAs draw tickets from counters in global memory (rule Y18), and are executed together.
+pub(super) fn check(
+    program: &Program,
+    kernel: &KernelLaunch,
+    options: &Options,
+    shares_counter: bool,
+) -> Result<Fit, BindError> {
     let budgets = &options.budgets;
     let mut limits = Limits { may_be_exceeded: options.rules.unlimited_launches, exceeded: Vec::new() };
     let threads = check_block(program, kernel, budgets).map_err(|error| error.of_key("block"))?;
@@ -47,9 +53,14 @@ pub(super) fn check(program: &Program, kernel: &KernelLaunch, options: &Options)
     let exceeded = limits.exceeded;
     let key = if kernel.launch.ctas.is_some() { "ctas" } else { "grid" };
     let grid = kernel.launch.grid;
-    if kernel.launch.cooperative {
+    if kernel.launch.cooperative || shares_counter {
         let cluster = check_clusters(program, kernel)?;
-        check_cooperative(kernel, cluster).map_err(|error| error.of_key("cooperative"))?;
+        if kernel.launch.cooperative {
+            check_cooperative(kernel, cluster).map_err(|error| error.of_key("cooperative"))?;
+        } else if kernel.launch.ctas.is_some() || cluster != [1; 3] {
+            let message = "tickets are drawn by some CTAs only, or by clusters of several CTAs".to_string();
+            return Err(BindError::new(message, None));
+        }
         check_ctas(kernel, budgets).map_err(|error| error.of_key(key))?;
         return Ok(Fit { clusters: Clusters::All(1), cluster, together: grid, exceeded });
     }

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::agent::AtomicUpdate;
 use super::bind::Launch;
 use super::cta::{Cta, Detector, Mode, Stop};
-use super::grid::{Execution, Output, OutputValue, Ran, RunError, integer_constant, output_value};
+use super::grid::{Execution, Output, OutputValue, RunError, integer_constant, output_value};
 use super::guard::{Guard, Literal};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
@@ -17,6 +17,7 @@ use super::memory::{Contribution, PAGE};
 use super::order::Access;
 use super::packed::PackedValues;
 use super::perhaps::{How, Meeting, PerhapsOfAll, Surely};
+use super::ran::Ran;
 use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Element, Options};
@@ -443,6 +444,7 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
         | SymKind::Choice(_)
         | SymKind::Partly(_)
         | SymKind::Answer(_)
+        | SymKind::Ticket(_)
         | SymKind::Fragment { .. } => {
             // Contributions are never values of this kind (`Contribution::sum`).
             debug_assert!(false, "a value that belongs to its CTA");

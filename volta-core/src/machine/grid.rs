@@ -8,23 +8,25 @@ use rayon::prelude::*;
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Outputs};
-use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
+use super::cta::{Beside, Cta, Detector, Mode, Stop, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::Merged;
 use super::further::further;
 use super::int_terms::{self, IntTerms, exactly};
 use super::left::Lost;
 use super::masks::Masks;
-use super::memory::{Contribution, PAGE, Page, Placed};
-use super::overlap::{Overlap, OverlapOfCta};
+use super::memory::{PAGE, Page};
+use super::orders::{Alternative, Others, run_in_orders};
+use super::overlap::Overlap;
 use super::packed::{Cell, PackedValues};
-use super::perhaps::Accessed;
 use super::points::KnownFloats;
 use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
+use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::structs::ElementAt;
 use super::tensor::Tensor;
+use super::ticket::Tickets;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
@@ -112,6 +114,8 @@ pub struct Execution {
     pub at_known_points: bool,
     /// What it does to the memory of launches that may overlap with it.
     pub overlap: Option<Overlap>,
+    /// Elements whose terms differ between orders of atomic operations (rule Y18).
+    pub alternatives: Vec<Alternative>,
 }
 
 /// The reasons why a run gives no result.
@@ -195,7 +199,11 @@ pub(super) fn run_launch(
             relied.merge(run.relied);
             let mut ran = match run.done {
                 Err(Stop::Fault(fault)) => {
-                    let also = further(launch, options, at, alone, (&fault, run.raced));
+                    // The search continues behind faults, where tickets are not followed.
+                    let also = match launch.has_tickets {
+                        true => Vec::new(),
+                        false => further(launch, options, at, alone, (&fault, run.raced)),
+                    };
                     return Err(RunError::Fault(fault, also));
                 }
                 done => done.map_err(RunError::from_stop)?,
@@ -208,7 +216,7 @@ pub(super) fn run_launch(
             if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
                 overlap.add(launch, *own);
             }
-            outcome.add(ran);
+            outcome.add(ran, launch);
             outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
@@ -286,34 +294,6 @@ fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
     )
 }
 
-/// A CTA that ran to its end.
-pub(super) struct Ran {
-    store: Store,
-    pub(super) pages: Vec<Placed<Box<Page>>>,
-    /// The contributions of its atomics, in a launch of several CTAs.
-    pub(super) contributions: Vec<Placed<Contribution>>,
-    /// Accesses that happen for some inputs only, in a launch of several CTAs.
-    pub(super) perhaps: Vec<Accessed>,
-    outputs: Vec<(usize, u64, OutputValue)>,
-    unevaluated: Vec<(usize, u64)>,
-    lost: Vec<Lost>,
-    /// Variables that it wrote and that the case does not give.
-    written_variables: BTreeSet<u32>,
-    counts: Counts,
-    exact: bool,
-    patterns: Option<Box<AccessPatterns>>,
-    overlap: Option<Box<OverlapOfCta>>,
-}
-
-/// A CTA that ran, to its end or not.
-struct CtaRun {
-    done: Result<Ran, Stop>,
-    taken: Taken,
-    relied: Relied,
-    /// The object in which threads race, if it ended with a race.
-    raced: Option<u32>,
-}
-
 impl Execution {
     /// The written elements of a parameter with known values, in order.
     pub fn outputs_of(&self, param: usize) -> &[Output] {
@@ -345,7 +325,7 @@ impl Execution {
         self.stores.push(store);
     }
 
-    fn add(&mut self, ran: Ran) {
+    fn add(&mut self, ran: Ran, launch: &Launch<'_>) {
         self.warp_instructions += ran.counts.warp_instructions;
         self.thread_instructions += ran.counts.thread_instructions;
         self.barriers += ran.counts.barriers;
@@ -364,6 +344,18 @@ impl Execution {
         } else {
             let store = self.stores.len();
             self.add_store(ran.store);
+            let Others { stores, differing } = ran.others;
+            let others = self.stores.len();
+            stores.into_iter().for_each(|store| self.add_store(store));
+            self.alternatives.extend(differing.into_iter().map(|(param, element, own, there, of)| {
+                Alternative {
+                    param,
+                    element,
+                    values: [(store, own), (others + of, there)],
+                    step: launch.step,
+                    is_followed: launch.is_followed,
+                }
+            }));
             self.held.state += (ran.outputs.len() * size_of::<Output>()) as u64;
             let outputs = ran.outputs.into_iter();
             self.outputs.extend(outputs.map(|(param, element, value)| Output {
@@ -377,13 +369,17 @@ impl Execution {
 }
 
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    let mut run = CtaRun {
-        done: Err(Stop::NeedVectorClocks),
-        taken: Taken::default(),
-        relied: Relied::default(),
-        raced: None,
+    if launch.has_tickets {
+        let run = run_in_orders(launch, options, cta, beside);
+        if let Some((pool, number)) = beside.pool {
+            pool.leave(number, run.taken.held.total());
+        }
+        return run;
+    }
+    let mut run = CtaRun::new();
+    let attempt = |run: &mut CtaRun, mode| {
+        run.done = attempt(launch, options, cta, mode, (beside, run), &mut Tickets::default())
     };
-    let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
     if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
@@ -400,19 +396,23 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     run
 }
 
-fn attempt<'l>(
+/// Runs a CTA. `tickets` are those to draw, and then those that were drawn.
+pub(super) fn attempt<'l>(
     launch: &'l Launch<'l>,
     options: &'l Options,
     linear: u64,
     mode: Mode,
     (beside, run): (Beside<'l>, &mut CtaRun),
+    tickets: &mut Tickets,
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
+    cta.tickets = std::mem::take(tickets);
     let done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
+    *tickets = std::mem::take(&mut cta.tickets);
     if let Err(Stop::Possible(mut possible)) = done {
         possible.store = std::mem::take(&mut cta.store);
         return Err(Stop::Possible(possible));
@@ -515,6 +515,7 @@ fn attempt<'l>(
         exact: mode == Mode::VectorClocks,
         patterns,
         overlap,
+        others: Others::default(),
     })
 }
 
@@ -576,7 +577,7 @@ fn is_unexplained(value: Value, store: &Store) -> bool {
         SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => store.is_refused(term),
         SymKind::Pair(_, low, high) => store.is_refused(low) || store.is_refused(high),
         SymKind::Choice(_) | SymKind::Packed(_) | SymKind::Fragment { .. } => store.explains(),
-        SymKind::Partly(_) | SymKind::Answer(_) => false,
+        SymKind::Partly(_) | SymKind::Answer(_) | SymKind::Ticket(_) => false,
     }
 }
 
@@ -699,6 +700,12 @@ pub(super) fn output_value(
                 mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }
             (_, SymKind::Choice(_) | SymKind::Partly(_)) => mismatch("a choice between encodings".into()),
+            (_, SymKind::Ticket(_)) => Err((
+                FaultKind::Nondeterministic,
+                "S4",
+                "depends on the order of atomic operations".into(),
+                None,
+            )),
             (_, SymKind::Answer(_)) => Err((
                 FaultKind::Nondeterministic,
                 "Y9",

@@ -303,6 +303,7 @@ impl IntTerms<'_> {
             | SymKind::Pair(..)
             | SymKind::Partly(_)
             | SymKind::Answer(_)
+            | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => None,
         }
     }

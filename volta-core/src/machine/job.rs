@@ -1,5 +1,6 @@
 //! A launch of a side, as the machine is asked to run it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::relied::Relied;
 use crate::base::assumption::Assumption;
 use crate::case::{KernelLaunch, Options, Param, Which};
 use crate::program::Program;
+use crate::verdict::{Fault, FaultKind};
 
 /// A launch to run.
 #[derive(Clone, Debug)]
@@ -67,8 +69,44 @@ impl<'a> Job<'a> {
 /// # Errors
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
 pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
+    let ran = run_once(job, recognition.clone(), None);
+    // What atomic operations return is followed only where it decides something.
+    let kind = match &ran.0 {
+        Err(RunError::Fault(fault, _)) => Some(fault.kind),
+        Err(RunError::Possible(possible)) => Some(possible.fault.kind),
+        Ok(_)
+        | Err(RunError::Bind(_) | RunError::Exhausted(_) | RunError::Defect(_) | RunError::Endless(_)) => {
+            None
+        }
+    };
+    let is_open = matches!(kind, Some(FaultKind::Nondeterministic | FaultKind::Unsupported));
+    let tickets = if is_open { job.program.draws_tickets() } else { None };
+    let is_plain = !job.program.waits_for_flags() && !job.overlaps;
+    match tickets.filter(|_| is_plain) {
+        None => ran,
+        Some(is_global) => match run_once(job, recognition, Some(is_global)) {
+            (Err(RunError::Bind(_)), _) if kind == Some(FaultKind::Unsupported) => ran,
+            (Err(RunError::Bind(error)), _) => {
+                let message = format!("what atomic operations return is not followed: {}", error.message);
+                let fault =
+                    Fault::new(job.which, FaultKind::Unsupported, "Y18", message, Vec::new(), error.help);
+                let fault = RunError::Fault(Box::new(fault), Vec::new());
+                (Err(fault.at_step(job.step)), ran.1)
+            }
+            followed => followed,
+        },
+    }
+}
+
+/// The same; `tickets`: whether they are followed, and are drawn from global memory.
+fn run_once(
+    job: &Job<'_>,
+    recognition: Recognition,
+    tickets: Option<bool>,
+) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumptions: guarded } = opaque::guarded(job);
-    let launch = match Launch::bind(job, &program, recognition) {
+    let program = if tickets.is_some() { Cow::Owned(program.with_tickets()) } else { program };
+    let launch = match Launch::bind(job, &program, recognition, tickets) {
         Ok(launch) => launch,
         Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
     };

@@ -64,6 +64,10 @@ impl Left {
         let did = &mut self.did;
         let first = did.stores.len();
         did.stores.extend(step.stores);
+        did.alternatives.extend(step.alternatives.into_iter().map(|mut alternative| {
+            alternative.values.iter_mut().for_each(|(store, _)| *store += first);
+            alternative
+        }));
         // Later contents replace earlier ones.
         let unevaluated: BTreeSet<(usize, u64)> = step.unevaluated.into_iter().collect();
         let (outputs, lost) = (step.outputs, step.lost);

@@ -3,6 +3,7 @@
 
 use crate::base::index::number_of;
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -42,6 +43,17 @@ pub(super) struct Answer {
     pub(super) if_not: u64,
 }
 
+/// An integer that is computed from a ticket (rule Y18).
+#[derive(Clone, Debug)]
+pub(super) struct Ticket {
+    /// The number of the ticket.
+    pub(super) draw: u32,
+    /// The operation that drew it.
+    pub(super) pc: InstId,
+    /// The integer, for each turn that it may have been.
+    pub(super) numbers: Rc<[u64]>,
+}
+
 /// Operations are applied to at most this many combinations of arms.
 const MAX_ARMS: usize = 64;
 
@@ -58,6 +70,7 @@ pub(super) struct PackedValues {
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
     answers: Vec<Answer>,
+    tickets: Vec<Ticket>,
     /// Whether some choice has an undefined arm.
     are_partly: bool,
     /// Conditions that may have no value (V8): a choice by one of them is kept even if its arms are equal.
@@ -91,6 +104,7 @@ impl PackedValues {
             | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Answer(_)
+            | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => None,
         }
     }
@@ -98,6 +112,17 @@ impl PackedValues {
     /// The answer at a symbolic value's index.
     pub(super) fn answer(&self, index: u32) -> Answer {
         self.answers[index as usize]
+    }
+
+    /// The ticket at a symbolic value's index.
+    pub(super) fn ticket(&self, index: u32) -> &Ticket {
+        &self.tickets[index as usize]
+    }
+
+    /// A value that is computed from a ticket.
+    pub(super) fn of_ticket(&mut self, ticket: Ticket) -> Value {
+        self.tickets.push(ticket);
+        Value::Sym(Sym::ticket(number_of(self.tickets.len() - 1)))
     }
 
     /// Adds an answer; returns its index.
@@ -244,7 +269,7 @@ impl PackedValues {
                 return smallvec![PackedPart { value: Value::Sym(Sym::int(bytes, term)), bytes }];
             }
             SymKind::Int(own, _) => own,
-            SymKind::Choice(_) | SymKind::Answer(_) => bytes,
+            SymKind::Choice(_) | SymKind::Answer(_) | SymKind::Ticket(_) => bytes,
             SymKind::Partly(_) if self.fits(value, bytes) => bytes,
             SymKind::Partly(_) => 8,
         };
@@ -483,6 +508,14 @@ impl PackedValues {
             let narrowed = Answer { asked, if_over: if_over & low, if_not: if_not & low };
             return Value::Sym(Sym::answer(self.answered(narrowed)));
         }
+        if let Value::Sym(sym) = value
+            && let SymKind::Ticket(index) = sym.kind()
+            && !self.fits(value, bytes)
+        {
+            let Ticket { draw, pc, numbers } = self.ticket(index).clone();
+            let numbers = numbers.iter().map(|number| number & low_bytes(bytes)).collect();
+            return self.of_ticket(Ticket { draw, pc, numbers });
+        }
         match value {
             Value::Bits(bits) => Value::Bits(bits & low_bytes(bytes)),
             other @ (Value::Sym(_) | Value::Undefined(_)) => other,
@@ -502,6 +535,9 @@ impl PackedValues {
             SymKind::Answer(index) => {
                 let Answer { if_over, if_not, .. } = self.answer(index);
                 (if_over | if_not) & !low_bytes(bytes) == 0
+            }
+            SymKind::Ticket(index) => {
+                self.ticket(index).numbers.iter().all(|number| number & !low_bytes(bytes) == 0)
             }
             SymKind::Choice(index) | SymKind::Partly(index) => {
                 let Choice { then, otherwise, .. } = self.choices[index as usize];
@@ -550,6 +586,7 @@ impl PackedValues {
             | SymKind::Choice(_)
             | SymKind::Partly(_)
             | SymKind::Answer(_)
+            | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => false,
         }
     }
@@ -574,6 +611,8 @@ impl PackedValues {
                     parts.filter_map(|piece| self.undefined_part(piece.value)).reduce(Origin::or)
                 }
                 SymKind::Partly(index) => Some(Origin::Partly(index)),
+                // Whatever does not follow it by turns finds an integer that the schedule determines (rule S4).
+                SymKind::Ticket(index) => Some(Origin::Unpredictable(self.ticket(index).pc)),
                 SymKind::Real(..)
                 | SymKind::Half64(..)
                 | SymKind::Int(..)

@@ -97,6 +97,8 @@ pub(super) struct VectorClockDetector {
     changes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether accesses are ordered by these alone.
     pub(super) relied_on_parts: Cell<bool>,
+    /// The same for draws of tickets from counters (rule Y18).
+    draws: FxHashMap<(u32, u32), (u32, u32)>,
     /// Whether lanes have stored the same value to one place together.
     pub(super) met_alike: Cell<bool>,
     operations: Operations,
@@ -122,6 +124,7 @@ impl VectorClockDetector {
             copies: Vec::new(),
             parts: FxHashMap::default(),
             changes: FxHashMap::default(),
+            draws: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
             met_alike: Cell::new(false),
             operations: Operations::default(),
@@ -179,6 +182,21 @@ impl VectorClockDetector {
         self.changes.insert((thread, stamp), found_by);
     }
 
+    /// Records that a thread has drawn a ticket: a thread that knows the agent up to the stamp comes after that.
+    pub(super) fn note_draw(&mut self, (thread, stamp): (u32, u32), found_by: (u32, u32)) {
+        self.draws.insert((thread, stamp), found_by);
+    }
+
+    /// Whether the thread of an access has found what an earlier draw of a ticket left, or is ordered after one that has
+    /// (rule Y18): causality order includes what was observed.
+    fn is_drawn(&self, earlier: &Access, later: &Access) -> bool {
+        later.agent.is_generic()
+            && matches!(earlier.agent, Agent::Atomic { .. })
+            && self.draws.get(&(earlier.thread, earlier.stamp)).is_some_and(|(agent, stamp)| {
+                self.clocks.knows(later.thread as usize, *agent as usize) >= *stamp
+            })
+    }
+
     /// Whether the thread of a change of a flag has found an earlier one, so that its own comes later (rule Y15).
     fn is_found(&self, earlier: &Access, later: &Access) -> bool {
         let is_change = |access: &Access| matches!(access.agent, Agent::Setter { .. } | Agent::Atomic { .. });
@@ -214,7 +232,7 @@ impl VectorClockDetector {
             + self.copies.len() as u64 * size_of::<Copied>() as u64
             // An estimate for the waits by the lanes of three warps.
             + self.parts.len() as u64 * 1024
-            + self.changes.len() as u64 * 20
+            + (self.changes.len() + self.draws.len()) as u64 * 20
             + self.operations.bytes()
     }
 
@@ -335,6 +353,7 @@ impl VectorClockDetector {
         let is_ordered = order.is_before(earlier, later)
             || self.is_made_before(earlier, later)
             || self.is_found(earlier, later)
+            || self.is_drawn(earlier, later)
             || self.is_over_as_a_whole(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;

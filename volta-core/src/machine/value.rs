@@ -34,6 +34,8 @@ pub(super) enum SymKind {
     /// One of two integers, by whether a phase of an mbarrier was over when it was tested: an index into the CTA's
     /// table of answers.
     Answer(u32),
+    /// An integer that is computed from a ticket (rule Y18): an index into the CTA's table of tickets.
+    Ticket(u32),
     /// A lane's register of a `wmma` fragment: some element, but the ISA does not say which.
     Fragment {
         /// An index into the CTA's table of fragments.
@@ -54,6 +56,7 @@ const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
 const TAG_ANSWER: u64 = 35;
 const TAG_PARTLY: u64 = 36;
+const TAG_TICKET: u64 = 37;
 const TAG_PAIR: u64 = 40;
 /// Number of 16-bit formats, which come first among all formats.
 const PAIRED: u64 = 2;
@@ -108,6 +111,10 @@ impl Sym {
 
     pub(super) fn answer(index: u32) -> Sym {
         Sym(TAG_ANSWER << TAG_SHIFT | u64::from(index))
+    }
+
+    pub(super) fn ticket(index: u32) -> Sym {
+        Sym(TAG_TICKET << TAG_SHIFT | u64::from(index))
     }
 
     pub(super) fn fragment(matrix: u32, place: u8, lane: Lane) -> Sym {
@@ -178,6 +185,7 @@ impl Sym {
             TAG_PACKED => SymKind::Packed(payload as u32),
             TAG_ANSWER => SymKind::Answer(payload as u32),
             TAG_PARTLY => SymKind::Partly(payload as u32),
+            TAG_TICKET => SymKind::Ticket(payload as u32),
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
                 place: (payload >> 8) as u8,
@@ -467,6 +475,7 @@ mod tests {
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
         assert_eq!(Sym::partly(9).kind(), SymKind::Partly(9));
         assert_eq!(Sym::answer(9).kind(), SymKind::Answer(9));
+        assert_eq!(Sym::ticket(9).kind(), SymKind::Ticket(9));
     }
 
     /// The halves of affine pairs are those of each lane's pair; other words have none.

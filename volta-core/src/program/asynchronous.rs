@@ -219,6 +219,9 @@ pub enum Fenced {
         releases: bool,
         /// The thread acquires from what its earlier relaxed tests and loads have waited for (Y9, Y15).
         acquires: bool,
+        /// Sequentially consistent: it comes before or after every other such fence, and what threads found in between
+        /// tells which (Y18).
+        total: bool,
     },
     /// It makes visible the barriers in memory that the thread has initialised.
     Barriers,

@@ -46,7 +46,7 @@ pub enum Wait {
     Barrier,
     /// The lanes of this mask.
     Warp(Src),
-    /// The end of a phase of a barrier in memory or of the cluster's barrier, or a flag.
+    /// The end of a phase of a barrier in memory or of the cluster's barrier, a flag, or its turn to draw a ticket.
     Phase,
 }
 
@@ -140,6 +140,8 @@ impl Op {
             Op::Load { access: Access { waits: true, .. }, .. } => Effect::Waits(Wait::Phase),
             Op::Load { .. } => Effect::Reads,
             Op::Store { .. } => Effect::Writes(Writes::Store),
+            // Who draws next is a choice of the run.
+            Op::Atomic { draws: true, .. } => Effect::Waits(Wait::Phase),
             Op::Atomic { .. } | Op::Swap(_) => Effect::Writes(Writes::Atomic),
             Op::Async(operation) => operation.effect(),
             Op::Enter { .. } | Op::ActiveMask { .. } => Effect::Context,

@@ -34,6 +34,7 @@ mod print;
 mod repeat;
 mod swap;
 mod tensor_memory;
+mod ticket;
 mod trap;
 mod types;
 mod update;

@@ -593,8 +593,10 @@ pub enum Op {
         alignment: u32,
         /// `.release` or `.acq_rel`: a loop that waits for the change acquires what its thread has done (rule Y15).
         releases: bool,
-        /// `.acquire` or `.acq_rel`: matters only where it polls a flag (rule Y15).
+        /// `.acquire` or `.acq_rel`: matters only where it polls a flag (rule Y15) or draws a ticket (Y18).
         acquires: bool,
+        /// Its result is a ticket (rule Y18), see [`super::Program::with_tickets`].
+        draws: bool,
         d: Option<RegId>,
         a: Src,
     },

@@ -304,7 +304,18 @@ impl Display for Op {
             Op::Store { space, address, width, a, access } => {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
-            Op::Atomic { update, scope, space, address, alignment: _, releases, acquires, d, a } => {
+            Op::Atomic {
+                update,
+                scope,
+                space,
+                address,
+                alignment: _,
+                releases,
+                acquires,
+                draws: _,
+                d,
+                a,
+            } => {
                 let (scope, order) = (scope_name(*scope), atomic_order(*releases, *acquires));
                 write!(out, "{} = atomic{order}{scope}.{space}.{update} {address}, {a}", sink(d))
             }
@@ -509,7 +520,7 @@ impl Display for Async {
             Async::SetRegisters { count, takes } => {
                 write!(out, "registers.{} {count}", if *takes { "take" } else { "give" })
             }
-            Async::Fence { of: super::Fenced::Memory { scope, releases, acquires } } => {
+            Async::Fence { of: super::Fenced::Memory { scope, releases, acquires, total: _ } } => {
                 let order = match (releases, acquires) {
                     (true, false) => ".release",
                     (false, true) => ".acquire",
@@ -728,6 +739,7 @@ impl Display for Update {
             Update::Extreme { largest: true, format } => write!(out, "max.{}", format.name()),
             Update::Extreme { largest: false, format } => write!(out, "min.{}", format.name()),
             Update::Integer(op, ty) => write!(out, "{}.{ty}", name(op)),
+            Update::Counter { down } => out.write_str(if *down { "dec.u32" } else { "inc.u32" }),
             Update::RealInWord { format, word } => {
                 write!(out, "add.{} in words of {} bits", format.name(), word.bits())
             }

@@ -19,6 +19,12 @@ pub enum Update {
     },
     /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` distinguish signed types.
     Integer(Int2, Int),
+    /// `inc` or `dec` (`down`): counts up to the operand and begins again at 0, or counts down and begins again at the
+    /// operand. Counters with one operand commute.
+    Counter {
+        /// `dec`
+        down: bool,
+    },
     /// Adds to a real that is part of a word; the word is exchanged as a whole.
     RealInWord {
         /// The format of the real.
@@ -65,7 +71,7 @@ impl Update {
     pub(crate) fn neutral(self) -> Option<u64> {
         let (op, ty) = match self {
             Update::Real(_) | Update::RealInWord { .. } => return Some(0),
-            Update::Extreme { .. } => return None,
+            Update::Extreme { .. } | Update::Counter { .. } => return None,
             Update::Integer(op, ty) => (op, ty),
         };
         let (mask, largest) = (ty.width.mask(), ty.width.mask() >> 1);
@@ -97,6 +103,18 @@ impl Update {
         self.neutral() == Some(by & ty.width.mask())
     }
 
+    /// The contents of a counter of 32 bits after an update by an operand, if the update counts.
+    pub fn counted(self, before: u32, by: u32) -> Option<u32> {
+        match self {
+            Update::Counter { down: false } => Some(if before >= by { 0 } else { before + 1 }),
+            Update::Counter { down: true } => Some(if before == 0 || before > by { by } else { before - 1 }),
+            Update::Integer(Int2::Add, Int { width: Width::W32, .. }) => Some(before.wrapping_add(by)),
+            Update::Real(_) | Update::Extreme { .. } | Update::Integer(..) | Update::RealInWord { .. } => {
+                None
+            }
+        }
+    }
+
     /// The size in bytes of what it updates.
     pub fn bytes(self) -> u32 {
         match self {
@@ -104,6 +122,7 @@ impl Update {
                 format.bytes()
             }
             Update::Integer(_, ty) => ty.width.bytes(),
+            Update::Counter { .. } => Width::W32.bytes(),
         }
     }
 
@@ -111,7 +130,9 @@ impl Update {
     pub fn accessed(self) -> u32 {
         match self {
             Update::RealInWord { format: _, word } => word.bytes(),
-            Update::Real(_) | Update::Extreme { .. } | Update::Integer(..) => self.bytes(),
+            Update::Real(_) | Update::Extreme { .. } | Update::Integer(..) | Update::Counter { .. } => {
+                self.bytes()
+            }
         }
     }
 }

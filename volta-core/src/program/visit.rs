@@ -135,6 +135,7 @@ impl Op {
                 alignment: _,
                 releases: _,
                 acquires: _,
+                draws: _,
                 d,
                 a,
             } => {

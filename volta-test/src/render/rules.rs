@@ -251,6 +251,12 @@ pub const RULES: &[Rule] = &[
         "A wait is for the end of the launch before, and of all that this one has waited for.",
     ),
     entry(
+        "Y18",
+        "what atomic operations on a counter return may decide who does something, if it does not matter who",
+        "The thread that is told to be the last comes after all others, if they release before the operation \
+         (`__threadfence()`) and it acquires behind it; what is left must be the same whichever thread that is.",
+    ),
+    entry(
         "Y16",
         "a warp that takes registers (`setmaxnreg.inc`) waits until others have given enough back to the pool of its CTA",
         "Give registers back (`setmaxnreg.dec`) in warpgroups that need fewer, before others wait for them; all must add \

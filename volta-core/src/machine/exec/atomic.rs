@@ -27,6 +27,10 @@ impl Cta<'_> {
         (space, address, alignment): (Space, Address, u32),
         (d, a): (Option<RegId>, Src),
     ) -> Result<(), Stop> {
+        if let Update::Counter { .. } = update {
+            let message = "a counter that wraps around is not supported here".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
+        }
         let addresses = self.addresses(warp, mask, address, pc)?;
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
@@ -38,6 +42,7 @@ impl Cta<'_> {
             at.access.strong = Some(Strong { scope, orders: releases });
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
+            self.note_plain_update(warp, lane, &at)?;
             let by = self.value(warp, a, lane);
             self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if let Some(d) = d {
@@ -147,8 +152,8 @@ impl Cta<'_> {
                 let nan = Value::Undefined(Origin::Invalid(pc));
                 Ok(real.map_or(nan, |term| Value::Sym(Sym::real(format, term))))
             }
-            Update::Integer(_, ty) => {
-                let bytes = ty.width.bytes();
+            Update::Integer(..) | Update::Counter { .. } => {
+                let bytes = update.bytes();
                 let mut residues = self.int_terms(pc);
                 match residues.residue(by, bytes) {
                     Some(term) => Ok(residues.value(term, bytes)),
@@ -179,7 +184,10 @@ impl Cta<'_> {
                 let (op, approximate) = match update {
                     Update::Extreme { largest: true, .. } => (TermOp::Max, false),
                     Update::Extreme { largest: false, .. } => (TermOp::Min, false),
-                    Update::Real(_) | Update::RealInWord { .. } | Update::Integer(..) => (TermOp::Add, true),
+                    Update::Real(_)
+                    | Update::RealInWord { .. }
+                    | Update::Integer(..)
+                    | Update::Counter { .. } => (TermOp::Add, true),
                 };
                 let precision = Precision { approximate, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };
@@ -188,6 +196,8 @@ impl Cta<'_> {
                 }
                 Ok(Value::Sym(Sym::real(format, self.store.apply(op, &[x, y], pc))))
             }
+            // Counters are executed where they draw tickets.
+            Update::Counter { .. } => Err(self.describe_value(old)),
             Update::Integer(op, ty) => {
                 // Sums are terms whatever the order of their operands.
                 let sum = Integer::Two(op, ty, [old, by]);

@@ -283,6 +283,7 @@ impl Cta<'_> {
                 | SymKind::Choice(_)
                 | SymKind::Partly(_)
                 | SymKind::Answer(_)
+                | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => continue,
             };
             if narrowed != sym && source != access.base {
@@ -380,6 +381,7 @@ impl Cta<'_> {
                 | SymKind::Choice(_)
                 | SymKind::Partly(_)
                 | SymKind::Answer(_)
+                | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => None,
             },
             Value::Undefined(_) => None,

@@ -32,6 +32,9 @@ impl Cta<'_> {
         if !matches!(op, Op::Store { .. } | Op::Atomic { .. }) {
             return Err("it does more than load, store, update and compute");
         }
+        if let Op::Atomic { draws: true, .. } = op {
+            return Err("it draws a ticket");
+        }
         if self.launch.has_flags { Err(flag) } else { Ok(()) }
     }
 
@@ -156,7 +159,7 @@ impl Cta<'_> {
                     parts.iter_mut().for_each(|part| part.value = self.value_under(part.value, guard));
                     return if parts == before { value } else { self.packed.join(&parts) };
                 }
-                SymKind::Answer(_) | SymKind::Fragment { .. } => None,
+                SymKind::Answer(_) | SymKind::Ticket(_) | SymKind::Fragment { .. } => None,
             };
             let Some((condition, [then, otherwise])) = chosen else { return value };
             let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };

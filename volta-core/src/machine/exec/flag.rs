@@ -485,7 +485,7 @@ impl PredLeft {
 }
 
 /// The contents of a cell, if they are a known 32-bit word.
-fn word(held: Cell, reader: InstId) -> Option<u32> {
+pub(super) fn word(held: Cell, reader: InstId) -> Option<u32> {
     match held.whole(reader)? {
         Value::Bits(bits) => Some(bits as u32),
         Value::Sym(_) | Value::Undefined(_) => None,

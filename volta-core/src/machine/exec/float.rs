@@ -470,6 +470,7 @@ impl Cta<'_> {
                 | SymKind::Packed(_)
                 | SymKind::Partly(_)
                 | SymKind::Answer(_)
+                | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => {
                     if self.packed.undefined_part(value).is_some() {
                         return Ok(None);

@@ -124,6 +124,10 @@ impl Cta<'_> {
         }
         for lane in mask {
             let values = op.map(|source| self.value(warp, *source, lane));
+            if let Some(value) = self.of_ticket(&values) {
+                warp.register_mut(d).set(lane, value);
+                continue;
+            }
             let words = values.operands();
             let value = match self.taint(words) {
                 // Undefined values taint the result; a packed value may have an undefined part that the operation

@@ -376,6 +376,9 @@ impl Cta<'_> {
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
+        if let Op::Atomic { .. } = self.launch.program.insts[pc.index()].op {
+            return Ok((self.draw_tickets(warp, mask, pc)?, pc.next()));
+        }
         if let Op::Load { .. } = self.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
         }

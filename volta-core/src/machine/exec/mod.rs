@@ -52,6 +52,7 @@ mod tensor_pair;
 mod tensor_product;
 mod tensor_scales;
 mod tensor_shape;
+mod ticket;
 mod tile;
 mod unevaluated;
 mod warpgroup;
@@ -178,7 +179,7 @@ impl Cta<'_> {
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
-            Op::Atomic { update, scope, space, address, alignment, releases, acquires: _, d, a } => {
+            Op::Atomic { update, scope, space, address, alignment, releases, d, a, .. } => {
                 let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
                 if mask.is_empty() {
                     return Ok(());
@@ -546,7 +547,7 @@ impl Cta<'_> {
                 parts.into_iter().flat_map(|part| self.terms_of(part)).collect()
             }
             SymKind::Choice(index) | SymKind::Partly(index) => vec![self.packed.choice(index).condition],
-            SymKind::Fragment { .. } | SymKind::Answer(_) => Vec::new(),
+            SymKind::Fragment { .. } | SymKind::Answer(_) | SymKind::Ticket(_) => Vec::new(),
         }
     }
 
@@ -606,6 +607,7 @@ impl Cta<'_> {
                 }
                 SymKind::Fragment { .. } => "an unspecified element of a `wmma` fragment".into(),
                 SymKind::Answer(_) => "whether a phase of a barrier was complete when it was tested".into(),
+                SymKind::Ticket(_) => "what an atomic operation found".into(),
                 SymKind::Partly(index) => {
                     format!("a value or nothing, by {}", self.describe(self.packed.choice(index).condition))
                 }

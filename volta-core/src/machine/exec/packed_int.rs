@@ -419,6 +419,18 @@ impl Cta<'_> {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
                 (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
+                (Value::Sym(sym), Value::Bits(other))
+                    if let Some(known) =
+                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, bits, other)) =>
+                {
+                    Truth::Known(known)
+                }
+                (Value::Bits(other), Value::Sym(sym))
+                    if let Some(known) =
+                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, other, bits)) =>
+                {
+                    Truth::Known(known)
+                }
                 (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
                     self.answer_of(answer, |bits| compare(op, ty, bits, other).into())
                 }

@@ -574,6 +574,7 @@ fn format_of(value: Value) -> Option<Format> {
             | SymKind::Choice(_)
             | SymKind::Partly(_)
             | SymKind::Answer(_)
+            | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => None,
         },
         Value::Bits(_) | Value::Undefined(_) => None,

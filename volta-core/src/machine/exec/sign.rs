@@ -36,6 +36,7 @@ impl Signs<'_> {
             | SymKind::Choice(_)
             | SymKind::Partly(_)
             | SymKind::Answer(_)
+            | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => return None,
         };
         // The sign of a known value is read from its bits.
@@ -120,6 +121,7 @@ impl PackedInts<'_> {
                 | SymKind::Choice(_)
                 | SymKind::Partly(_)
                 | SymKind::Answer(_)
+                | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => None,
             },
             Value::Bits(_) | Value::Undefined(_) => None,

@@ -180,6 +180,7 @@ impl Cta<'_> {
                 | SymKind::Choice(_)
                 | SymKind::Partly(_)
                 | SymKind::Answer(_)
+                | SymKind::Ticket(_)
                 | SymKind::Fragment { .. },
                 _,
             ) => false,

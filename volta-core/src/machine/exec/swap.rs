@@ -194,6 +194,7 @@ impl Cta<'_> {
             let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
+            self.note_plain_update(warp, lane, &at)?;
             for (part, change) in changes.iter().enumerate() {
                 let offset = at.offsets[lane] + part as u64 * u64::from(update.bytes());
                 let by = match change {

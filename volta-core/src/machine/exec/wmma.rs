@@ -655,7 +655,8 @@ fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
         | SymKind::Packed(_)
         | SymKind::Choice(_)
         | SymKind::Partly(_)
-        | SymKind::Answer(_) => None,
+        | SymKind::Answer(_)
+        | SymKind::Ticket(_) => None,
     }
 }
 

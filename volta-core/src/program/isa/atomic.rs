@@ -136,14 +136,19 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     if has_result && x.flag("exch") {
         return swap(x, (scope, releases, acquires), space, false);
     }
-    let op = operation(x)?;
+    let counter = x.choose(&[("inc", false), ("dec", true)]);
+    let op = if counter.is_some() { Int2::Add } else { operation(x)? };
     if x.choose(&[("v2", ()), ("v4", ()), ("v8", ())]).is_some() {
         return Err(x.unsupported("atomics on vectors are not supported yet"));
     }
     x.flag("noftz");
     let hint = x.flag("L2::cache_hint");
     let ty = x.ty()?;
-    let update = update(x, op, ty)?;
+    let update = match counter {
+        Some(down) if ty == (Type::Int(Int { width: Width::W32, signed: false })) => Update::Counter { down },
+        Some(_) => return Err(x.wrong_type()),
+        None => update(x, op, ty)?,
+    };
     let first = usize::from(has_result);
     let count = first + 2;
     x.done(count + usize::from(hint))?;
@@ -155,8 +160,18 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
         (false, _) | (true, Operand::Sink(_)) => None,
         (true, _) => Some(x.destination(0, width)?),
     };
-    let one =
-        Op::Atomic { update, scope, space, address, alignment: width.bytes(), releases, acquires, d, a };
+    let one = Op::Atomic {
+        update,
+        scope,
+        space,
+        address,
+        alignment: width.bytes(),
+        releases,
+        acquires,
+        draws: false,
+        d,
+        a,
+    };
     if let Type::FloatPair(format) = ty {
         pair(x, format, one)
     } else {
@@ -227,7 +242,8 @@ fn update(x: &Operation<'_, '_>, op: Int2, ty: Type) -> Lowered<Update> {
 
 /// Each half of a pair is updated atomically by itself.
 fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
-    let Op::Atomic { update, scope, space, address, alignment, releases, acquires, d, a } = whole else {
+    let Op::Atomic { update, scope, space, address, alignment, releases, acquires, draws, d, a } = whole
+    else {
         return Ok(());
     };
     let Some(part) = float_width(format) else { return Err(x.wrong_type()) };
@@ -248,6 +264,7 @@ fn pair(x: &mut Operation<'_, '_>, format: Format, whole: Op) -> Lowered {
             alignment,
             releases,
             acquires,
+            draws,
             d,
             a: Src::Reg(half),
         });

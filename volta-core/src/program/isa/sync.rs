@@ -121,7 +121,9 @@ fn membar(x: &mut Operation<'_, '_>) -> Lowered {
     }
     let scope = x.require(&[("cta", Scope::Cta), ("gl", Scope::Launch), ("sys", Scope::Launch)])?;
     x.done(0)?;
-    x.push(Op::Async(Async::Fence { of: Fenced::Memory { scope, releases: true, acquires: true } }));
+    x.push(Op::Async(Async::Fence {
+        of: Fenced::Memory { scope, releases: true, acquires: true, total: true },
+    }));
     Ok(())
 }
 
@@ -140,12 +142,17 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
         x.push(Op::Async(Async::Fence { of: Fenced::Barriers }));
         return Ok(());
     }
-    let both = (true, true);
-    let orders = [("sc", both), ("acq_rel", both), ("acquire", (false, true)), ("release", (true, false))];
-    let (releases, acquires) = x.choose(&orders).unwrap_or(both);
+    let both = (true, true, false);
+    let orders = [
+        ("sc", (true, true, true)),
+        ("acq_rel", both),
+        ("acquire", (false, true, false)),
+        ("release", (true, false, false)),
+    ];
+    let (releases, acquires, total) = x.choose(&orders).unwrap_or(both);
     let scope = x.require(&SCOPES)?;
     x.done(0)?;
-    x.push(Op::Async(Async::Fence { of: Fenced::Memory { scope, releases, acquires } }));
+    x.push(Op::Async(Async::Fence { of: Fenced::Memory { scope, releases, acquires, total } }));
     Ok(())
 }
 

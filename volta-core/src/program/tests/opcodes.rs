@@ -21,7 +21,6 @@ fn every_opcode_met_in_practice_is_known() {
         }
     }
     let expected = [
-        "unsupported: `atom.global.inc.u32` is not supported: counters that wrap around are not supported yet",
         "unsupported: `fence.proxy.tensormap::generic.acquire.gpu` is not supported: tensor maps are not supported yet",
     ];
     unknown.sort();

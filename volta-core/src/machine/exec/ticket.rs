@@ -1,0 +1,284 @@
+//! Atomic operations that draw tickets (rule Y18): who draws when, what it learns, and what is computed from a ticket.
+
+use super::super::agent::Agent;
+use super::super::clock::Joined;
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::flag::Told;
+use super::super::packed::Ticket;
+use super::super::ticket::{Counter, CounterKey, Learns, MOST_DRAWS};
+use super::super::value::{Sym, SymKind, Value};
+use super::super::warp::Warp;
+use super::flag::word;
+use super::integer::Integer;
+use super::memory::{LaneAccess, WarpAccess};
+use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
+use crate::program::{InstId, Op, Strong, Update};
+use crate::verdict::FaultKind;
+
+impl Cta<'_> {
+    /// Lanes reach an operation that draws a ticket. Returns those that have drawn.
+    pub(super) fn draw_tickets(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+    ) -> Result<LaneMask, Stop> {
+        match &self.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let mut drawn = LaneMask::NONE;
+        for lane in mask {
+            if self.draw(warp, lane, pc)? {
+                drawn.insert(lane);
+            }
+        }
+        Ok(drawn)
+    }
+
+    fn draw(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
+        let program = self.launch.program;
+        let Op::Atomic { update, scope, space, address, alignment, releases, acquires, d, a, .. } =
+            &program.insts[pc.index()].op
+        else {
+            return Err(Stop::Defect("a ticket is drawn by an operation that is not atomic"));
+        };
+        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let (agent, bytes) = (Agent::Atomic { update: *update, scope: *scope }, update.bytes());
+        let place = (*space, address);
+        let access = LaneAccess { place, bytes, alignment: *alignment, agent, writes: true };
+        let mut offsets = [0; 32];
+        let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+        at.access.strong = Some(Strong { scope: *scope, orders: *releases });
+        self.holds_atomics(warp, lane, &at)?;
+        self.writable(warp, &at, bytes)?;
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        if !self.tickets.is_turn(key, thread) {
+            self.tickets.waiting.insert(thread, key);
+            return Ok(false);
+        }
+        self.tickets.waiting.remove(&thread);
+        let by = self.value(warp, *a, lane);
+        let turn = self.next_turn(warp, lane, &at, (*update, by))?;
+        let is_last = self.tickets.is_last(key, thread);
+        let learns = match self.tickets.learns {
+            Learns::AsLast => is_last,
+            Learns::Nothing => false,
+            Learns::AsExecuted => true,
+        };
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let (clocks, number) = (&mut exact.clocks, thread as usize);
+        // Accesses with its stamp are this operation alone.
+        clocks.release(number);
+        let now = clocks.snapshot(number);
+        let told = |is_near| if *releases { Some(now.clone()) } else { clocks.fenced(number, is_near) };
+        let told = Told { all: told(false), near: told(true) };
+        let stamp = now.stamp;
+        let Some(counter) = self.tickets.counters.get(&key) else {
+            return Err(Stop::Defect("a ticket without a counter"));
+        };
+        let (found, next) = (counter.found[turn], counter.update.counted(counter.found[turn], counter.by));
+        let numbers = counter.found.iter().map(|found| u64::from(*found)).collect();
+        let agent_of_counter = counter.agent;
+        let before: Vec<usize> = counter.drawn.clone();
+        let Some(next) = next else { return Err(Stop::Defect("a counter that does not count")) };
+        let held = self.peek(warp, lane, &at, key.1);
+        if word(held, pc) != Some(found) {
+            return Err(self.unclear_draw(warp, lane, &at, "it is changed in between by something else"));
+        }
+        let ticket = self.tickets.note((key, pc), (now, told), is_last && learns);
+        self.store_value(warp, lane, &at, at.offsets[lane], bytes, Value::Bits(next.into()))?;
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        exact.note_draw((thread, stamp), (number_of(agent_of_counter), number_of(turn + 1)));
+        let clocks = &mut exact.clocks;
+        clocks.release(number);
+        if learns {
+            let (mut far, mut near, mut fences) = (Joined::default(), Joined::default(), Joined::default());
+            let of_cta = 32 * self.launch.warps();
+            for other in before {
+                let other = &self.tickets.draws[other];
+                far.add_past(&other.now);
+                let is_near = other.now.thread / of_cta == number / of_cta;
+                let told = if is_near { &other.told.near } else { &other.told.all };
+                told.iter().for_each(|told| far.add(told));
+                fences.add_fences(&other.now);
+                if is_near {
+                    told.iter().for_each(|told| near.add(told));
+                }
+            }
+            clocks.learn_past(number, &far);
+            if *acquires {
+                clocks.learn(number, &mut far);
+            } else {
+                clocks.keep(number, &far, false);
+                clocks.keep(number, &near, true);
+            }
+            fences.set(agent_of_counter, number_of(turn + 1));
+            clocks.learn(number, &mut fences);
+            clocks.release(number);
+        }
+        if let Some(d) = d {
+            let value = self.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
+            warp.register_mut(*d).set(lane, value);
+        }
+        Ok(true)
+    }
+
+    /// The place of a lane's operation on a counter, which may come before or after every other one.
+    fn next_turn(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        (update, by): (Update, Value),
+    ) -> Result<usize, Stop> {
+        const OTHER: &str = "its operations do not all count by one known number";
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
+        let held = self.peek(warp, lane, at, key.1);
+        let Value::Bits(by) = by else { return Err(self.unclear_draw(warp, lane, at, OTHER)) };
+        if self.tickets.updated.contains(&key) {
+            return Err(self.unclear_draw(warp, lane, at, OTHER));
+        }
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let clocks = &exact.clocks;
+        let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
+        if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
+            let why = "its thread, or one with which it has synchronised, has already asked for the value of a ticket";
+            return Err(self.unclear_draw(warp, lane, at, why));
+        }
+        let Some(counter) = self.tickets.counters.get(&key) else {
+            let Some(base) = word(held, at.pc) else {
+                let why = "what it counts from is not a known number";
+                return Err(self.unclear_draw(warp, lane, at, why));
+            };
+            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+            let agent = exact.clocks.new_agent();
+            let counter = Counter::new(update, by as u32, base, agent)
+                .ok_or(Stop::Defect("a counter that does not count"))?;
+            self.tickets.counters.insert(key, counter);
+            return Ok(0);
+        };
+        if (counter.update, counter.by) != (update, by as u32) {
+            return Err(self.unclear_draw(warp, lane, at, OTHER));
+        }
+        let turn = counter.drawn.len();
+        if turn >= MOST_DRAWS {
+            return Err(self.unclear_draw(warp, lane, at, "there are too many operations on it"));
+        }
+        let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
+        if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
+            let why = "some of its operations come after others in every schedule";
+            return Err(self.unclear_draw(warp, lane, at, why));
+        }
+        Ok(turn)
+    }
+
+    /// The fault of a ticket about which nothing is known.
+    #[cold]
+    fn unclear_draw(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, why: &str) -> Stop {
+        let place = self.spell(at.object, at.offsets[lane] / 4 * 4, 4);
+        let message = format!("what an atomic operation on {place} returns is not followed: {why}");
+        self.fault(FaultKind::Unsupported, "Y18", message, warp, lane, at.pc)
+    }
+
+    /// Notes an atomic update of a location that draws no ticket.
+    pub(super) fn note_plain_update(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+    ) -> Result<(), Stop> {
+        if !self.launch.has_tickets {
+            return Ok(());
+        }
+        // Updates of other widths race with it.
+        let key: CounterKey = (at.number, at.offsets[lane] / 4);
+        if self.tickets.counters.contains_key(&key) {
+            let why = "it is updated by other operations as well";
+            return Err(self.unclear_draw(warp, lane, at, why));
+        }
+        self.tickets.updated.insert(key);
+        Ok(())
+    }
+
+    /// The result of an integer operation on a ticket and known numbers.
+    pub(super) fn of_ticket(&mut self, op: &Integer<Value>) -> Option<Value> {
+        let mut found: Option<&Ticket> = None;
+        for word in op.operands() {
+            match word {
+                Value::Bits(_) => {}
+                Value::Sym(sym) => {
+                    let SymKind::Ticket(index) = sym.kind() else { return None };
+                    let ticket = self.packed.ticket(index);
+                    if found.is_some_and(|other| other.draw != ticket.draw) {
+                        return None;
+                    }
+                    found = Some(ticket);
+                }
+                Value::Undefined(_) => return None,
+            }
+        }
+        let Ticket { draw, pc, numbers } = found?.clone();
+        let mut results = Vec::with_capacity(numbers.len());
+        for turn in 0..numbers.len() {
+            let words = op.operands().iter().map(|word| match word {
+                Value::Bits(bits) => Some(*bits),
+                Value::Sym(sym) => match sym.kind() {
+                    SymKind::Ticket(index) => self.packed.ticket(index).numbers.get(turn).copied(),
+                    SymKind::Real(..)
+                    | SymKind::Half64(..)
+                    | SymKind::Int(..)
+                    | SymKind::Pair(..)
+                    | SymKind::Packed(_)
+                    | SymKind::Choice(_)
+                    | SymKind::Partly(_)
+                    | SymKind::Answer(_)
+                    | SymKind::Fragment { .. } => None,
+                },
+                Value::Undefined(_) => None,
+            });
+            let words = words.collect::<Option<smallvec::SmallVec<[u64; 4]>>>()?;
+            results.push(op.on(&words).concrete()?);
+        }
+        Some(self.packed.of_ticket(Ticket { draw, pc, numbers: results.into() }))
+    }
+
+    /// The answer to a question about a ticket.
+    pub(super) fn ask_ticket(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        sym: Sym,
+        holds: impl Fn(u64) -> bool,
+    ) -> Option<bool> {
+        let SymKind::Ticket(index) = sym.kind() else { return None };
+        let Ticket { draw, numbers, .. } = self.packed.ticket(index).clone();
+        let thread = warp.thread(lane);
+        if let Detector::VectorClock(exact) = &mut self.order {
+            let stamp = exact.clocks.now(thread as usize);
+            self.tickets.asked.entry(thread).or_insert(stamp);
+        }
+        Some(self.tickets.answer(draw, &numbers, holds))
+    }
+
+    /// Called when no thread can proceed: lets one of those draw that wait for it. Returns whether there is one.
+    pub(in super::super) fn lets_draw(&mut self) -> bool {
+        let waits = self.tickets.order.is_none() && !self.tickets.waiting.is_empty();
+        self.tickets.let_go |= waits;
+        waits
+    }
+
+    /// The fault that threads which wait to draw cannot do so in the order to be executed.
+    pub(in super::super) fn cannot_draw(&self) -> Option<Stop> {
+        let (thread, key) = self.tickets.waiting.first_key_value()?;
+        let place = self.spell(self.launch.objects.get(key.0), key.1 * 4, 4);
+        let message = format!(
+            "what an atomic operation on {place} returns is not followed: not every order of its operations was possible"
+        );
+        let draw = self.tickets.draws.first();
+        let sites = draw.map(|draw| self.site_of_thread("gets".into(), *thread, draw.pc));
+        Some(self.fault_at(FaultKind::Unsupported, "Y18", message, sites.into_iter().collect(), None))
+    }
+}

@@ -1,0 +1,303 @@
+//! Runs a CTA, or CTAs that run together, in as many orders of the operations on counters as it takes to speak for all
+//! of them (rule Y18), and compares what they leave.
+
+use std::collections::BTreeSet;
+
+use super::bind::Launch;
+use super::cta::{Beside, Mode, Stop};
+use super::grid::{OutputValue, attempt};
+use super::left::Lost;
+use super::memory::{PAGE, Page, Placed};
+use super::ran::{CtaRun, Ran};
+use super::relied::Relied;
+use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, unspoken};
+use crate::base::assumption::Assumption;
+use crate::case::Options;
+use crate::term::{Store, TermId, View};
+use crate::verdict::{Fault, FaultKind};
+use rustc_hash::FxHashSet;
+
+/// An output element whose terms in two orders are not the same, in stores of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Alternative {
+    /// The tensor's parameter in the case.
+    pub param: usize,
+    /// Row-major element number.
+    pub element: u64,
+    /// Its values, each with the index of its store among those of the execution.
+    pub values: [(usize, OutputValue); 2],
+    /// The step that leaves it.
+    pub step: usize,
+    /// Whether another step follows, which may write it again.
+    pub is_followed: bool,
+}
+
+/// What other orders left in place of what a run left.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// Their stores.
+    pub(super) stores: Vec<Store>,
+    /// Element, its value in the first order, that in another one, and the index of that one's store.
+    pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
+}
+
+/// Runs it in all orders.
+pub(super) fn run_in_orders(
+    launch: &Launch<'_>,
+    options: &Options,
+    linear: u64,
+    beside: Beside<'_>,
+) -> CtaRun {
+    let mut run = CtaRun::new();
+    run.relied = Relied::new(launch, &options.rules);
+    let mut runs = Orders { launch, options, linear, beside, run, spoken: Vec::new() };
+    let done = runs.all();
+    let Orders { mut run, spoken, .. } = runs;
+    let executed = spoken.len();
+    if executed > 1 {
+        run.relied.others.insert(Assumption::relied(format!(
+            "which thread an atomic operation tells that it is the last, or another one in particular, is open: \
+             {executed} orders were executed, which speak for all (Y18)"
+        )));
+    }
+    run.done = done;
+    run
+}
+
+struct Orders<'a, 'l> {
+    launch: &'l Launch<'l>,
+    options: &'l Options,
+    linear: u64,
+    beside: Beside<'a>,
+    /// What all runs relied on and took.
+    run: CtaRun,
+    /// The orders for which each run speaks.
+    spoken: Vec<Spoken>,
+}
+
+impl<'l> Orders<'l, 'l> {
+    fn all(&mut self) -> Result<Ran, Stop> {
+        let (mut first, tickets): (Ran, Tickets) = self.speaking(None)?;
+        if tickets.draws.is_empty() {
+            return Ok(first);
+        }
+        self.spoken.push(tickets.spoken());
+        loop {
+            let order = match unspoken(&self.spoken) {
+                Ok(None) => return Ok(first),
+                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS => order,
+                Ok(Some(_)) | Err(()) => {
+                    return Err(
+                        self.unclear("too many orders of its atomic operations would have to be executed")
+                    );
+                }
+            };
+            let (other, tickets) = self.speaking(Some(order))?;
+            let spoken = tickets.spoken();
+            let draws = |spoken: &Spoken| {
+                let keys = spoken.iter().flat_map(|(key, of)| of.keys().map(move |thread| (*key, *thread)));
+                keys.collect::<Vec<_>>()
+            };
+            if draws(&spoken) != draws(&self.spoken[0]) {
+                return Err(
+                    self.unclear("which threads execute its atomic operations depends on their order")
+                );
+            }
+            self.spoken.push(spoken);
+            self.compare(&mut first, other)?;
+        }
+    }
+
+    /// A run in an order, by which it speaks for others as well.
+    fn speaking(&mut self, order: Option<DrawOrder>) -> Result<(Ran, Tickets), Stop> {
+        let (done, tickets) = self.one(order.clone(), Learns::AsLast);
+        let executed = tickets.executed();
+        let order = order.or_else(|| done.is_ok().then_some(executed));
+        let (done, tickets) = if done.is_ok() && !tickets.are_last() {
+            self.one(order.clone(), Learns::Nothing)
+        } else {
+            (done, tickets)
+        };
+        match done {
+            Ok(ran) => Ok((ran, tickets)),
+            Err(Stop::Fault(fault)) if fault.rule == "Y18" => Err(Stop::Fault(fault)),
+            // In this run, most threads have learned nothing. A fault is one if this very order shows it.
+            Err(Stop::Fault(_) | Stop::Possible(_)) => match self.one(order, Learns::AsExecuted).0 {
+                Ok(_) => Err(self.unclear("whether accesses race depends on the order")),
+                Err(stop) => Err(stop),
+            },
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn one(&mut self, order: Option<DrawOrder>, learns: Learns) -> (Result<Ran, Stop>, Tickets) {
+        let (mut run, mut tickets) = (CtaRun::new(), Tickets::new(order, learns));
+        let instructions = self.beside.instructions + self.run.taken.instructions;
+        let beside = Beside { instructions, ..self.beside };
+        let done = attempt(
+            self.launch,
+            self.options,
+            self.linear,
+            Mode::VectorClocks,
+            (beside, &mut run),
+            &mut tickets,
+        );
+        self.run.taken.instructions += run.taken.instructions;
+        if self.run.taken.held.total() < run.taken.held.total() {
+            self.run.taken.held = run.taken.held;
+        }
+        self.run.relied.merge(std::mem::take(&mut run.relied));
+        (done, tickets)
+    }
+
+    fn fault(&self, kind: FaultKind, rule: &'static str, message: String) -> Stop {
+        Stop::Fault(Box::new(Fault::new(self.launch.which, kind, rule, message, Vec::new(), None)))
+    }
+
+    fn unclear(&self, why: &str) -> Stop {
+        self.fault(
+            FaultKind::Unsupported,
+            "Y18",
+            format!("what atomic operations return is not followed: {why}"),
+        )
+    }
+
+    /// Compares what two orders leave.
+    fn compare(&self, first: &mut Ran, other: Ran) -> Result<(), Stop> {
+        let places = |ran: &Ran| {
+            let written = ran.outputs.iter().map(|(param, element, _)| (*param, *element));
+            let written: BTreeSet<(usize, u64)> = written.chain(ran.unevaluated.iter().copied()).collect();
+            written
+        };
+        let lost =
+            |ran: &Ran| ran.lost.iter().map(|lost| (lost.param, lost.element)).collect::<BTreeSet<_>>();
+        if !first.contributions.is_empty() || !other.contributions.is_empty() {
+            return Err(self.unclear("several blocks update global memory by atomic operations"));
+        }
+        if !first.perhaps.is_empty() || !other.perhaps.is_empty() {
+            return Err(self.unclear("accesses to global memory depend on the input"));
+        }
+        let leaves_alike = |other: &BTreeSet<(usize, u64)>| {
+            let own: BTreeSet<_> = places(first).union(&lost(first)).copied().collect();
+            own == *other
+        };
+        let all: BTreeSet<_> = places(&other).union(&lost(&other)).copied().collect();
+        if !leaves_alike(&all) || self.launch.clusters.len() > 1 && !touch_alike(&first.pages, &other.pages) {
+            return Err(self.unclear("where the kernel writes depends on their order"));
+        }
+        let values: std::collections::BTreeMap<(usize, u64), OutputValue> =
+            other.outputs.iter().map(|(param, element, value)| ((*param, *element), *value)).collect();
+        let lost_there = lost(&other);
+        let mut same = Same { stores: [&first.store, &other.store], seen: FxHashSet::default() };
+        let (mut differing, mut unclear) = (Vec::new(), Vec::new());
+        for (param, element, value) in &first.outputs {
+            let there = values.get(&(*param, *element)).copied();
+            let is_same = there.is_some_and(|there| same.values(*value, there));
+            if is_same {
+                continue;
+            }
+            match there {
+                Some(there) if self.launch.is_compared(*param) => {
+                    differing.push((*param, *element, *value, there));
+                }
+                Some(_) | None => unclear.push((*param, *element)),
+            }
+        }
+        unclear.extend(lost_there);
+        unclear.extend(other.unevaluated.iter().filter(|at| !first.unevaluated.contains(at)));
+        if unclear.iter().any(|(param, _)| self.launch.is_compared(*param)) && !self.launch.is_followed {
+            return Err(self.unclear("whether an output has a value depends on their order"));
+        }
+        let unclear: BTreeSet<(usize, u64)> = unclear.into_iter().collect();
+        first.outputs.retain(|(param, element, _)| !unclear.contains(&(*param, *element)));
+        first.lost.retain(|lost| !unclear.contains(&(lost.param, lost.element)));
+        first.lost.extend(unclear.into_iter().map(|(param, element)| Lost {
+            param,
+            element,
+            step: self.launch.step,
+            kind: FaultKind::Unsupported,
+            rule: "Y18",
+            what: "may depend on the order of atomic operations".to_string(),
+        }));
+        if !differing.is_empty() {
+            let store = first.others.stores.len();
+            first.others.stores.push(other.store);
+            let all = differing.into_iter();
+            first
+                .others
+                .differing
+                .extend(all.map(|(param, element, own, there)| (param, element, own, there, store)));
+        }
+        Ok(())
+    }
+}
+
+/// Whether two runs have accessed global memory at the same places and in the same ways.
+fn touch_alike(one: &[Placed<Box<Page>>], other: &[Placed<Box<Page>>]) -> bool {
+    let alike = |(place, page): &Placed<Box<Page>>, (at, with): &Placed<Box<Page>>| {
+        place == at
+            && (0..PAGE).all(|slot| {
+                (
+                    page.written[slot],
+                    page.read[slot],
+                    page.updated[slot],
+                    page.perhaps[slot],
+                    page.uncached[slot],
+                ) == (
+                    with.written[slot],
+                    with.read[slot],
+                    with.updated[slot],
+                    with.perhaps[slot],
+                    with.uncached[slot],
+                )
+            })
+    };
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+}
+
+/// Finds terms of two stores that are the same operations on the same inputs.
+struct Same<'s> {
+    stores: [&'s Store; 2],
+    /// Pairs that are the same, if all in it are.
+    seen: FxHashSet<[TermId; 2]>,
+}
+
+impl Same<'_> {
+    fn values(&mut self, one: OutputValue, other: OutputValue) -> bool {
+        match (one, other) {
+            (OutputValue::Bits(one), OutputValue::Bits(other)) => one == other,
+            (OutputValue::Real(one), OutputValue::Real(other))
+            | (OutputValue::Integer(one), OutputValue::Integer(other)) => self.terms(one, other),
+            (OutputValue::Bits(_) | OutputValue::Real(_) | OutputValue::Integer(_), _) => false,
+        }
+    }
+
+    fn terms(&mut self, one: TermId, other: TermId) -> bool {
+        let (mut work, mut new) = (vec![[one, other]], Vec::new());
+        while let Some(pair) = work.pop() {
+            if !self.seen.insert(pair) {
+                continue;
+            }
+            new.push(pair);
+            let is_same = match (self.stores[0].view(pair[0]), self.stores[1].view(pair[1])) {
+                (View::Input { input, element }, View::Input { input: same, element: at }) => {
+                    (input, element) == (same, at)
+                }
+                (View::Constant(one), View::Constant(other)) => one == other,
+                (View::Apply(op, operands), View::Apply(same, others)) => {
+                    let arity = op.arity();
+                    work.extend((0..arity).map(|at| [operands[at], others[at]]));
+                    op == same
+                }
+                (View::Input { .. } | View::Constant(_) | View::Apply(..), _) => false,
+            };
+            if !is_same {
+                new.iter().for_each(|pair| {
+                    self.seen.remove(pair);
+                });
+                return false;
+            }
+        }
+        true
+    }
+}

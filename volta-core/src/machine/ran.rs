@@ -1,0 +1,55 @@
+//! What a run of a CTA, or of CTAs that run together, gives.
+
+use super::access_pattern::AccessPatterns;
+use super::cta::{Counts, Stop, Taken};
+use super::grid::OutputValue;
+use super::left::Lost;
+use super::memory::{Contribution, Page, Placed};
+use super::orders::Others;
+use super::overlap::OverlapOfCta;
+use super::perhaps::Accessed;
+use super::relied::Relied;
+use crate::term::Store;
+use std::collections::BTreeSet;
+
+/// A CTA that ran to its end.
+pub(super) struct Ran {
+    pub(super) store: Store,
+    pub(super) pages: Vec<Placed<Box<Page>>>,
+    /// The contributions of its atomics, in a launch of several CTAs.
+    pub(super) contributions: Vec<Placed<Contribution>>,
+    /// Accesses that happen for some inputs only, in a launch of several CTAs.
+    pub(super) perhaps: Vec<Accessed>,
+    pub(super) outputs: Vec<(usize, u64, OutputValue)>,
+    pub(super) unevaluated: Vec<(usize, u64)>,
+    pub(super) lost: Vec<Lost>,
+    /// Variables that it wrote and that the case does not give.
+    pub(super) written_variables: BTreeSet<u32>,
+    pub(super) counts: Counts,
+    pub(super) exact: bool,
+    pub(super) patterns: Option<Box<AccessPatterns>>,
+    pub(super) overlap: Option<Box<OverlapOfCta>>,
+    /// What other orders of atomic operations left.
+    pub(super) others: Others,
+}
+
+/// A CTA that ran, to its end or not.
+pub(super) struct CtaRun {
+    pub(super) done: Result<Ran, Stop>,
+    pub(super) taken: Taken,
+    pub(super) relied: Relied,
+    /// The object in which threads race, if it ended with a race.
+    pub(super) raced: Option<u32>,
+}
+
+impl CtaRun {
+    /// One that has not begun.
+    pub(super) fn new() -> CtaRun {
+        CtaRun {
+            done: Err(Stop::NeedVectorClocks),
+            taken: Taken::default(),
+            relied: Relied::default(),
+            raced: None,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Tickets (rule Y18): what atomic operations on a counter return. Nothing orders the operations, so any of their orders
+//! may occur. A run executes them in one order and notes what the program asks about each ticket: it speaks for all
+//! orders in which each operation gets the same answers. Further orders are run until every order is spoken for.
+
+use super::clock::Snapshot;
+use super::flag::Told;
+use crate::program::{InstId, Update};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most tickets of one counter.
+pub(super) const MOST_DRAWS: usize = 1 << 9;
+/// The most orders that are executed.
+pub(super) const MOST_ORDERS: usize = 1 << 10;
+/// The most steps to find an order that no run speaks for.
+const MOST_STEPS: u64 = 1 << 24;
+
+/// An object and a cell of it.
+pub(super) type CounterKey = (u32, u64);
+
+/// A set of places in the order of a counter's operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turns([u64; MOST_DRAWS / 64]);
+
+impl Turns {
+    /// All that there can be.
+    fn all() -> Turns {
+        Turns([u64::MAX; MOST_DRAWS / 64])
+    }
+
+    fn contains(&self, turn: usize) -> bool {
+        self.0[turn / 64] >> (turn % 64) & 1 == 1
+    }
+
+    fn remove(&mut self, turn: usize) {
+        self.0[turn / 64] &= !(1 << (turn % 64));
+    }
+}
+
+/// For each counter, the threads that draw from it, in some order.
+pub(super) type DrawOrder = BTreeMap<CounterKey, Vec<u32>>;
+
+/// For each counter and each thread that draws from it, the turns with which a run's answers agree.
+pub(super) type Spoken = BTreeMap<CounterKey, BTreeMap<u32, Turns>>;
+
+/// What a thread that draws learns of what the others have released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Learns {
+    /// The last one learns from all others, which come before it in each order that agrees with its answers, if these
+    /// tell that it is the last.
+    #[default]
+    AsLast,
+    /// Nobody learns: orders differ in who comes before whom.
+    Nothing,
+    /// Each one learns from those before it, as in this very order.
+    AsExecuted,
+}
+
+/// A ticket that was drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Draw {
+    pub(super) key: CounterKey,
+    pub(super) pc: InstId,
+    /// Its place in the order of this run.
+    pub(super) turn: usize,
+    /// The knowledge of its thread before it.
+    pub(super) now: Snapshot,
+    /// What it releases.
+    pub(super) told: Told,
+    /// The turns that would have given the same answers.
+    possible: Turns,
+    /// Whether its thread has learned, as the last one.
+    pub(super) has_learned: bool,
+}
+
+/// A counter from which threads draw.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub(super) update: Update,
+    pub(super) by: u32,
+    /// What each turn finds.
+    pub(super) found: Vec<u32>,
+    /// A thread that knows this agent up to some number comes after so many draws of this run.
+    pub(super) agent: usize,
+    /// The tickets drawn so far, among all.
+    pub(super) drawn: Vec<usize>,
+}
+
+impl Counter {
+    pub(super) fn new(update: Update, by: u32, base: u32, agent: usize) -> Option<Counter> {
+        let mut found = Vec::with_capacity(MOST_DRAWS);
+        let mut value = base;
+        for _ in 0..MOST_DRAWS {
+            found.push(value);
+            value = update.counted(value, by)?;
+        }
+        Some(Counter { update, by, found, agent, drawn: Vec::new() })
+    }
+}
+
+/// The tickets of a run.
+#[derive(Debug, Default)]
+pub(super) struct Tickets {
+    /// The order to execute; without one, threads draw when no other one can proceed.
+    pub(super) order: Option<DrawOrder>,
+    pub(super) learns: Learns,
+    pub(super) counters: BTreeMap<CounterKey, Counter>,
+    pub(super) draws: Vec<Draw>,
+    /// Threads that are about to draw, each with the counter.
+    pub(super) waiting: BTreeMap<u32, CounterKey>,
+    /// Whether the next thread that waits may draw: no other one can proceed.
+    pub(super) let_go: bool,
+    /// By thread, when it first asked something about a ticket.
+    pub(super) asked: BTreeMap<u32, u32>,
+    /// Locations with other atomic updates.
+    pub(super) updated: BTreeSet<CounterKey>,
+}
+
+impl Tickets {
+    /// Those of a run in an order.
+    pub(super) fn new(order: Option<DrawOrder>, learns: Learns) -> Tickets {
+        Tickets { order, learns, ..Tickets::default() }
+    }
+
+    /// Bytes of what is recorded.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.draws.len() * size_of::<Draw>() + self.counters.len() * 4 * MOST_DRAWS) as u64
+    }
+
+    /// Whether it is a thread's turn to draw.
+    pub(super) fn is_turn(&mut self, key: CounterKey, thread: u32) -> bool {
+        let turn = self.counters.get(&key).map_or(0, |counter| counter.drawn.len());
+        match &self.order {
+            Some(order) => order.get(&key).and_then(|threads| threads.get(turn)) == Some(&thread),
+            None => std::mem::take(&mut self.let_go),
+        }
+    }
+
+    /// Whether no other thread will draw from a counter, as far as is known.
+    pub(super) fn is_last(&self, key: CounterKey, thread: u32) -> bool {
+        match &self.order {
+            Some(order) => order.get(&key).and_then(|threads| threads.last()) == Some(&thread),
+            None => !self.waiting.iter().any(|(other, of)| *other != thread && *of == key),
+        }
+    }
+
+    /// Notes a ticket; returns its number.
+    pub(super) fn note(
+        &mut self,
+        (key, pc): (CounterKey, InstId),
+        (now, told): (Snapshot, Told),
+        has_learned: bool,
+    ) -> u32 {
+        let number = self.draws.len();
+        let drawn = self.counters.get_mut(&key).map(|counter| {
+            counter.drawn.push(number);
+            counter.drawn.len() - 1
+        });
+        let turn = drawn.unwrap_or(0);
+        self.draws.push(Draw { key, pc, turn, now, told, possible: Turns::all(), has_learned });
+        number as u32
+    }
+
+    /// The answer to a question about a ticket, whose numbers by turns are `numbers`. It holds for the turns that would
+    /// have given the same answer.
+    pub(super) fn answer(&mut self, draw: u32, numbers: &[u64], holds: impl Fn(u64) -> bool) -> bool {
+        let Some(draw) = self.draws.get_mut(draw as usize) else { return false };
+        let answer = numbers.get(draw.turn).is_some_and(|number| holds(*number));
+        for (turn, number) in numbers.iter().enumerate() {
+            if holds(*number) != answer {
+                draw.possible.remove(turn);
+            }
+        }
+        answer
+    }
+
+    /// Whether each thread that learned as the last one knows that it is the last.
+    pub(super) fn are_last(&self) -> bool {
+        self.draws.iter().filter(|draw| draw.has_learned).all(|draw| {
+            let count = self.counters.get(&draw.key).map_or(0, |counter| counter.drawn.len());
+            draw.turn + 1 == count && (0..draw.turn).all(|turn| !draw.possible.contains(turn))
+        })
+    }
+
+    /// The order that was executed.
+    pub(super) fn executed(&self) -> DrawOrder {
+        let threads = |counter: &Counter| {
+            counter.drawn.iter().map(|draw| self.draws[*draw].now.thread as u32).collect()
+        };
+        self.counters.iter().map(|(key, counter)| (*key, threads(counter))).collect()
+    }
+
+    /// The orders for which the run speaks.
+    pub(super) fn spoken(&self) -> Spoken {
+        let mut spoken = Spoken::new();
+        for draw in &self.draws {
+            let of = spoken.entry(draw.key).or_default();
+            of.insert(draw.now.thread as u32, draw.possible.clone());
+        }
+        spoken
+    }
+}
+
+/// An order for which no run speaks.
+///
+/// # Errors
+/// If the search takes too long.
+pub(super) fn unspoken(spoken: &[Spoken]) -> Result<Option<DrawOrder>, ()> {
+    let Some(first) = spoken.first() else { return Ok(None) };
+    // The last turn of each counter tells most.
+    let turns =
+        first.iter().flat_map(|(key, threads)| (0..threads.len()).rev().map(move |turn| (*key, turn)));
+    let turns: Vec<(CounterKey, usize)> = turns.collect();
+    let left = first.iter().map(|(key, threads)| (*key, threads.keys().copied().collect())).collect();
+    let mut search = Search { spoken, turns: &turns, left, chosen: DrawOrder::new(), steps: 0 };
+    let all: Vec<usize> = (0..spoken.len()).collect();
+    Ok(search.find(0, &all)?.then(|| {
+        search.chosen.values_mut().for_each(|threads| threads.reverse());
+        search.chosen
+    }))
+}
+
+/// A search for an order for which no run speaks.
+struct Search<'s> {
+    spoken: &'s [Spoken],
+    /// The turns to be assigned, in this order.
+    turns: &'s [(CounterKey, usize)],
+    /// The threads that have no turn yet.
+    left: BTreeMap<CounterKey, BTreeSet<u32>>,
+    /// Those with a turn, the last one first.
+    chosen: DrawOrder,
+    steps: u64,
+}
+
+impl Search<'_> {
+    /// Assigns the turns from position `at` on; `alive` are the runs that speak for what is chosen so far.
+    fn find(&mut self, at: usize, alive: &[usize]) -> Result<bool, ()> {
+        if alive.iter().any(|run| self.speaks_for_the_rest(*run, at)) {
+            return Ok(false);
+        }
+        let Some((key, turn)) = self.turns.get(at).copied() else { return Ok(alive.is_empty()) };
+        let threads: Vec<u32> = self.left.get(&key).into_iter().flatten().copied().collect();
+        for thread in threads {
+            self.steps += alive.len() as u64 + 1;
+            if self.steps > MOST_STEPS {
+                return Err(());
+            }
+            let agrees = |run: &&usize| self.spoken[**run][&key][&thread].contains(turn);
+            let alive: Vec<usize> = alive.iter().filter(agrees).copied().collect();
+            self.left.entry(key).or_default().remove(&thread);
+            self.chosen.entry(key).or_default().push(thread);
+            if self.find(at + 1, &alive)? {
+                return Ok(true);
+            }
+            self.left.entry(key).or_default().insert(thread);
+            self.chosen.entry(key).or_default().pop();
+        }
+        Ok(false)
+    }
+
+    /// Whether a run speaks for all orders that agree with what is chosen.
+    fn speaks_for_the_rest(&mut self, run: usize, at: usize) -> bool {
+        for (key, turn) in &self.turns[at..] {
+            let threads = &self.left[key];
+            self.steps += threads.len() as u64 / 16;
+            if !threads.iter().all(|thread| self.spoken[run][key][thread].contains(*turn)) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: CounterKey = (3, 0);
+
+    /// The orders of `count` threads for which a run speaks in which `asks` tells each thread's turn from others.
+    fn spoken(order: &[u32], asks: impl Fn(usize) -> u32) -> Spoken {
+        let mut of = BTreeMap::new();
+        for (turn, thread) in order.iter().enumerate() {
+            let mut turns = Turns::all();
+            for other in (0..MOST_DRAWS).filter(|other| asks(*other) != asks(turn)) {
+                turns.remove(other);
+            }
+            of.insert(*thread, turns);
+        }
+        BTreeMap::from([(KEY, of)])
+    }
+
+    /// The number of runs until all orders are spoken for.
+    fn runs(count: u32, asks: impl Fn(usize) -> u32 + Copy) -> usize {
+        let mut all = vec![spoken(&(0..count).collect::<Vec<_>>(), asks)];
+        while let Some(order) = unspoken(&all).expect("few steps") {
+            let order = &order[&KEY];
+            assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), count as usize, "each thread once");
+            all.push(spoken(order, asks));
+        }
+        all.len()
+    }
+
+    #[test]
+    fn as_many_runs_as_there_are_answers() {
+        assert_eq!(runs(5, |_| 0), 1, "nobody asks");
+        assert_eq!(runs(1, |turn| turn as u32), 1);
+        assert_eq!(runs(40, |turn| u32::from(turn == 39)), 40, "who is the last");
+        assert_eq!(runs(40, |turn| u32::from(turn == 0)), 40, "who is the first");
+        assert_eq!(runs(6, |turn| u32::from(turn == 0) + 2 * u32::from(turn == 5)), 30, "who is either");
+        assert_eq!(runs(4, |turn| turn as u32), 24, "each ticket by itself");
+        assert_eq!(runs(6, |turn| u32::from(turn >= 3)), 20, "who is in the first half");
+    }
+
+    #[test]
+    fn every_order_is_spoken_for() {
+        let asks = |turn: usize| u32::from(turn == 2);
+        let mut all = vec![spoken(&[0, 1, 2, 3], asks)];
+        while let Some(order) = unspoken(&all).expect("few steps") {
+            all.push(spoken(&order[&KEY], asks));
+        }
+        let mut orders: Vec<Vec<u32>> = vec![vec![]];
+        for _ in 0..4 {
+            let mut longer = Vec::new();
+            for order in &orders {
+                let others = (0..4).filter(|thread| !order.contains(thread));
+                longer.extend(others.map(|thread| [&order[..], &[thread]].concat()));
+            }
+            orders = longer;
+        }
+        assert_eq!(orders.len(), 24);
+        for order in orders {
+            let speaks = |run: &Spoken| {
+                order.iter().enumerate().all(|(turn, thread)| run[&KEY][thread].contains(turn))
+            };
+            assert!(all.iter().any(speaks), "{order:?}");
+        }
+    }
+}
