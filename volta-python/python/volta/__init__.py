@@ -180,6 +180,11 @@ def check(
     for side, kernel in sides.items():
         case[side], sources = kernel._written(side, params)
         case["sources"] |= sources
+    return _answered(case)
+
+
+def _answered(case: Mapping[str, Any]) -> Answer:
+    """What is claimed of a case, given as a document with its sources."""
     line, message = _volta.answer(json.dumps(case))
     data = json.loads(line)
     answer = Answer(

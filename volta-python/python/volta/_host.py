@@ -1,0 +1,1133 @@
+"""Host code of a CUDA extension, run on tensors without data: which kernels it launches, on what.
+
+A small part of C++ is understood: declarations, conditions, loops, integers and reals, `dim3`, calls of functions in the
+same file, and what extensions of PyTorch call. Everything else is an error with its line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from ._cuda import Function, NotUnderstood, Source, Token, angle_closing, closing, spelled, split
+
+_MOST_STEPS = 200_000
+_MOST_CALLS = 60
+
+_INTEGERS = {
+    "int": 32, "unsigned": 32, "unsigned int": 32, "long": 64, "long long": 64, "unsigned long long": 64,
+    "unsigned long": 64, "int64_t": 64, "int32_t": 32, "uint32_t": 32, "uint64_t": 64, "size_t": 64, "short": 16,
+    "char": 8, "int16_t": 16, "uint8_t": 8, "int8_t": 8, "ptrdiff_t": 64, "index_t": 64, "long int": 64,
+}  # fmt: skip
+_REALS = {"float", "double", "long double"}
+_SIZES = {
+    "float": 4, "double": 8, "half": 2, "__half": 2, "__nv_bfloat16": 2, "float4": 16, "float2": 8, "int4": 16,
+    "int2": 8, "half2": 4, "__half2": 4, "bool": 1, "char": 1, "unsigned char": 1, "float3": 12, "Half": 2, "BFloat16": 2,
+}  # fmt: skip
+_OF_DTYPE = {
+    "float32": "float", "float64": "double", "float16": "__half", "bfloat16": "__nv_bfloat16", "int32": "int",
+    "int64": "long", "int16": "short", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+}  # fmt: skip
+_DTYPES = {
+    "kFloat32": "float32", "kFloat": "float32", "kFloat64": "float64", "kDouble": "float64", "kHalf": "float16",
+    "kFloat16": "float16", "kBFloat16": "bfloat16", "kInt": "int32", "kInt32": "int32", "kLong": "int64",
+    "kInt64": "int64", "kBool": "bool", "kByte": "uint8", "kUInt8": "uint8", "kInt8": "int8", "kChar": "int8",
+}  # fmt: skip
+_FACTORIES = {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "tensor", "arange"}
+
+
+class Refused(RuntimeError):
+    """What a failed `TORCH_CHECK` throws: Python code may catch it."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Into a tensor, so many bytes behind its first element."""
+
+    tensor: Any
+    bytes: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Dim3:
+    x: int = 1
+    y: int = 1
+    z: int = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    dtype: Any = None
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value that does not matter, such as a stream."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Launched:
+    kernel: Function
+    template: tuple[Any, ...] | None
+    grid: Dim3
+    block: Dim3
+    shared: int
+    args: tuple[Any, ...]
+    line: int
+
+
+class _Return(Exception):
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class _Leave(Exception):
+    pass
+
+
+class _Again(Exception):
+    pass
+
+
+Env = dict[str, Any]
+Code = Callable[[Env], Any]
+
+
+class Host:
+    """Runs host functions of a source. `torch` is PyTorch; `launch`, `fill` and `copy` are told what happens."""
+
+    def __init__(self, source: Source, torch: Any, events: Any):
+        self.source, self.torch, self.events = source, torch, events
+        self.steps = 0
+        self.depth = 0
+        self.globals: Env = {}
+        self.parsed: dict[int, Code] = {}
+        for declared in source.constants:
+            try:
+                parser = _Parser(self, self.expanded(declared))
+                parser.statement()(self.globals)
+            except NotUnderstood:
+                pass  # It may be of the device alone; using it is an error.
+
+    def wrong(self, message: str, line: int | None, help: str | None = None) -> NotUnderstood:
+        return NotUnderstood(message, line, help, self.source.file)
+
+    def spend(self, line: int) -> None:
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise self.wrong("the host code runs for too long", line)
+
+    def expanded(self, found: Sequence[Token], but: frozenset[str] = frozenset(), deep: int = 0) -> list[Token]:
+        """Tokens with the macros of the file replaced."""
+        done: list[Token] = []
+        at = 0
+        while at < len(found):
+            token = found[at]
+            macro = self.source.macros.get(token.text) if token.kind == "name" and token.text not in but else None
+            at += 1
+            if macro is None or deep > 20:
+                done.append(token)
+                continue
+            names, body = macro
+            given: dict[str, tuple[Token, ...]] = {}
+            if names is not None:
+                if at >= len(found) or found[at].text != "(":
+                    done.append(token)
+                    continue
+                end = closing(found, at)
+                parts = split(found[at + 1 : end])
+                at = end + 1
+                if names and names[-1] == "..." and len(parts) >= len(names):
+                    rest = [part for tail in parts[len(names) - 1 :] for part in (*tail, Token("sign", ",", token.line, 0))]
+                    given["__VA_ARGS__"] = tuple(rest[:-1])
+                given |= dict(zip(names, parts))
+            made: list[Token] = []
+            place = 0
+            while place < len(body):
+                word = body[place]
+                if word.text == "#" and place + 1 < len(body) and body[place + 1].text in given:
+                    made.append(Token("text", '"' + spelled(given[body[place + 1].text]) + '"', token.line, 0))
+                    place += 2
+                    continue
+                made += given.get(word.text, (word,)) if word.kind == "name" else (word,)
+                place += 1
+            made = [replace(word, line=token.line) for word in made]
+            done += self.expanded(made, but | {token.text}, deep + 1)
+        return done
+
+    def call(self, name: str, args: Sequence[Any], named: dict[str, Any] | None = None, line: int | None = None) -> Any:
+        """Calls a host function of the source."""
+        function = self.source.hosts.get(name)
+        if function is None or function.body is None:
+            raise self.wrong(f"`{name}` has no definition in this file", function.line if function else line)
+        if self.depth > _MOST_CALLS:
+            raise self.wrong(f"calls of `{name}` are nested too deep", function.line)
+        given = dict(zip((parameter.name for parameter in function.parameters), args)) | (named or {})
+        env: Env = dict(self.globals)
+        if len(args) > len(function.parameters):
+            takes = ", ".join(parameter.name for parameter in function.parameters)
+            raise TypeError(f"{name}() takes {len(function.parameters)} arguments ({takes}), and {len(args)} are given")
+        for parameter in function.parameters:
+            if parameter.name in given:
+                value = given[parameter.name]
+            elif parameter.default:
+                value = _Parser(self, self.expanded(parameter.default)).whole()(env)
+            else:
+                raise TypeError(f"{name}(): the argument `{parameter.name}` is missing")
+            env[parameter.name] = self.converted(parameter.type, value, function.line)
+        key = id(function)
+        if key not in self.parsed:
+            self.parsed[key] = _Parser(self, self.expanded(function.body)).block()
+        self.depth += 1
+        try:
+            self.parsed[key](env)
+        except _Return as returned:
+            return returned.value
+        finally:
+            self.depth -= 1
+        return None
+
+    def converted(self, type: str, value: Any, line: int) -> Any:
+        """A value as a variable of a type holds it."""
+        type = type.replace("&", "").replace("std::", "").replace("const ", "").strip()
+        if isinstance(value, bool) and type in _INTEGERS:
+            return int(value)
+        if type == "bool" and isinstance(value, (int, Fraction)):
+            return bool(value)
+        if type in _INTEGERS and isinstance(value, (int, Fraction, float)):
+            whole = int(value)
+            bits = _INTEGERS[type]
+            if abs(whole) >= 1 << (bits if type.startswith(("u", "size_t")) else bits - 1):
+                self.events.note(f"line {line}: {whole} is more than {type} can hold")
+            return whole
+        if type in _REALS and isinstance(value, (int, float)) and not (isinstance(value, float) and math.isinf(value)):
+            return Fraction(value)
+        if type == "dim3" and isinstance(value, int):
+            return Dim3(value)
+        return value
+
+
+class _Parser:
+    """From tokens to code that runs them."""
+
+    def __init__(self, host: Host, found: Sequence[Token]):
+        self.host, self.found, self.at = host, found, 0
+
+    # Tokens.
+
+    def peek(self, ahead: int = 0) -> str:
+        place = self.at + ahead
+        return self.found[place].text if place < len(self.found) else ""
+
+    def kind(self, ahead: int = 0) -> str:
+        place = self.at + ahead
+        return self.found[place].kind if place < len(self.found) else ""
+
+    @property
+    def line(self) -> int | None:
+        if not self.found:
+            return None
+        return self.found[min(self.at, len(self.found) - 1)].line
+
+    def take(self) -> Token:
+        if self.at >= len(self.found):
+            raise self.wrong("the code ends too early")
+        self.at += 1
+        return self.found[self.at - 1]
+
+    def takes(self, text: str) -> bool:
+        if self.peek() == text and self.kind() != "text":
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        if not self.takes(text):
+            raise self.wrong(f"expected `{text}` before `{self.peek()}`")
+
+    def wrong(self, message: str, line: int | None = None) -> NotUnderstood:
+        return self.host.wrong(message, self.line if line is None else line)
+
+    def inside(self) -> _Parser:
+        """What the bracket holds that comes next, which is passed."""
+        end = closing(self.found, self.at)
+        inner = _Parser(self.host, self.found[self.at + 1 : end])
+        self.at = end + 1
+        return inner
+
+    # Statements.
+
+    def block(self) -> Code:
+        """All statements to the end."""
+        codes = []
+        while self.at < len(self.found):
+            codes.append(self.statement())
+
+        def run(env: Env) -> None:
+            for code in codes:
+                code(env)
+
+        return run
+
+    def statement(self) -> Code:
+        line = self.line or 0
+        host = self.host
+        word = self.peek()
+        if self.takes(";"):
+            return lambda env: None
+        if word == "{":
+            return self.inside().block()
+        if word == "if":
+            self.at += 1
+            self.takes("constexpr")
+            test = self.inside().whole()
+            then = self.statement()
+            other = self.statement() if self.takes("else") else None
+
+            def branch(env: Env) -> None:
+                if _truth(test(env)):
+                    then(env)
+                elif other is not None:
+                    other(env)
+
+            return branch
+        if word in ("for", "while"):
+            return self.loop()
+        if word == "do":
+            self.at += 1
+            body = self.statement()
+            self.expect("while")
+            test = self.inside().whole()
+            self.takes(";")
+            return self.looping(lambda env: None, test, lambda env: None, body, line, first=True)
+        if word == "return":
+            self.at += 1
+            value = None if self.peek() == ";" else self.expression()
+            self.takes(";")
+
+            def leave(env: Env) -> None:
+                raise _Return(None if value is None else value(env))
+
+            return leave
+        if word in ("break", "continue"):
+            self.at += 1
+            self.takes(";")
+            kind = _Leave if word == "break" else _Again
+
+            def jump(env: Env) -> None:
+                raise kind()
+
+            return jump
+        if word == "switch":
+            return self.switch()
+        if word in ("using", "typedef"):
+            while self.peek() not in (";", ""):
+                self.at += 1
+            self.takes(";")
+            return lambda env: None
+        if word == "try":
+            raise self.wrong("`try` in host code is not understood")
+        declared = self.declaration()
+        if declared is None:
+            value = self.expression()
+            if not self.takes(";") and self.at < len(self.found):
+                raise self.wrong(f"`{self.peek()}` is not understood here")
+            declared = value
+
+        def run(env: Env) -> None:
+            host.spend(line)
+            declared(env)
+
+        return run
+
+    def loop(self) -> Code:
+        line = self.line or 0
+        is_for = self.take().text == "for"
+        inner = self.inside()
+        if not is_for:
+            test = inner.whole()
+            return self.looping(lambda env: None, test, lambda env: None, self.statement(), line)
+        parts = split(inner.found, ";")
+        if len(parts) < 2:
+            return self.over_range(inner, line)
+        parts = [*parts, ()][:3]
+        ends = Token("sign", ";", line, 0)
+        begin = _Parser(self.host, [*parts[0], ends]).statement()
+        test = _Parser(self.host, parts[1]).whole() if parts[1] else lambda env: True
+        after = _Parser(self.host, [*parts[2], ends]).statement()
+        return self.looping(begin, test, after, self.statement(), line)
+
+    def over_range(self, inner: _Parser, line: int) -> Code:
+        parts = split(inner.found, ":")
+        if len(parts) != 2 or not parts[0]:
+            raise self.wrong("this loop is not understood", line)
+        name, items, body = parts[0][-1].text, _Parser(self.host, parts[1]).whole(), self.statement()
+
+        def run(env: Env) -> None:
+            for item in list(items(env)):
+                self.host.spend(line)
+                env[name] = item
+                try:
+                    body(env)
+                except _Again:
+                    continue
+                except _Leave:
+                    break
+
+        return run
+
+    def looping(self, begin: Code, test: Code, after: Code, body: Code, line: int, first: bool = False) -> Code:
+        def run(env: Env) -> None:
+            begin(env)
+            go = first
+            while go or _truth(test(env)):
+                go = False
+                self.host.spend(line)
+                try:
+                    body(env)
+                except _Again:
+                    pass
+                except _Leave:
+                    break
+                after(env)
+
+        return run
+
+    def switch(self) -> Code:
+        self.at += 1
+        value = self.inside().whole()
+        if self.peek() != "{":
+            raise self.wrong("this `switch` is not understood")
+        inner = self.inside()
+        labels: list[tuple[Code | None, int]] = []
+        codes: list[Code] = []
+        while inner.at < len(inner.found):
+            if inner.takes("case"):
+                labels.append((inner.expression(), len(codes)))
+                inner.expect(":")
+            elif inner.takes("default"):
+                labels.append((None, len(codes)))
+                inner.expect(":")
+            else:
+                codes.append(inner.statement())
+
+        def run(env: Env) -> None:
+            chosen = value(env)
+            start = next((at for label, at in labels if label is not None and label(env) == chosen), None)
+            if start is None:
+                start = next((at for label, at in labels if label is None), len(codes))
+            try:
+                for code in codes[start:]:
+                    code(env)
+            except _Leave:
+                pass
+
+        return run
+
+    def type_name(self) -> str | None:
+        """A type, if one comes next that a name follows."""
+        start, words = self.at, []
+        qualifiers = ("const", "static", "constexpr", "volatile", "inline", "auto", "typename")
+        basic = ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool")
+        while self.peek() in qualifiers and self.kind() == "name":
+            words.append(self.take().text)
+        if self.peek() in basic:
+            while self.peek() in basic:
+                words.append(self.take().text)
+        elif "auto" not in words:
+            if self.kind() != "name" or self.peek() in ("return", "new", "delete", "sizeof", "throw"):
+                self.at = start
+                return None
+            while True:
+                words.append(self.take().text)
+                if self.peek() == "<":
+                    end = angle_closing(self.found, self.at)
+                    if end is None:
+                        self.at = start
+                        return None
+                    words += [token.text for token in self.found[self.at : end + 1]]
+                    self.at = end + 1
+                if self.peek() == "::" and self.kind(1) == "name":
+                    words.append(self.take().text)
+                    continue
+                break
+        while self.peek() in ("*", "&", "const", "__restrict__", "&&"):
+            words.append(self.take().text)
+        is_name = self.kind() == "name" and self.peek(1) in ("=", "(", "{", ";", ",", "[", ":", "")
+        if not is_name and not (words and "auto" in words and self.peek() == "["):
+            self.at = start
+            return None
+        from ._cuda import _joined
+
+        return _joined([word for word in words if word not in ("const", "static", "constexpr", "inline", "volatile")])
+
+    def declaration(self) -> Code | None:
+        start = self.at
+        type = self.type_name()
+        if type is None:
+            return None
+        if self.peek() == "[":
+            return self.binding()
+        made: list[Code] = []
+        while True:
+            while self.takes("*"):
+                pass
+            line = self.line or 0
+            name = self.take().text
+            is_array = False
+            while self.peek() == "[":
+                self.inside()
+                is_array = True
+            if self.takes("="):
+                value = self.braced() if self.peek() == "{" else self.expression()
+                made.append(self.stored(type, name, value, line, is_array))
+            elif self.peek() in ("(", "{"):
+                if self.peek() == "(" and self.peek(1) == ")" or type == "auto":
+                    self.at = start
+                    return None
+                values = [_Parser(self.host, part).argument() for part in split(self.inside().found)]
+                made.append(self.constructed(type, name, values, line))
+            else:
+                made.append(self.constructed(type, name, [], line))
+            if not self.takes(","):
+                break
+        if not self.takes(";") and self.at < len(self.found):
+            raise self.wrong(f"`{self.peek()}` is not understood here")
+
+        def run(env: Env) -> None:
+            for code in made:
+                code(env)
+
+        return run
+
+    def binding(self) -> Code:
+        names = [part[0].text for part in split(self.inside().found) if part]
+        self.expect("=")
+        value = self.expression()
+        self.takes(";")
+
+        def run(env: Env) -> None:
+            env.update(zip(names, value(env)))
+
+        return run
+
+    def stored(self, type: str, name: str, value: Code, line: int, is_array: bool) -> Code:
+        host = self.host
+
+        def run(env: Env) -> None:
+            found = value(env)
+            own = type.rstrip("*&")
+            if isinstance(found, list) and not is_array and type == "dim3":
+                found = Dim3(*found)
+            env[name] = found if is_array else host.converted(own if not type.endswith("*") else type, found, line)
+
+        return run
+
+    def constructed(self, type: str, name: str, values: list[Code], line: int) -> Code:
+        def run(env: Env) -> None:
+            env[name] = self.made(type, [value(env) for value in values], line)
+
+        return run
+
+    def made(self, type: str, values: list[Any], line: int) -> Any:
+        """A value of a type, from what its constructor is given."""
+        last = type.split("<")[0].split("::")[-1].rstrip("*& ")
+        if last == "dim3":
+            return Dim3(*(int(value) for value in values))
+        if last in ("vector", "array", "IntArrayRef"):
+            if len(values) == 1 and isinstance(values[0], list):
+                return values[0]
+            if len(values) == 2 and isinstance(values[0], int) and last == "vector":
+                return [values[1]] * min(values[0], _MOST_STEPS)
+            return list(values)
+        if type in _INTEGERS or type in _REALS or type == "bool":
+            return self.host.converted(type, values[0] if values else 0, line)
+        if last in ("TensorOptions",):
+            return Options()
+        if last == "Tensor":
+            return values[0] if values else None
+        return Opaque(type)
+
+    # Expressions.
+
+    def whole(self) -> Code:
+        """The expression that is all of it."""
+        code = self.expression()
+        if self.at < len(self.found):
+            raise self.wrong(f"`{self.peek()}` is not understood here")
+        return code
+
+    def argument(self) -> Code:
+        return self.braced() if self.peek() == "{" else self.whole()
+
+    def braced(self) -> Code:
+        items = [_Parser(self.host, part).argument() for part in split(self.inside().found)]
+        return lambda env: [item(env) for item in items]
+
+    def expression(self) -> Code:
+        start = self.at
+        target = self.ternary()
+        sign = self.peek()
+        if sign in ("=", "+=", "-=", "*=", "/=", "%=") and self.kind() == "sign":
+            self.at += 1
+            value = self.braced() if self.peek() == "{" else self.expression()
+            name, line = self.found[start].text, self.found[start].line
+            rest = self.found[start + 1 : self.at]
+            if rest and rest[0].text == "[":
+                index = _Parser(self.host, rest[1 : closing(rest, 0)]).whole()
+
+                def put(env: Env) -> Any:
+                    env[name][index(env)] = _binary(self, sign[:-1], env[name][index(env)], value(env), line) if sign != "=" else value(env)
+
+                return put
+            if rest and rest[0].text == "." and rest[1].text in "xyz":
+                field = rest[1].text
+
+                def part(env: Env) -> Any:
+                    env[name] = replace(env[name], **{field: value(env)})
+
+                return part
+            if not rest or rest[0].text != sign or self.found[start].kind != "name":
+                raise self.wrong("this assignment is not understood", line)
+
+            def assign(env: Env) -> Any:
+                found = value(env)
+                if sign != "=":
+                    found = _binary(self, sign[:-1], env.get(name), found, line)
+                if isinstance(env.get(name), int) and isinstance(found, Fraction):
+                    found = int(found)
+                env[name] = found
+                return found
+
+            return assign
+        return target
+
+    def ternary(self) -> Code:
+        test = self.binary(0)
+        if not self.takes("?"):
+            return test
+        one = self.expression()
+        self.expect(":")
+        other = self.expression()
+        return lambda env: one(env) if _truth(test(env)) else other(env)
+
+    _LEVELS = ({"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"})
+
+    def sign(self) -> str:
+        if self.kind() != "sign":
+            return ""
+        if self.peek() == ">" and self.peek(1) == ">" and self.found[self.at + 1].at == self.found[self.at].at + 1:
+            return ">>"
+        return self.peek()
+
+    def binary(self, level: int) -> Code:
+        if level == len(self._LEVELS):
+            return self.unary()
+        left = self.binary(level + 1)
+        while self.sign() in self._LEVELS[level]:
+            sign, line = self.sign(), self.line or 0
+            self.at += 2 if sign == ">>" else 1
+            left = self.joined(sign, left, self.binary(level + 1), line)
+        return left
+
+    def joined(self, sign: str, left: Code, right: Code, line: int) -> Code:
+        if sign == "&&":
+            return lambda env: _truth(left(env)) and _truth(right(env))
+        if sign == "||":
+            return lambda env: _truth(left(env)) or _truth(right(env))
+        return lambda env: _binary(self, sign, left(env), right(env), line)
+
+    def unary(self) -> Code:
+        line = self.line or 0
+        if self.takes("-"):
+            value = self.unary()
+            return lambda env: -value(env)
+        if self.takes("+"):
+            return self.unary()
+        if self.takes("!"):
+            value = self.unary()
+            return lambda env: not _truth(value(env))
+        if self.takes("&") or self.takes("*"):
+            return self.unary()
+        if self.takes("~"):
+            value = self.unary()
+            return lambda env: ~value(env)
+        if self.peek() in ("++", "--"):
+            step = 1 if self.take().text == "++" else -1
+            return self.stepped(self.take().text, step, False)
+        if self.peek() == "(":
+            cast = self.cast()
+            if cast is not None:
+                value = self.unary()
+                return lambda env: self.cast_to(cast, value(env), line, env)
+        return self.postfix()
+
+    def stepped(self, name: str, step: int, after: bool) -> Code:
+        def run(env: Env) -> Any:
+            before = env[name]
+            env[name] = before + step
+            return before if after else env[name]
+
+        return run
+
+    def cast(self) -> str | None:
+        """The type of a cast in parentheses, if one comes next."""
+        end = closing(self.found, self.at)
+        inner = [token.text for token in self.found[self.at + 1 : end] if token.text not in ("const", "unsigned", "__restrict__")]
+        if not inner or any(not (word[0].isalpha() or word in "*&_" or word == "::" or word[0] == "_") for word in inner):
+            return None
+        type = spelled(self.found[self.at + 1 : end]).replace("const ", "")
+        is_type = type in _INTEGERS or type in _REALS or type in _SIZES or inner[-1] == "*" or type in ("scalar_t",)
+        if not is_type:
+            return None
+        self.at = end + 1
+        return type
+
+    def cast_to(self, type: str, value: Any, line: int, env: Env) -> Any:
+        type = type.replace("const ", "").strip()
+        if isinstance(value, Pointer) and type.endswith("*"):
+            own = self.type_of(type.rstrip("* "), env)
+            return value if own == "void" else replace(value, type=own)
+        if type == "scalar_t" and isinstance(value, (int, Fraction)):
+            return Fraction(value)
+        return self.host.converted(type, value, line)
+
+    def type_of(self, type: str, env: Env) -> str:
+        known = env.get("type " + type, type)
+        return known.split("::")[-1]
+
+    def postfix(self) -> Code:
+        value = self.primary()
+        while True:
+            line = self.line or 0
+            if self.takes(".") or self.takes("->"):
+                self.takes("template")
+                value = self.member(value, self.take().text, line)
+            elif self.peek() == "[" and self.kind() == "sign":
+                index = self.inside().whole()
+                value = self.indexed(value, index, line)
+            elif self.peek() == "(" and self.kind() == "sign":
+                raise self.wrong("a call of a value is not understood")
+            else:
+                return value
+
+    def indexed(self, value: Code, index: Code, line: int) -> Code:
+        def run(env: Env) -> Any:
+            found, at = value(env), index(env)
+            if isinstance(found, Pointer):
+                return replace(found, bytes=found.bytes + at * self.size_of(found.type, line))
+            if isinstance(found, (list, tuple)):
+                return found[at]
+            if hasattr(found, "shape"):
+                return found[at]
+            raise self.wrong("what is indexed here is not understood", line)
+
+        return run
+
+    def size_of(self, type: str, line: int) -> int:
+        size = _SIZES.get(type) or _INTEGERS.get(type, 0) // 8
+        if not size:
+            raise self.wrong(f"the size of `{type}` is not known", line)
+        return size
+
+    def calls(self) -> list[Code]:
+        return [_Parser(self.host, part).argument() for part in split(self.inside().found)]
+
+    def member(self, value: Code, name: str, line: int) -> Code:
+        template = self.template_words()
+        args = self.calls() if self.peek() == "(" else None
+
+        def run(env: Env) -> Any:
+            given = None if args is None else [arg(env) for arg in args]
+            return self.method(value(env), name, template, given, line, env)
+
+        return run
+
+    def template_words(self) -> tuple[Token, ...] | None:
+        """Template arguments, if they come next, and a call follows."""
+        if self.peek() != "<":
+            return None
+        end = angle_closing(self.found, self.at)
+        if end is None or end + 1 >= len(self.found) or self.found[end + 1].text not in ("(", "<<<", "{"):
+            return None
+        words = tuple(self.found[self.at + 1 : end])
+        self.at = end + 1
+        return words
+
+    def method(self, value: Any, name: str, template: Any, args: list[Any] | None, line: int, env: Env) -> Any:
+        torch = self.host.torch
+        if isinstance(value, Dim3) and args is None and name in ("x", "y", "z"):
+            return getattr(value, name)
+        if isinstance(value, Options):
+            if name in ("dtype",):
+                return Options(self.dtype(args[0], line))
+            return value
+        if isinstance(value, Opaque):
+            return Opaque(f"{value.what}.{name}")
+        if value is None:
+            if name in ("defined", "has_value"):
+                return False
+            raise self.wrong(f"`.{name}` of a tensor that is not given", line)
+        if isinstance(value, (list, tuple)):
+            if name in ("size", "length"):
+                return len(value)
+            if name in ("data", "vec", "begin"):
+                return value
+            if name == "back":
+                return value[-1]
+            if name in ("push_back", "emplace_back"):
+                value.append(args[0])
+                return None
+            if name == "slice":
+                return value[args[0] :]
+        if torch is not None and isinstance(value, torch.Tensor):
+            return self.of_tensor(value, name, template, args or [], line, env)
+        if name in ("value", "has_value"):
+            return True if name == "has_value" else value
+        raise self.wrong(f"`.{name}` is not understood", line)
+
+    def dtype(self, value: Any, line: int) -> Any:
+        if isinstance(value, str) and value.startswith("k") and value in _DTYPES:
+            return getattr(self.host.torch, _DTYPES[value])
+        return value
+
+    def of_tensor(self, value: Any, name: str, template: Any, args: list[Any], line: int, env: Env) -> Any:
+        torch = self.host.torch
+        if name in ("data_ptr", "mutable_data_ptr", "const_data_ptr"):
+            own = _OF_DTYPE.get(str(value.dtype).removeprefix("torch."), "")
+            wanted = self.type_of(spelled(template).replace("const ", ""), env) if template else None
+            wanted = {"int64_t": "long", "int32_t": "int", "half": "__half", "Half": "__half", "long long": "long",
+                      "BFloat16": "__nv_bfloat16", "uint8_t": "unsigned char"}.get(wanted, wanted)  # fmt: skip
+            if wanted is not None and wanted != own:
+                raise Refused(f"expected scalar type {wanted} but found {own} (line {line} of {self.host.source.file})")
+            return Pointer(value, 0, own)
+        simple: dict[str, Callable[[], Any]] = {
+            "size": lambda: int(value.shape[args[0]]), "sizes": lambda: [int(size) for size in value.shape],
+            "dim": lambda: value.dim(), "ndimension": lambda: value.dim(), "numel": lambda: int(value.numel()),
+            "stride": lambda: int(value.stride(args[0])), "strides": lambda: [int(step) for step in value.stride()],
+            "options": lambda: Options(value.dtype), "scalar_type": lambda: value.dtype, "dtype": lambda: value.dtype,
+            "type": lambda: value.dtype, "device": lambda: Opaque("device"), "get_device": lambda: Opaque("device"),
+            "is_cuda": lambda: True, "defined": lambda: True, "has_value": lambda: True, "value": lambda: value,
+            "element_size": lambda: value.element_size(), "itemsize": lambda: value.element_size(),
+            "nbytes": lambda: int(value.numel()) * value.element_size(), "is_contiguous": lambda: value.is_contiguous(),
+            "cuda": lambda: value, "is_floating_point": lambda: value.dtype.is_floating_point,
+        }  # fmt: skip
+        if name in simple:
+            return simple[name]()
+        method = getattr(value, name, None)
+        if method is None or name in ("item", "accessor", "packed_accessor32", "packed_accessor64", "packed_accessor"):
+            raise self.wrong(f"`.{name}` of a tensor is not understood", line)
+        given = [_of_torch(self.dtype(arg, line)) for arg in args if not isinstance(arg, Opaque)]
+        given = [arg.dtype if isinstance(arg, Options) else arg for arg in given]
+        return method(*given)
+
+    def primary(self) -> Code:
+        line = self.line or 0
+        kind, text = self.kind(), self.peek()
+        if kind == "number":
+            self.at += 1
+            value = _number(text)
+            return lambda env: value
+        if kind == "text":
+            parts = []
+            while self.kind() == "text":
+                parts.append(self.take().text[1:-1])
+            joined = "".join(parts)
+            return lambda env: joined
+        if text == "(":
+            inner = self.inside()
+            return inner.whole()
+        if text == "{":
+            return self.braced()
+        if text == "[":
+            raise self.wrong("lambdas in host code are not understood, except in AT_DISPATCH_…")
+        if kind != "name":
+            raise self.wrong(f"`{text}` is not understood here" if text else "the code ends too early")
+        return self.named(line)
+
+    def named(self, line: int) -> Code:
+        start = self.at
+        self.takes("::")
+        words = [self.take().text]
+        template = self.template_words()
+        while self.peek() == "::" and self.kind(1) == "name":
+            self.at += 1
+            words.append(self.take().text)
+            template = self.template_words() or template
+        name, last = "::".join(words), words[-1]
+        if self.peek() == "<<<":
+            return self.launch(last, template, line)
+        if last.startswith("AT_DISPATCH"):
+            return self.dispatch(last, line)
+        if last in ("static_cast", "reinterpret_cast", "const_cast") and template is not None:
+            type = spelled(template)
+            value = self.inside().whole()
+            return lambda env: self.cast_to(type, value(env), line, env)
+        if last == "sizeof" and self.peek() == "(":
+            type = spelled(self.inside().found)
+            return lambda env: self.size_of(self.type_of(type, env), line)
+        if self.peek() in ("++", "--") and len(words) == 1:
+            step = 1 if self.take().text == "++" else -1
+            return self.stepped(last, step, True)
+        if self.peek() == "(" and self.kind() == "sign":
+            return self.called(name, last, template, line)
+        if self.peek() == "{" and last in ("dim3", "vector", "IntArrayRef"):
+            values = self.calls()
+            return lambda env: self.made(last, [value(env) for value in values], line)
+        if last in ("true", "false"):
+            return lambda env: last == "true"
+        if last in ("nullptr", "NULL"):
+            return lambda env: 0
+        del start
+
+        def variable(env: Env) -> Any:
+            if len(words) == 1 or last in env:
+                if last in env:
+                    return env[last]
+            if last in _DTYPES:
+                return self.dtype(last, line)
+            if last in ("nullopt", "kCUDA", "kStrided") or words[0] in ("at", "c10", "torch", "cudaSuccess"):
+                return None if last == "nullopt" else Opaque(name)
+            if last == "INFINITY":
+                return math.inf
+            if last.startswith("cuda"):
+                return Opaque(name)
+            if last in self.host.source.kernels:
+                return Opaque(name)
+            raise self.wrong(f"`{name}` is not known", line)
+
+        return variable
+
+    def launch(self, name: str, template: tuple[Token, ...] | None, line: int) -> Code:
+        self.at += 1
+        end = self.at
+        while end < len(self.found) and self.found[end].text != ">>>":
+            end = closing(self.found, end) + 1 if self.found[end].text in "([{" else end + 1
+        config = [_Parser(self.host, part).argument() for part in split(self.found[self.at : end])]
+        self.at = end + 1
+        if self.peek() != "(" or not 2 <= len(config) <= 4:
+            raise self.wrong(f"the launch of `{name}` is not understood", line)
+        args = self.calls()
+        parts = split(template) if template is not None else None
+        kernel = self.host.source.kernels.get(name)
+        if kernel is None:
+            raise self.wrong(f"`{name}`, which is launched here, is no kernel of this file", line)
+
+        def run(env: Env) -> None:
+            sizes = [value(env) for value in config]
+            grid, block = (self.extent(value, line) for value in sizes[:2])
+            shared = sizes[2] if len(sizes) > 2 else 0
+            if not isinstance(shared, int):
+                raise self.wrong(f"the shared memory of `{name}` is not understood", line)
+            made = None if parts is None else tuple(self.template_value(part, env) for part in parts)
+            values = tuple(arg(env) for arg in args)
+            self.host.events.launch(Launched(kernel, made, grid, block, shared, values, line))
+
+        return run
+
+    def template_value(self, part: Sequence[Token], env: Env) -> Any:
+        text = spelled(part)
+        known = env.get("type " + text)
+        if known is not None:
+            return known
+        try:
+            value = _Parser(self.host, part).whole()(env)
+        except NotUnderstood:
+            return text
+        return value if isinstance(value, (int, bool)) else text
+
+    def extent(self, value: Any, line: int) -> Dim3:
+        if isinstance(value, Dim3):
+            return value
+        if isinstance(value, (int, Fraction)):
+            return Dim3(int(value))
+        if isinstance(value, list):
+            return Dim3(*value)
+        raise self.wrong("this extent of a launch is not understood", line)
+
+    def dispatch(self, macro: str, line: int) -> Code:
+        parts = split(self.inside().found)
+        body = next((at for at, token in enumerate(parts[-1]) if token.text == "{"), None)
+        if len(parts) < 3 or body is None or not parts[-1] or parts[-1][0].text != "[":
+            raise self.wrong(f"this {macro} is not understood", line)
+        # Additional types come first: AT_DISPATCH_FLOATING_TYPES_AND(at::kHalf, type, name, lambda).
+        of = _Parser(self.host, parts[-3]).whole()
+        inner = list(parts[-1])
+        code = _Parser(self.host, inner[body + 1 : closing(inner, body)]).block()
+
+        def run(env: Env) -> Any:
+            dtype = str(of(env)).removeprefix("torch.")
+            if dtype not in _OF_DTYPE:
+                raise self.wrong(f"the type of this {macro} is not understood", line)
+            is_plain = dtype in ("float32", "float64") or "ALL" in macro
+            if not is_plain and "HALF" not in macro and "AND" not in macro:
+                raise Refused(f"{macro} is not for {dtype}")
+            env["type scalar_t"] = _OF_DTYPE[dtype]
+            try:
+                code(env)
+            except _Return as returned:
+                return returned.value
+
+        return run
+
+    def called(self, name: str, last: str, template: Any, line: int) -> Code:
+        host = self.host
+        if last in ("TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "assert"):
+            parts = split(self.inside().found)
+            test = _Parser(host, parts[0]).whole()
+            said = " ".join(token.text.strip('"') for part in parts[1:] for token in part if token.kind == "text")
+            text = spelled(parts[0])
+
+            def check(env: Env) -> None:
+                if not _truth(test(env)):
+                    host.events.refused(f"{said or text} (line {line} of {host.source.file})")
+                    raise Refused(said or text)
+
+            return check
+        if last == "lambda" or last in ("CUDA_CHECK", "C10_CUDA_CHECK", "C10_CUDA_KERNEL_LAUNCH_CHECK", "AT_CUDA_CHECK", "gpuErrchk"):
+            inner = self.inside()
+            return inner.whole() if inner.found else lambda env: None
+        if last in ("printf", "fprintf", "cudaDeviceSynchronize", "cudaGetLastError", "cudaPeekAtLastError", "device_of",
+                    "cudaFuncSetAttribute", "cudaStreamSynchronize", "cudaSetDevice", "cudaGetErrorString", "cudaFree"):  # fmt: skip
+            self.inside()
+            return lambda env: 0 if last.startswith("cuda") else Opaque(last)
+        args = self.calls()
+
+        def run(env: Env) -> Any:
+            return self.function(name, last, [arg(env) for arg in args], line, env)
+
+        return run
+
+    def function(self, name: str, last: str, args: list[Any], line: int, env: Env) -> Any:
+        host = self.host
+        if last in host.source.hosts and host.source.hosts[last].body is not None and not name.startswith(("std::", "torch::")):
+            return host.call(last, args, line=line)
+        if last in ("min", "max", "fmin", "fmax", "fminf", "fmaxf") and args:
+            items = args[0] if len(args) == 1 else args
+            return (min if "min" in last else max)(items)
+        if last in ("ceil_div", "cdiv", "CeilDiv", "divup", "div_up") and len(args) == 2:
+            return -(-args[0] // args[1])
+        mathematics = {"ceil": math.ceil, "floor": math.floor, "round": round, "trunc": int}
+        base = last[:-1] if last.endswith("f") and last[:-1] in mathematics else last
+        if base in mathematics and len(args) == 1:
+            return Fraction(mathematics[base](args[0]))
+        if last in ("sqrt", "sqrtf", "rsqrt", "rsqrtf"):
+            root = _root(args[0])
+            return 1 / root if last.startswith("r") else root
+        if last in ("abs", "fabs", "fabsf"):
+            return abs(args[0])
+        if last in ("exp", "log", "log2", "pow", "powf", "expf", "logf", "log2f", "exp2f"):
+            base = last[:-1] if last.endswith("f") else last
+            if base == "pow" and isinstance(args[1], (int, Fraction)) and args[1] == int(args[1]):
+                return Fraction(args[0]) ** int(args[1])
+            return Fraction(getattr(math, base)(*(float(arg) for arg in args)))
+        if last in ("dim3", "vector", "IntArrayRef", "array") or last in _INTEGERS or last in _REALS:
+            return self.made(last, args, line)
+        if last in ("make_tuple", "tie", "make_pair"):
+            return list(args)
+        if last == "dtype":
+            return Options(self.dtype(args[0], line))
+        if last == "TensorOptions":
+            return Options()
+        if last in ("cudaMemset", "cudaMemsetAsync"):
+            return self.memset(args, line)
+        if last in ("cudaMemcpy", "cudaMemcpyAsync"):
+            if isinstance(args[0], Pointer) and isinstance(args[1], Pointer) and isinstance(args[2], int):
+                host.events.copy(args[1], args[0], args[2], line)
+                return 0
+        if last == "runtime_error" or last == "invalid_argument":
+            raise Refused(str(args[0]) if args else last)
+        of_torch = name.startswith(("torch::", "at::")) and name.count("::") == 1
+        if of_torch and last == "size" and len(args) == 2:
+            return int(args[0].shape[args[1]])
+        if of_torch and hasattr(host.torch, last):
+            options = next((arg for arg in args if isinstance(arg, Options)), None)
+            plain = [_of_torch(self.dtype(arg, line)) for arg in args if not isinstance(arg, (Options, Opaque))]
+            named = {"dtype": options.dtype} if options is not None and options.dtype is not None else {}
+            if last in _FACTORIES and not last.endswith("_like"):
+                plain = [arg for arg in plain if not isinstance(arg, host.torch.dtype)]
+            return getattr(host.torch, last)(*plain, **named)
+        if name.startswith(("at::cuda::", "c10::cuda::", "cuda")) or last in ("getCurrentCUDAStream", "OptionalCUDAGuard", "getCurrentCUDABlasHandle"):
+            if "Blas" in last or last in ("cudaMalloc", "cudaLaunchKernel", "cudaMemcpyToSymbol"):
+                raise self.wrong(f"`{last}` is not understood", line)
+            return Opaque(name)
+        raise self.wrong(f"the function `{name}` is not understood", line)
+
+    def memset(self, args: list[Any], line: int) -> int:
+        pointer, byte, count = args[0], args[1], args[2]
+        if not isinstance(pointer, Pointer) or byte != 0 or not isinstance(count, int):
+            raise self.wrong("this cudaMemset is not understood: only a whole tensor is set, and to 0", line)
+        self.host.events.fill(pointer, count, line)
+        return 0
+
+
+def _of_torch(value: Any) -> Any:
+    """A number as PyTorch takes it."""
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, list):
+        return [_of_torch(item) for item in value]
+    return value
+
+
+def _truth(value: Any) -> bool:
+    return bool(value)
+
+
+def _root(value: Any) -> Any:
+    value = Fraction(value)
+    if value >= 0:
+        top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+        if top * top == value.numerator and bottom * bottom == value.denominator:
+            return Fraction(top, bottom)
+    return Fraction(math.sqrt(value))
+
+
+def _number(text: str) -> int | Fraction:
+    plain = text.replace("'", "")
+    if plain.lower().startswith("0x"):
+        return int(plain.rstrip("uUlLzZ"), 16)
+    is_real = any(sign in plain for sign in ".eE") or plain[-1] in "fF"
+    plain = plain.rstrip("uUlLfFzZ")
+    if is_real:
+        return Fraction(plain.rstrip(".") if plain.endswith(".") else plain)
+    return int(plain, 8) if len(plain) > 1 and plain[0] == "0" and plain.isdigit() else int(plain)
+
+
+def _binary(parser: _Parser, sign: str, left: Any, right: Any, line: int) -> Any:
+    if isinstance(left, Pointer) and sign in ("+", "-") and isinstance(right, int):
+        size = parser.size_of(left.type, line)
+        return replace(left, bytes=left.bytes + (right if sign == "+" else -right) * size)
+    if sign in ("==", "!="):
+        if isinstance(left, Opaque) or isinstance(right, Opaque):
+            same = True  # A device, or the success of a call.
+        else:
+            same = left == right
+        return same if sign == "==" else not same
+    torch = parser.host.torch
+    numbers = (int, Fraction, float)
+    is_tensor = torch is not None and (isinstance(left, torch.Tensor) or isinstance(right, torch.Tensor))
+    if not is_tensor and not (isinstance(left, numbers) and isinstance(right, numbers)):
+        raise parser.wrong(f"`{sign}` of what stands here is not understood", line)
+    if is_tensor:
+        left, right = _of_torch(left), _of_torch(right)
+    if sign in ("/", "%") and not is_tensor:
+        if right == 0:
+            raise Refused(f"division by zero (line {line} of {parser.host.source.file})")
+        if isinstance(left, int) and isinstance(right, int):
+            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+            return quotient if sign == "/" else left - right * quotient
+        return Fraction(left) / Fraction(right)
+    operations: dict[str, Callable[[Any, Any], Any]] = {
+        "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
+        "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+        "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "<<": lambda a, b: a << b,
+        ">>": lambda a, b: a >> b,
+    }  # fmt: skip
+    return operations[sign](left, right)
