@@ -953,12 +953,14 @@ class _Parser:
 
     def dispatch(self, macro: str, line: int) -> Code:
         parts = split(self.inside().found)
-        body = next((at for at, token in enumerate(parts[-1]) if token.text == "{"), None)
-        if len(parts) < 3 or body is None or not parts[-1] or parts[-1][0].text != "[":
+        inner = list(parts[-1]) if parts else []
+        while inner and inner[0].text == "(" and closing(inner, 0) == len(inner) - 1:
+            inner = inner[1:-1]
+        body = next((at for at, token in enumerate(inner) if token.text == "{"), None)
+        if len(parts) < 3 or body is None or inner[0].text != "[":
             raise self.wrong(f"this {macro} is not understood", line)
         # Additional types come first: AT_DISPATCH_FLOATING_TYPES_AND(at::kHalf, type, name, lambda).
         of = _Parser(self.host, parts[-3]).whole()
-        inner = list(parts[-1])
         code = _Parser(self.host, inner[body + 1 : closing(inner, body)]).block()
 
         def run(env: Env) -> Any:

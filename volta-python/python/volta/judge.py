@@ -135,6 +135,7 @@ class _Judge:
             self.text = candidate.read_text(encoding="utf-8")
         except OSError as error:
             raise CannotJudge("file-not-found", f"{candidate}: {error.strerror}") from None
+        self.graph_file = f"{module.stem}.json"
         self.launches_file = candidate.with_suffix(".toml")
 
     # The candidate, on tensors without data.
@@ -409,7 +410,7 @@ class _Judge:
         """The case at some sizes."""
         params, graph = self.reference(sizes)
         recorded, shapes = self.record(sizes)
-        sources: dict[str, str] = {"reference.json": dumped(graph)}
+        sources: dict[str, str] = {self.graph_file: dumped(graph)}
         wanted = {key: value for key, value in params.items() if value["role"] == "out"}
         for buffer in recorded.outputs:
             theirs = wanted.get(buffer.name)
@@ -428,7 +429,7 @@ class _Judge:
             role = "in" if buffer.given else "scratch"
             params[buffer.name] = {"role": role, "type": _type(buffer.dtype), "shape": list(buffer.shape)}
         steps = self.steps(recorded, sources)
-        case = {"name": name, "params": params, "reference": {"graph": "reference.json"}, "opt": {"launch": steps}}
+        case = {"name": name, "params": params, "reference": {"graph": self.graph_file}, "opt": {"launch": steps}}
         if self.options:
             case["options"] = self.options
         case["sources"] = sources
@@ -469,6 +470,8 @@ class _Judge:
                     name = _nvcc.entry(ptx, launched.kernel, launched.template)
                 except LookupError as wrong:
                     raise NotUnderstood(str(wrong), launched.line, None, step["source"].file) from None
+                if sum(launched.kernel.name in other for other in _nvcc.entries(ptx)) == 1:
+                    name = launched.kernel.name
                 key: dict[str, Any] = {"source": f"{file}::{name}", "grid": extents(launched.grid), "block": extents(launched.block)}
                 if launched.shared:
                     key["shared"] = launched.shared
@@ -496,7 +499,7 @@ class _Judge:
         except InputError as error:
             answer = error.answer
         notes = [*recorded.notes, *_rounded(recorded)]
-        return Trial(kind, sizes, shapes, answer.verdict, answer.reason, answer.message, answer, case, launches, notes)
+        return Trial(kind, sizes, shapes, answer.verdict, answer.reason, _told(answer), answer, case, launches, notes)
 
     def lost(self, recorded: Recorded) -> str | None:
         """Why what the candidate returns does not come from its kernels, if it does not."""
@@ -514,6 +517,12 @@ class _Judge:
         for failure in recorded.failures:
             lines.append("  " + failure.replace("\n", "\n    "))
         return "\n".join(lines) + "\n"
+
+
+def _told(answer: Answer) -> str:
+    """The message, without what it says about an expectation."""
+    first, _, rest = answer.message.partition("\n\n")
+    return rest if first.startswith("failed: expected") and "\n" not in first else answer.message
 
 
 class _Differs(Exception):
