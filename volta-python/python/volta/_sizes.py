@@ -114,32 +114,33 @@ def choose(
     ladders = {"own": _own, "tail": _tail, "small": _small}
     for kind, ladder in ladders.items():
         rungs = {handle.name: ladder(handle, tiles, at) for at, handle in enumerate(free)}
-        found = _descend(free, rungs, base, trial, at_home, cost, keep=kind != "small")
+        # Sizes that are the same number in the file may have to be the same.
+        groups = [[handle.name] for handle in free]
+        if kind == "own":
+            groups = [[handle.name for handle in free if handle.value == value] for value in dict.fromkeys(handle.value for handle in free)]
+        found = _descend(groups, rungs, base, trial, at_home, cost, keep=kind != "small")
         if found is not None and found not in [sizes for _, sizes in chosen]:
             chosen.append((kind, found))
     return chosen or [("own", base)]
 
 
 def _own(handle: Handle, tiles: Sequence[int], at: int) -> list[int]:
-    """Multiples of what divides the value, the largest first."""
+    """Sizes that leave the same rest as the value, divided by the tiles; by fewer of them towards the end."""
     value = handle.value
-    dividing = [tile for tile in tiles if value % tile == 0]
     found = {value} if value <= 64 else set()
-    while True:
-        unit = math.lcm(*dividing) if dividing else math.gcd(value, 4)
-        found |= {unit * count for count in (1, 2, 3) if unit * count <= value and unit * count > 1}
-        if not dividing:
-            break
-        dividing.pop()
-    if value % 2:
-        found |= {odd for odd in (3, 5, 7, 33) if odd < value}
-    # A number that is a power of four keeps its root whole.
-    return sorted(found or {value}, reverse=True)
+    left = [2, 4, *tiles]
+    while left:
+        unit = math.lcm(*left)
+        if unit <= 1024:
+            found |= {unit * count + value % unit for count in (0, 1, 2, 3)}
+        left.pop()
+    return sorted({size for size in found if 1 < size <= value} or {value}, reverse=True)
 
 
 def _tail(handle: Handle, tiles: Sequence[int], at: int) -> list[int]:
-    found = {tile + 1 + 2 * (at % 3) for tile in tiles} | {2 * tile + 1 + 2 * (at % 3) for tile in tiles if tile <= 64}
-    found |= {3 + 2 * (at % 3)}
+    by = 1 + 2 * (at % 3)
+    found = {tile + by for tile in tiles} | {2 * tile + by for tile in tiles if tile <= 64}
+    found |= {2 + by, 4 + by, 8 + by, 16 + by, 32 + by}
     return sorted({size for size in found if size <= handle.value} or {handle.value}, reverse=True)
 
 
@@ -156,7 +157,7 @@ def _wide(seen: Seen | None) -> set[tuple[str, int]]:
 
 
 def _descend(
-    free: Sequence[Handle],
+    groups: Sequence[Sequence[str]],
     rungs: Mapping[str, list[int]],
     base: Mapping[str, int],
     trial: Callable[[dict[str, int]], Seen | None],
@@ -165,7 +166,7 @@ def _descend(
     keep: bool,
 ) -> dict[str, int] | None:
     """Lowers sizes until they are cheap, as long as all grids keep several blocks, and then without that."""
-    places = {handle.name: 0 for handle in free}
+    places = {name: 0 for group in groups for name in group}
     wide = _wide(at_home) if keep else set()
 
     def sizes() -> dict[str, int]:
@@ -180,18 +181,19 @@ def _descend(
                 if seen.cost <= limit:
                     return best
             moved = False
-            for handle in free:
-                name = handle.name
-                if places[name] + 1 >= len(rungs[name]):
+            for group in groups:
+                if places[group[0]] + 1 >= len(rungs[group[0]]):
                     continue
-                places[name] += 1
+                for name in group:
+                    places[name] += 1
                 after = trial(sizes())
                 is_good = after is not None and (not strict or wide <= _wide(after))
                 is_less = after is not None and (seen is None or after.cost < seen.cost)
                 if is_good and is_less or seen is None and not strict:
                     moved = True
                     break
-                places[name] -= 1
+                for name in group:
+                    places[name] -= 1
             if not moved:
                 break
     return best

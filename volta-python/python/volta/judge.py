@@ -494,11 +494,13 @@ class _Judge:
         if lost is not None:
             return Trial(kind, sizes, shapes, "not-launched", "not-launched", lost, None, None, (), recorded.notes)
         launches = [_shown(launched) for launched in recorded.launches]
+        if recorded.operators:
+            launches.append(f"by PyTorch: {', '.join(dict.fromkeys(recorded.operators))}")
         try:
             answer = _answered(case)
         except InputError as error:
             answer = error.answer
-        notes = [*recorded.notes, *_rounded(recorded)]
+        notes = [*recorded.notes, *(_rounded(recorded) if answer.verdict == "different" else ())]
         return Trial(kind, sizes, shapes, answer.verdict, answer.reason, _told(answer), answer, case, launches, notes)
 
     def lost(self, recorded: Recorded) -> str | None:
