@@ -3,10 +3,10 @@ import torch.nn as nn
 
 
 class Model(nn.Module):
-    """The mean of the cross entropy with classes."""
+    """The cross entropy of each row with its class."""
 
     def forward(self, predictions, targets):
-        return torch.nn.functional.cross_entropy(predictions, targets)
+        return torch.nn.functional.cross_entropy(predictions, targets, reduction='none')
 
 
 batch_size = 4096
