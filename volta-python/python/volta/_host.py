@@ -552,7 +552,9 @@ class _Parser:
             return Options()
         if last == "Tensor":
             return values[0] if values else None
-        return Opaque(type)
+        if last in ("cudaError_t", "OptionalCUDAGuard", "CUDAGuard", "cudaDeviceProp", "string", "cudaStream_t"):
+            return values[0] if values and isinstance(values[0], Opaque) else Opaque(last)
+        raise self.host.wrong(f"values of `{type}` are not understood", line)
 
     # Expressions.
 
@@ -653,8 +655,10 @@ class _Parser:
         if self.takes("!"):
             value = self.unary()
             return lambda env: not _truth(value(env))
-        if self.takes("&") or self.takes("*"):
+        if self.takes("&"):
             return self.unary()
+        if self.peek() == "*" and self.kind() == "sign":
+            raise self.wrong("what a pointer points to is not known on the host")
         if self.takes("~"):
             value = self.unary()
             return lambda env: ~value(env)
@@ -921,6 +925,8 @@ class _Parser:
 
         def run(env: Env) -> None:
             sizes = [value(env) for value in config]
+            if len(sizes) == 4 and sizes[3] != 0 and "CurrentCUDAStream" not in getattr(sizes[3], "what", ""):
+                raise self.wrong(f"the stream of `{name}` is not the current one: other streams are not understood", line)
             grid, block = (self.extent(value, line) for value in sizes[:2])
             shared = sizes[2] if len(sizes) > 2 else 0
             if not isinstance(shared, int):
@@ -1055,10 +1061,8 @@ class _Parser:
             if last in _FACTORIES and not last.endswith("_like"):
                 plain = [arg for arg in plain if not isinstance(arg, host.torch.dtype)]
             return getattr(host.torch, last)(*plain, **named)
-        if name.startswith(("at::cuda::", "c10::cuda::", "cuda")) or last in ("getCurrentCUDAStream", "OptionalCUDAGuard", "getCurrentCUDABlasHandle"):
-            if "Blas" in last or last in ("cudaMalloc", "cudaLaunchKernel", "cudaMemcpyToSymbol"):
-                raise self.wrong(f"`{last}` is not understood", line)
-            return Opaque(name)
+        if last in ("getCurrentCUDAStream", "OptionalCUDAGuard", "CUDAGuard", "getCurrentDeviceProperties"):
+            return Opaque(last)
         raise self.wrong(f"the function `{name}` is not understood", line)
 
     def memset(self, args: list[Any], line: int) -> int:

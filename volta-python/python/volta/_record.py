@@ -485,7 +485,13 @@ def pretending(torch: Any, recorder: Recorder, build: Any, folder: Path, file: s
                 return args[0]
             return func(*args, **kwargs)
 
-    def load_inline(name: Any = None, cpp_sources: Any = (), cuda_sources: Any = (), functions: Any = None, **_: Any) -> Any:
+    def plain_flags(name: Any, more: Mapping[str, Any]) -> None:
+        for flag in more.get("extra_cuda_cflags") or ():
+            if str(flag).startswith(("-D", "-U", "-I", "-include")):
+                raise NotUnderstood(f"the flag {flag} of the extension `{name}` is not understood", file=file)
+
+    def load_inline(name: Any = None, cpp_sources: Any = (), cuda_sources: Any = (), functions: Any = None, **more: Any) -> Any:
+        plain_flags(name, more)
         cuda = [cuda_sources] if isinstance(cuda_sources, str) else list(cuda_sources or ())
         cpp = [cpp_sources] if isinstance(cpp_sources, str) else list(cpp_sources or ())
         wanted = [functions] if isinstance(functions, str) else list(functions or ())
@@ -495,7 +501,8 @@ def pretending(torch: Any, recorder: Recorder, build: Any, folder: Path, file: s
         host = "\n".join(part for part in cpp if "{" in part)
         return extension(recorder, text + ("\n" + host if host else ""), f"{name}.cu", wanted, build)
 
-    def load(name: Any = None, sources: Any = (), **_: Any) -> Any:
+    def load(name: Any = None, sources: Any = (), **more: Any) -> Any:
+        plain_flags(name, more)
         sources = [sources] if isinstance(sources, str) else list(sources)
         texts = []
         for path in sources:
