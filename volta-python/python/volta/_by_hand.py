@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._cuda import NotUnderstood, Source, split, tokens
-from ._host import Dim3, Host, Launched, Pointer, _OF_DTYPE, _Parser
+from ._host import Dim3, Host, Launched, Pointer, OF_DTYPE, _Parser
 from ._record import Recorder, _Events, _from_python
 
 _KEYS = {"scratch", "outputs", "launch"}
@@ -67,7 +67,7 @@ def by_hand(judge: Any, recorder: Recorder, source: Source, tensors: Mapping[str
             raise wrong(f"`{expression}`: {error.message}") from None
         if isinstance(found, judge.torch.Tensor):
             dtype = str(found.dtype).removeprefix("torch.")
-            return Pointer(found, 0, _OF_DTYPE[dtype])
+            return Pointer(found, 0, OF_DTYPE[dtype])
         return found
 
     def extent(table: Mapping[str, Any], key: str, default: Any) -> Dim3:

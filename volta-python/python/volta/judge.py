@@ -26,7 +26,7 @@ from typing import Any
 
 from . import Answer, InputError, _answered, _nvcc
 from ._cuda import NotUnderstood, Source, parse
-from ._host import _OF_DTYPE, Dim3, Host, Pointer
+from ._host import OF_DTYPE, Dim3, Host, Pointer
 from ._record import Buffer, Extension, Recorded, Recorder, dumped, execute, extents, extension, pretending, recording
 from ._sizes import Handle, Seen, choose, handles, resized
 from .torch import reference as _reference
