@@ -230,10 +230,10 @@ class Calls:
                 return 0
         if last == "runtime_error" or last == "invalid_argument":
             raise Refused(str(args[0]) if args else last)
-        of_torch = name.startswith(("torch::", "at::")) and name.count("::") == 1
-        if of_torch and last == "size" and len(args) == 2:
+        is_torch = name.startswith(("torch::", "at::")) and name.count("::") == 1
+        if is_torch and last == "size" and len(args) == 2:
             return int(args[0].shape[args[1]])
-        if of_torch and hasattr(host.torch, last):
+        if is_torch and hasattr(host.torch, last):
             options = next((arg for arg in args if isinstance(arg, Options)), None)
             plain = [of_torch(self.dtype(arg, line)) for arg in args if not isinstance(arg, (Options, Opaque))]
             named = {"dtype": options.dtype} if options is not None and options.dtype is not None else {}
