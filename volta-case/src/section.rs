@@ -119,7 +119,7 @@ pub const SIDE: &[Key] = &[
     Key::own(
         "launch",
         "in place of one kernel: `[[opt.launch]]`, any number of times, one after the other: a kernel with all its keys, \
-         or a fill or a copy, [below](#several-launches)",
+         or a fill, a copy or a [graph](graphs.md), [below](#several-launches)",
     ),
     Key::own(
         "repeat",

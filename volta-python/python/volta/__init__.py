@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _volta, torch
+from . import _nvcc, _volta, torch
 
-__all__ = ["Answer", "InputError", "Kernel", "assert_clean", "assert_equivalent", "check", "torch"]
+__all__ = ["Answer", "InputError", "Kernel", "Steps", "assert_clean", "assert_equivalent", "check", "torch"]
 
 
 class InputError(ValueError):
@@ -73,8 +73,8 @@ class Answer:
 class Kernel:
     """A kernel with its launch.
 
-    `source` is PTX as text, the path of a `.ptx` or `.cu` file (which needs nvcc, and one that includes others of its
-    own needs their texts in `headers`), or what `triton.compile` returns: name, block and shared memory are known then.
+    `source` is PTX or CUDA as text, the path of a `.ptx` or `.cu` file (CUDA needs nvcc, and a file that includes others
+    of its own needs their texts in `headers`), or what `triton.compile` returns: name, block and shared memory are known then.
     `args` are the names of parameters, numbers, and structs as lists; the parameters in order if nothing is said.
     `more` has further keys of a kernel, such as `{"ctas": [0]}`.
     """
@@ -91,6 +91,7 @@ class Kernel:
     def _written(self, side: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The kernel as a case has it, and its sources."""
         keys: dict[str, Any] = {"grid": _plain(self.grid), **self.more}
+        more_files: dict[str, str] = {}
         name, block, shared, args = self.name, self.block, self.shared, self.args
         if hasattr(self.source, "asm"):
             file, text = f"{side}.ptx", _triton_ptx(self.source)
@@ -102,9 +103,21 @@ class Kernel:
             args += _scratch(text, name, about, len(args))
         elif isinstance(self.source, str) and "\n" in self.source:
             file, text = f"{side}.ptx", self.source
+            if not re.search(r"^\s*\.version\b", text, re.M):
+                # CUDA as text: nvcc makes PTX of it.
+                try:
+                    text, cuda = _nvcc.compile(text, f"{side}.cu"), text
+                except _nvcc.NoCompiler as error:
+                    raise InputError._early("no-compiler", str(error)) from None
+                except _nvcc.DoesNotCompile as error:
+                    raise InputError._early("does-not-compile", f"nvcc refuses the source\n{error}") from None
+                more_files[f"{side}.cu"] = cuda
         elif isinstance(self.source, (str, os.PathLike)):
             path = Path(self.source)
             file, text = f"{side}/{path.name}", path.read_text(encoding="utf-8")
+            # One of pip's packages is no folder that the native part looks into.
+            if path.suffix == ".cu" and not os.environ.get("VOLTA_NVCC") and (nvcc := _nvcc.find()) is not None:
+                os.environ["VOLTA_NVCC"] = str(nvcc)
         else:
             kind = type(self.source).__name__
             raise TypeError(f"a kernel is PTX, a path or what triton.compile returns, and not a {kind}")
@@ -117,7 +130,26 @@ class Kernel:
             keys["args"] = [_plain(argument) for argument in args]
         folder = file.rpartition("/")[0]
         headers = {f"{folder}/{name}" if folder else name: text for name, text in self.headers.items()}
-        return keys, {file: text, **headers}
+        return keys, {file: text, **more_files, **headers}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A side of several steps, one after the other: kernels, and fills and copies as a case has them,
+    `{"fill": "y", "with": 0}` and `{"copy": "x", "to": "y"}`."""
+
+    steps: Sequence[Kernel | Mapping[str, Any]]
+    repeat: int = 1
+
+    def _written(self, side: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        launches: list[Mapping[str, Any]] = []
+        sources: dict[str, str] = {}
+        for at, step in enumerate(self.steps):
+            if isinstance(step, Kernel):
+                step, texts = step._written(f"{side}{at}", params)
+                sources |= texts
+            launches.append(step)
+        return {"launch": launches, "repeat": self.repeat}, sources
 
 
 def _plain(value: Any) -> Any:
@@ -154,9 +186,13 @@ def _scratch(ptx: str, name: str, about: Any, given: int) -> list[int]:
 
 
 def check(
-    opt: Kernel,
-    reference: Kernel | torch.Reference | None = None,
+    opt: Any = None,
+    reference: Kernel | Steps | torch.Reference | None = None,
     *,
+    kernel: Any = None,
+    launch: Mapping[str, Any] | None = None,
+    inputs: Sequence[Any] = (),
+    ranges: Mapping[str, Sequence[int]] | None = None,
     params: Mapping[str, Any] | None = None,
     name: str | None = None,
     globals: Mapping[str, Any] | None = None,
@@ -167,8 +203,26 @@ def check(
 
     `params` are the parameters by name, in order: `{"role": "in", "type": "f32", "shape": [128]}` or
     `{"type": "i32", "value": 128}`; without them, they are those of a reference that `volta.torch.reference` returns, and
-    further ones are added to these. Raises `InputError` where the input is wrong; every other answer is returned.
+    further ones are added to these.
+
+    With a PyTorch module in place of `opt`, `kernel` is verified to compute what the module does of inputs like `inputs`:
+
+        volta.check(torch.nn.Softmax(dim=1), inputs=(torch.empty(4, 1000),),
+                    kernel="softmax.cu", launch={"grid": 4, "block": 256, "args": ["input", "output", 1000]})
+
+    `kernel` is what `Kernel` takes, or a `Kernel` or `Steps` with its launch; `launch` has the arguments of `Kernel`.
+    The tensors are those of `volta.torch.reference`: parameters and buffers, inputs, and last `output`. `ranges` bounds
+    inputs of integers.
+
+    Raises `InputError` where the input is wrong; every other answer is returned.
     """
+    if kernel is not None:
+        if opt is None or reference is not None or isinstance(opt, (Kernel, Steps)):
+            raise TypeError("with `kernel`, the first argument is the PyTorch module that it is compared with")
+        reference = torch.reference(opt, inputs, ranges=ranges)
+        opt = kernel if isinstance(kernel, (Kernel, Steps)) else Kernel(kernel, **(launch or {}))
+    elif opt is None or not isinstance(opt, (Kernel, Steps)) or launch is not None or len(inputs) or ranges is not None:
+        raise TypeError("a `Kernel` is wanted, or a PyTorch module with `kernel`, `launch` and `inputs`")
     case: dict[str, Any] = {"name": name} if name else {}
     params = {**getattr(reference, "params", {}), **(params or {})}
     case["params"] = {key: _described(value) for key, value in params.items()}
@@ -177,9 +231,14 @@ def check(
             case[key] = value
     sides = {"kernel": opt} if reference is None else {"reference": reference, "opt": opt}
     case["sources"] = {}
-    for side, kernel in sides.items():
-        case[side], sources = kernel._written(side, params)
+    for side, kernels in sides.items():
+        case[side], sources = kernels._written(side, params)
         case["sources"] |= sources
+    return _answered(case)
+
+
+def _answered(case: Mapping[str, Any]) -> Answer:
+    """What is claimed of a case, given as a document with its sources."""
     line, message = _volta.answer(json.dumps(case))
     data = json.loads(line)
     answer = Answer(
@@ -201,7 +260,7 @@ def _described(param: Any) -> Any:
     return {key: _plain(value) for key, value in param.items()}
 
 
-def assert_equivalent(opt: Kernel, reference: Kernel | torch.Reference, **case: Any) -> Answer:
+def assert_equivalent(opt: Any, reference: Kernel | Steps | torch.Reference | None = None, **case: Any) -> Answer:
     """For tests: fails with the whole message unless both kernels are proved to compute the same; see `check`."""
     __tracebackhide__ = True
     return _expect("equivalent", check(opt, reference, **case))

@@ -47,7 +47,7 @@ impl Names<'_> {
             table.finish();
             return kernel.map(|kernel| Side::from(kernel).repeated(repeat));
         };
-        let (steps, span) = (self.steps(&table, launches), table.key_span("launch"));
+        let (steps, span) = (self.steps(&table, launches, key), table.key_span("launch"));
         if table.get("source").is_some() {
             let message = "the kernels of a side are all in its `launch` tables";
             self.problems.add(table.key_span("source"), message, None);
@@ -100,7 +100,7 @@ impl Names<'_> {
     }
 
     /// The steps in a list of tables; `None` if one cannot be read.
-    fn steps(&self, table: &Table<'_>, launches: &Spanned<DeValue<'_>>) -> Option<Vec<Step>> {
+    fn steps(&self, table: &Table<'_>, launches: &Spanned<DeValue<'_>>, key: &str) -> Option<Vec<Step>> {
         let Some(items) = launches.get_ref().as_array().filter(|items| !items.is_empty()) else {
             table.wrong_type(launches, "`launch`", "a list of tables, one for each step");
             return None;
@@ -110,17 +110,20 @@ impl Names<'_> {
             self.problems.add(launches.span(), message, None);
             return None;
         }
-        let steps: Vec<Option<Step>> = items.iter().map(|item| self.step(table, item)).collect();
+        let steps: Vec<Option<Step>> = items.iter().map(|item| self.step(table, item, key)).collect();
         steps.into_iter().collect()
     }
 
-    fn step(&self, outer: &Table<'_>, item: Value<'_>) -> Option<Step> {
+    fn step(&self, outer: &Table<'_>, item: Value<'_>, key: &str) -> Option<Step> {
         let Some(entries) = item.get_ref().as_table() else {
             outer.wrong_type(item, "a step", "a table");
             return None;
         };
-        let keys = STEP.iter().chain(KERNEL).chain(Kernel::keys());
+        let keys = STEP.iter().chain(GRAPH).chain(KERNEL).chain(Kernel::keys());
         let table = Table::new(entries, item.span(), "a launch", keys, self.problems);
+        if let Some(step) = self.graph(&table, key) {
+            return step;
+        }
         let (fill, copy) = (table.string("fill"), table.string("copy"));
         let step = match (fill, copy) {
             (Some(tensor), _) => {
