@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::element::{Swizzle, Which, WmmaLayout};
 use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
 use crate::limit::Limits;
-use crate::verdict::VerdictName;
+use crate::verdict::{Claim, VerdictName};
 use crate::word::{Wrong, choose};
 
 /// The version of the format of `volta.toml`, which a case may give. A change that older programs would misread raises it.
@@ -301,6 +301,10 @@ section! {
         /// `"sm_80"`: elements of `wmma` fragments have the positions that they have on sm_80, where these are known: in
         /// f32 accumulators of `m16n16k16` (V5)
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
+        /// what is claimed of both kernels (B1): that they compute the same reals, `{default}`; the same sums and products of
+        /// floats, each rounded alike, in any order, `order`; the same bits if a product and a sum replace each fused one,
+        /// `bits-up-to-fma`; the same bits, `bits`
+        claim: Claim = Claim::Reals;
     }
 }
 
@@ -370,7 +374,7 @@ macro_rules! word_fields {
     )*};
 }
 
-word_fields!(Which WmmaLayout Swizzle);
+word_fields!(Which WmmaLayout Swizzle Claim);
 
 /// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
 pub fn split_source(text: &str) -> (&str, Option<&str>) {

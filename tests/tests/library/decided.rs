@@ -242,6 +242,7 @@ fn reason(report: &Report) -> String {
         Verdict::Unknown(unknown) => format!("{unknown:?}"),
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::InputError(_)
         | Verdict::Clean => report.verdict.name(),

@@ -239,6 +239,9 @@ impl<'l> Cta<'l> {
         let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
         let products = vec![Products::new(registers); warp_count];
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
+        if options.ieee {
+            store.set_ieee();
+        }
         store.set_integers(launch.integers.clone());
         if let Some((templates, rounds)) = &launch.functions {
             store.explain_functions(templates.clone(), rounds.clone());

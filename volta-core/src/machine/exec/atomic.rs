@@ -183,6 +183,9 @@ impl Cta<'_> {
                 };
                 let precision = Precision { approximate, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };
+                if self.store.is_ieee() && op == TermOp::Add {
+                    return Ok(Value::Sym(Sym::real(format, self.ieee_atomic(format, [x, y], pc))));
+                }
                 if [x, y].iter().all(|term| self.known.contains(term.raw())) {
                     return Ok(self.fold_float(shape, &[x, y], pc));
                 }
