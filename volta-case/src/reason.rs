@@ -179,7 +179,9 @@ impl Reason {
     /// Its code, for programs; that of a fault is the name of the verdict.
     pub fn code(self) -> &'static str {
         match self {
-            Reason::Equivalent | Reason::EquivalentWhere | Reason::Same(_) | Reason::Clean => self.verdict().name(),
+            Reason::Equivalent | Reason::EquivalentWhere | Reason::Same(_) | Reason::Clean => {
+                self.verdict().name()
+            }
             Reason::Different(kind) => kind.name(),
             Reason::Fault(kind) => kind.name(),
             Reason::Unknown(reason) => reason.name(),
@@ -213,9 +215,7 @@ impl Reason {
             | Reason::EquivalentWhere
             | Reason::Same(_)
             | Reason::Clean
-            | Reason::Fault(_) => {
-                self.verdict().meaning().into()
-            }
+            | Reason::Fault(_) => self.verdict().meaning().into(),
             Reason::Different(kind) => clause(kind.description()),
             Reason::Unknown(reason) => clause(reason.description()),
             Reason::Input(problem) => clause(problem.description()),

@@ -17,9 +17,9 @@ use crate::decide::{self, Failure, InputInfo};
 use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
+use crate::machine::{self, Execution, Output, OutputValue, RunError, integer_constant};
 use crate::number::Extended;
 use crate::number::format::{Format, decode};
-use crate::machine::{self, Execution, Output, OutputValue, RunError, integer_constant};
 use crate::program;
 use crate::progress::{decided, ended, findings, perhaps, undecided};
 use crate::steps::{self, Loaded, Programs, Ran};
@@ -148,7 +148,8 @@ fn of_bits(case: &Case, claim: Claim) -> Report {
     }
     let mut report = verification.report;
     let stopped = match &report.verdict {
-        Verdict::Same(_) | Verdict::Different(Difference { how: How::Unwritten { .. } | How::NobodyWrites, .. }) => {
+        Verdict::Same(_)
+        | Verdict::Different(Difference { how: How::Unwritten { .. } | How::NobodyWrites, .. }) => {
             return report;
         }
         Verdict::InputError(_) => return report,
@@ -305,7 +306,9 @@ impl<'c> Verification<'c> {
             self.report.also.remove(0);
         }
         self.assume(relied, &mentions);
-        if !case.options.ieee && outcomes.iter().flat_map(|outcome| &outcome.stores).any(Store::has_infinities) {
+        if !case.options.ieee
+            && outcomes.iter().flat_map(|outcome| &outcome.stores).any(Store::has_infinities)
+        {
             let finite = "inputs are finite: infinities occur only as constants (V3)";
             self.report.assumptions.insert(1, Assumption::model(finite));
         }
@@ -605,9 +608,15 @@ impl<'c> Verification<'c> {
         let at = match &outcome {
             BitsOutcome::Same { fusible, encodes, approximate } => {
                 let told = [
-                    (*fusible, "a `mul` and an `add` without a rounding mode are executed as written, not fused by `ptxas` (B1)"),
+                    (
+                        *fusible,
+                        "a `mul` and an `add` without a rounding mode are executed as written, not fused by `ptxas` (B1)",
+                    ),
                     (*encodes, "no thread reads the encoding of a NaN that it computed (B1)"),
-                    (*approximate, "approximate instructions and products of matrices give the same bits for the same operands: both kernels run on one architecture (B1)"),
+                    (
+                        *approximate,
+                        "approximate instructions and products of matrices give the same bits for the same operands: both kernels run on one architecture (B1)",
+                    ),
                 ];
                 let told = told.into_iter().filter(|(relied, _)| *relied);
                 self.report.assumptions.extend(told.map(|(_, text)| Assumption::relied(text)));
@@ -656,7 +665,9 @@ impl<'c> Verification<'c> {
             BitsOutcome::Same { .. } => return,
             BitsOutcome::Open(_, why) => Verdict::Unknown(Unknown {
                 kind: UnknownReason::Undecided,
-                reason: format!("whether {name} is the same in both kernels (`claim = \"{claim}\"`) is not decided: {why}"),
+                reason: format!(
+                    "whether {name} is the same in both kernels (`claim = \"{claim}\"`) is not decided: {why}"
+                ),
                 progress: None,
                 help: None,
             }),

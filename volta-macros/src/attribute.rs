@@ -7,8 +7,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Claim, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName,
-    Wrong, choose, source_problem, split_source,
+    About, Claim, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value,
+    VerdictName, Wrong, choose, source_problem, split_source,
 };
 
 use crate::signature::{Function, Number, combine, number};

@@ -346,7 +346,8 @@ pub fn different_bits(case: &Case, difference: &Difference, seed: u64) -> Result
     let sides = ready(case)?;
     let inputs = witness_inputs(case, difference)?;
     let runs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
-    let of = |ran: &Ran| ran.outputs.iter().position(|output| case.params[output.param].name == difference.tensor);
+    let of =
+        |ran: &Ran| ran.outputs.iter().position(|output| case.params[output.param].name == difference.tensor);
     let (Some(reference), Some(opt)) = (of(&runs[0]), of(&runs[1])) else {
         return Err("there is no such output".into());
     };

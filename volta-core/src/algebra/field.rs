@@ -234,7 +234,9 @@ impl Evaluation<'_, '_> {
             // `2^(log₂ a) = a`, and literals that are read depending on others.
             Kind::Exponential if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
             Kind::Exponential => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
-            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => self.by_form(at, op, level)?,
+            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => {
+                self.by_form(at, op, level)?
+            }
         })
     }
 

@@ -30,14 +30,16 @@ pub(super) fn value(
             work.pop();
             continue;
         }
-        let operands = if store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(store, term) };
+        let operands =
+            if store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(store, term) };
         let before = work.len();
         work.extend(operands.iter().filter(|operand| !known.contains_key(operand)));
         if work.len() > before {
             continue;
         }
         work.pop();
-        let values: SmallVec<[&Option<Evaluated>; 3]> = operands.iter().map(|operand| &known[operand]).collect();
+        let values: SmallVec<[&Option<Evaluated>; 3]> =
+            operands.iter().map(|operand| &known[operand]).collect();
         let result = step(store, term, &values, input);
         drop(values);
         known.insert(term, result);
@@ -74,12 +76,14 @@ fn step(
         Kind::Condition(Predicate::And) => {
             let both = [truth(0), truth(1)];
             let fails = both.contains(&Some(false));
-            return if fails { Some(false) } else { both[0].zip(both[1]).map(|_| true) }.map(Evaluated::Truth);
+            return if fails { Some(false) } else { both[0].zip(both[1]).map(|_| true) }
+                .map(Evaluated::Truth);
         }
         Kind::Condition(Predicate::Or) => {
             let both = [truth(0), truth(1)];
             let holds = both.contains(&Some(true));
-            return if holds { Some(true) } else { both[0].zip(both[1]).map(|_| false) }.map(Evaluated::Truth);
+            return if holds { Some(true) } else { both[0].zip(both[1]).map(|_| false) }
+                .map(Evaluated::Truth);
         }
         Kind::Condition(Predicate::Xor) => return Some(Evaluated::Truth(truth(0)? != truth(1)?)),
         _ if op == TermOp::Select => {

@@ -185,9 +185,7 @@ impl<'i> Forms<'i> {
                 }
                 let needs_fusing = key.fusible
                     && key.op == IeeeOp::Add
-                    && operands_of(store, term).iter().any(|operand| {
-                        is_fusible_product(store, *operand)
-                    });
+                    && operands_of(store, term).iter().any(|operand| is_fusible_product(store, *operand));
                 self.fusible |= needs_fusing;
                 let reads = operands_of(store, term).first().copied();
                 self.encodes |= key.op == IeeeOp::Encode
@@ -226,7 +224,9 @@ impl<'i> Forms<'i> {
         match (&constant.exact, constant.literal) {
             (Extended::Finite(value), None) => Ok(self.integer(value.clone())),
             // A literal of a format is a real, which no exact run makes.
-            (Extended::Finite(_) | Extended::PosInf | Extended::NegInf, _) => Err(NoForm::Operation("a real constant")),
+            (Extended::Finite(_) | Extended::PosInf | Extended::NegInf, _) => {
+                Err(NoForm::Operation("a real constant"))
+            }
         }
     }
 
@@ -266,12 +266,16 @@ impl<'i> Forms<'i> {
         if !operands.iter().all(|operand| self.is(*operand, wanted)) {
             return Err(NoForm::Operation("an operand of another kind"));
         }
-        let values: Option<SmallVec<[Ieee; 3]>> = operands.iter().map(|operand| self.value(*operand)).collect();
+        let values: Option<SmallVec<[Ieee; 3]>> =
+            operands.iter().map(|operand| self.value(*operand)).collect();
         if let Some(result) = values.and_then(|values| key.apply(&values)) {
             return Ok(match result {
                 Ieee::Float(value) => self.number(value),
                 Ieee::Int(value) => self.integer(value),
             });
+        }
+        if let Some(chosen) = self.of_choice(key, &operands) {
+            return chosen;
         }
         Ok(match (key.op, operands.as_mut_slice()) {
             (IeeeOp::Neg, [a]) => self.flush(key, *a).flipped(),
@@ -279,8 +283,12 @@ impl<'i> Forms<'i> {
                 let a = self.flush(key, *a).plain();
                 match &self.contents[a.index()] {
                     Content::Ieee(inner, _) if inner.op == IeeeOp::Abs => a,
-                    Content::Input(..) | Content::Number(_) | Content::Integer(_) | Content::Ieee(..)
-                    | Content::Many(..) | Content::Term(..) => self.apply(IeeeKey::new(IeeeOp::Abs, Format::F64), [a]),
+                    Content::Input(..)
+                    | Content::Number(_)
+                    | Content::Integer(_)
+                    | Content::Ieee(..)
+                    | Content::Many(..)
+                    | Content::Term(..) => self.apply(IeeeKey::new(IeeeOp::Abs, Format::F64), [a]),
                 }
             }
             (IeeeOp::Flush, [a]) => self.flush(IeeeKey { flush: true, ..key }, *a),
@@ -308,8 +316,12 @@ impl<'i> Forms<'i> {
                         Content::Many(inner, parts) if *inner == key && !operand.negative() => {
                             all.extend(parts.iter().cloned());
                         }
-                        Content::Input(..) | Content::Number(_) | Content::Integer(_) | Content::Ieee(..)
-                        | Content::Many(..) | Content::Term(..) => all.push(smallvec![operand]),
+                        Content::Input(..)
+                        | Content::Number(_)
+                        | Content::Integer(_)
+                        | Content::Ieee(..)
+                        | Content::Many(..)
+                        | Content::Term(..) => all.push(smallvec![operand]),
                     }
                 }
                 all.sort_unstable();
@@ -338,13 +350,40 @@ impl<'i> Forms<'i> {
             (IeeeOp::Decode, [a]) => match &self.contents[a.index()] {
                 // The encoding of a value, NaN included, decodes to it.
                 Content::Ieee(inner, of) if inner.op == IeeeOp::Encode && inner.format == key.format => of[0],
-                Content::Input(..) | Content::Number(_) | Content::Integer(_) | Content::Ieee(..)
-                | Content::Many(..) | Content::Term(..) => self.apply(key, [*a]),
+                Content::Input(..)
+                | Content::Number(_)
+                | Content::Integer(_)
+                | Content::Ieee(..)
+                | Content::Many(..)
+                | Content::Term(..) => self.apply(key, [*a]),
             },
             _ => {
                 self.approximate |= is_approximate(key.op);
                 self.apply_all(key, operands)
             }
+        })
+    }
+
+    /// An operation on a choice of known numbers is a choice of two results.
+    fn of_choice(&mut self, key: IeeeKey, operands: &Operands) -> Option<Result<FormRef, NoForm>> {
+        if key.op.gives_integer() || key.op == IeeeOp::Neg {
+            return None;
+        }
+        let (at, condition, arms) = operands.iter().enumerate().find_map(|(at, operand)| {
+            let Content::Term(TermOp::Select, parts) = &self.contents[operand.index()] else { return None };
+            let [condition, then, otherwise] = parts[..] else { return None };
+            let arms = [then, otherwise].map(|arm| arm.with(operand.negative()));
+            arms.iter().all(|arm| self.float(*arm).is_some()).then_some((at, condition, arms))
+        })?;
+        let mut result = |arm: FormRef| {
+            let mut operands = operands.clone();
+            operands[at] = arm;
+            self.ieee(key, operands)
+        };
+        let [then, otherwise] = arms;
+        Some(match (result(then), result(otherwise)) {
+            (Ok(then), Ok(otherwise)) => self.select(smallvec![condition, then, otherwise]),
+            (Err(error), _) | (_, Err(error)) => Err(error),
         })
     }
 
@@ -501,7 +540,11 @@ impl<'i> Forms<'i> {
     fn parts(&self, key: IeeeKey, form: FormRef) -> Vec<Operands> {
         match &self.contents[form.index()] {
             Content::Many(own, parts) if *own == key && !form.negative() => parts.clone(),
-            Content::Input(..) | Content::Number(_) | Content::Integer(_) | Content::Ieee(..) | Content::Many(..)
+            Content::Input(..)
+            | Content::Number(_)
+            | Content::Integer(_)
+            | Content::Ieee(..)
+            | Content::Many(..)
             | Content::Term(..) => vec![smallvec![form]],
         }
     }
@@ -695,9 +738,13 @@ fn is_fusible_product(store: &Store, term: TermId) -> bool {
     match term.kind() {
         TermKind::Lane(..) => {
             let key = key_of_term(store, term);
-            let inner = key.filter(|key| key.op == IeeeOp::Neg).and_then(|_| operands_of(store, term).first().copied());
+            let inner = key
+                .filter(|key| key.op == IeeeOp::Neg)
+                .and_then(|_| operands_of(store, term).first().copied());
             match inner {
-                Some(inner) => key_of_term(store, inner).is_some_and(|key| key.op == IeeeOp::Mul && key.fusible),
+                Some(inner) => {
+                    key_of_term(store, inner).is_some_and(|key| key.op == IeeeOp::Mul && key.fusible)
+                }
                 None => key.is_some_and(|key| key.op == IeeeOp::Mul && key.fusible),
             }
         }

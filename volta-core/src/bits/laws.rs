@@ -27,7 +27,11 @@ pub const EXACT_LAWS: &[ExactLaw] = &[
     ),
     law("signs of conversions", "convert(−a) = −convert(a); −⌊a⌋ = ⌈−a⌉", "directions as for products"),
     law("magnitudes", "|−a| = |a|; ||a|| = |a|; copysign(s, −a) = copysign(s, a)", ""),
-    law("one", "a · 1 = a; a / 1 = a; fma(a, 1, c) = a + c", "a has the format of the operation; `.ftz` flushes a"),
+    law(
+        "one",
+        "a · 1 = a; a / 1 = a; fma(a, 1, c) = a + c",
+        "a has the format of the operation; `.ftz` flushes a",
+    ),
     law(
         "negative zero",
         "a + (−0) = a; fma(a, b, −0) = a · b",
@@ -36,14 +40,23 @@ pub const EXACT_LAWS: &[ExactLaw] = &[
     law("twice", "a + a = 2 · a", ""),
     law("powers of two", "a / 2ᵏ = a · 2⁻ᵏ", "2⁻ᵏ is a normal number of the format"),
     law("conversions", "convert(a) = a", "the format has all values of the format of a"),
-    law("flushing", "flush(flush(a)) = flush(a); flush(a) = a", "for the second, a is an f16 in an operation on f32"),
+    law(
+        "flushing",
+        "flush(flush(a)) = flush(a); flush(a) = a",
+        "for the second, a is an f16 in an operation on f32",
+    ),
     law(
         "maxima",
         "max(a, b) = max(b, a); max(max(a, b), c) = max(a, max(b, c)); max(a, a) = a",
         "likewise for min, and for the forms with `.NaN`; of one kind; `.ftz` flushes a",
     ),
-    law("comparisons", "−b < −a is a < b; a = b is b = a; an unordered comparison is the opposite ordered one, negated", ""),
+    law(
+        "comparisons",
+        "−b < −a is a < b; a = b is b = a; an unordered comparison is the opposite ordered one, negated",
+        "",
+    ),
     law("choices", "c ? a : a = a; ¬c ? a : b = c ? b : a; c ? −a : −b = −(c ? a : b)", ""),
+    law("choices of numbers", "f(c ? 2 : 3, a) = c ? f(2, a) : f(3, a)", "both arms are known"),
     law("encodings", "decode(encode(a)) = a", ""),
     law("constants", "an operation on known operands is its result", ""),
 ];

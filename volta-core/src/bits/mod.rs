@@ -141,7 +141,8 @@ pub fn parting(pair: &BitsPair<'_>, inputs: &[InputFormats], most: usize) -> Opt
         let (ours, theirs) = (operands_of(pair.reference.0, one), operands_of(pair.opt.0, other));
         let same = |a: &TermId, b: &TermId| forms.known(left, *a) == forms.known(right, *b);
         let next = if alike && ours.len() == theirs.len() {
-            let ours: Vec<TermId> = ours.iter().filter(|a| !theirs.iter().any(|b| same(a, b))).copied().collect();
+            let ours: Vec<TermId> =
+                ours.iter().filter(|a| !theirs.iter().any(|b| same(a, b))).copied().collect();
             let known = operands_of(pair.reference.0, one);
             let theirs: Vec<TermId> =
                 theirs.iter().filter(|b| !known.iter().any(|a| same(a, b))).copied().collect();
@@ -159,9 +160,9 @@ pub fn parting(pair: &BitsPair<'_>, inputs: &[InputFormats], most: usize) -> Opt
     }
     let told = |store: &Store, term: TermId| match key_of_term(store, term) {
         Some(key) => key.spelled(),
-        None => store.op(term).map_or_else(|| "an input".into(), |op| {
-            op.info().name().unwrap_or("another operation").into()
-        }),
+        None => store
+            .op(term)
+            .map_or_else(|| "an input".into(), |op| op.info().name().unwrap_or("another operation").into()),
     };
     Some(Parting {
         operations: [told(pair.reference.0, one), told(pair.opt.0, other)],

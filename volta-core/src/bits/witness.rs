@@ -23,6 +23,9 @@ enum Draw {
     Small,
 }
 
+/// At most so many elements are drawn larger than all others, one at a time.
+const LARGEST: usize = 128;
+
 const DRAWS: [Draw; 9] = [
     Draw::Near,
     Draw::Spread,
@@ -47,8 +50,9 @@ fn mixed(mut word: u64) -> u64 {
 }
 
 /// The value of an element at a point; finite, of its type, and with its sign.
-fn element(of: InputFormats, point: u64, input: InputId, element: u64) -> Ieee {
-    let word = mixed(mixed(point ^ (input.index() as u64) << 40) ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+fn element(of: InputFormats, point: u64, input: InputId, element: u64, largest: bool) -> Ieee {
+    let word =
+        mixed(mixed(point ^ (input.index() as u64) << 40) ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     if let Some(integers) = of.integers {
         let (least, greatest) = (integers.least, integers.greatest);
         let width = greatest.saturating_sub(least).saturating_add(1).max(1);
@@ -57,6 +61,7 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64) -> Ieee {
     let unit = (word >> 11) as f64 / (1u64 << 53) as f64;
     let sign = if word & 1 == 1 { -1.0 } else { 1.0 };
     let drawn = match DRAWS[point as usize % DRAWS.len()] {
+        _ if largest => 4.0,
         Draw::Near => sign * (0.5 + unit),
         Draw::Spread => sign * (1.0 + unit) * f64::powi(2.0, (word >> 3 & 31) as i32 - 16),
         Draw::All(value) => value,
@@ -84,9 +89,12 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64) -> Ieee {
             return Ieee::Float(if signed < 0.0 { -1.0 } else { 1.0 });
         }
     };
-    let rounded = IeeeKey::new(IeeeOp::Convert, format).rounding(Rounding::Zero).apply(&[Ieee::Float(signed)]);
+    let rounded =
+        IeeeKey::new(IeeeOp::Convert, format).rounding(Rounding::Zero).apply(&[Ieee::Float(signed)]);
     match rounded {
-        Some(Ieee::Float(value)) if value != 0.0 || matches!(of.sign, Sign::Any | Sign::NonNegative | Sign::NonPositive) => {
+        Some(Ieee::Float(value))
+            if value != 0.0 || matches!(of.sign, Sign::Any | Sign::NonNegative | Sign::NonPositive) =>
+        {
             Ieee::Float(value)
         }
         _ => Ieee::Float(1.0f64.copysign(signed)),
@@ -95,19 +103,31 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64) -> Ieee {
 
 /// Inputs at which both terms are known and differ.
 pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Option<BitsWitness> {
-    for point in 0..DRAWS.len() as u64 * TIMES {
+    let mut all: Vec<(usize, u64)> = Vec::new();
+    let points = (0..DRAWS.len() as u64 * TIMES).map(|point| (point, None));
+    let ones = (0..LARGEST).map(|at| (0, Some(at)));
+    for (point, largest) in points.chain(ones) {
+        // Elements are spread over those that are read, from the last one on.
+        let largest = match largest {
+            Some(at) if at >= all.len() => break,
+            Some(at) => all.get(all.len() - 1 - at * all.len() / LARGEST.min(all.len())).copied(),
+            None => None,
+        };
         let mut read: BTreeMap<(usize, u64), Ieee> = BTreeMap::new();
         let mut allowed = true;
         let mut input = |which: InputId, at: u64| {
             let of = inputs.get(which.index()).copied().unwrap_or_default();
             // What is assumed of integers beyond their range is not drawn.
             allowed &= !of.distinct && (of.integers.is_none() || of.sign == Sign::Any);
-            let drawn = element(of, point, which, at);
+            let drawn = element(of, point, which, at, largest == Some((which.index(), at)));
             read.insert((which.index(), at), drawn.clone());
             drawn
         };
         let one = value(pair.reference.0, pair.reference.1, &mut input);
         let other = value(pair.opt.0, pair.opt.1, &mut input);
+        if all.is_empty() {
+            all = read.keys().copied().collect();
+        }
         let (Some(one), Some(other)) = (one, other) else { continue };
         if same(&one, &other) || !allowed {
             continue;

@@ -11,7 +11,10 @@ use super::value::{Sym, SymKind, Value};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Int};
-use crate::term::{Constant, Fold, Ieee, IeeeKey, IeeeOp, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
+use crate::term::{
+    Constant, Fold, Ieee, IeeeKey, IeeeOp, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp,
+    View, fold,
+};
 
 /// The state that building terms of integers needs.
 pub(super) struct IntTerms<'t> {

@@ -186,7 +186,12 @@ impl IeeeOp {
     pub const fn gives_integer(self) -> bool {
         matches!(
             self,
-            IeeeOp::Encode | IeeeOp::ToInt | IeeeOp::Less | IeeeOp::LessEqual | IeeeOp::Equal | IeeeOp::Ordered
+            IeeeOp::Encode
+                | IeeeOp::ToInt
+                | IeeeOp::Less
+                | IeeeOp::LessEqual
+                | IeeeOp::Equal
+                | IeeeOp::Ordered
         )
     }
 
@@ -380,14 +385,20 @@ impl IeeeKey {
             (IeeeOp::Number, [Int(bits)]) => Some(Float(canonical(f64::from_bits(bits.to_u64()?)))),
             (IeeeOp::Decode, [Int(bits)]) => Some(Float(canonical(to_f64(self.format, bits.to_u64()?)))),
             // The payload of a NaN is not known.
-            (IeeeOp::Encode, [Float(x)]) if !x.is_nan() => Some(Int(Rational::from_u64(encoding(self.format, *x)?))),
+            (IeeeOp::Encode, [Float(x)]) if !x.is_nan() => {
+                Some(Int(Rational::from_u64(encoding(self.format, *x)?)))
+            }
             (IeeeOp::Neg, [Float(x)]) => Some(Float(canonical(-flushed(*x)))),
             (IeeeOp::Abs, [Float(x)]) => Some(Float(canonical(flushed(*x).abs()))),
-            (IeeeOp::CopySign, [Float(sign), Float(x)]) if !sign.is_nan() => Some(Float(canonical(x.copysign(*sign)))),
+            (IeeeOp::CopySign, [Float(sign), Float(x)]) if !sign.is_nan() => {
+                Some(Float(canonical(x.copysign(*sign))))
+            }
             (IeeeOp::Flush, [Float(x)]) => Some(Float(flush(self.format, *x))),
             // The sign of a clamped zero is not documented.
             (IeeeOp::Saturate, [Float(x)]) if *x > 0.0 => Some(Float(x.min(1.0))),
-            (IeeeOp::Saturate, [Float(x)]) if x.is_nan() || *x < 0.0 || x.is_sign_positive() => Some(Float(0.0)),
+            (IeeeOp::Saturate, [Float(x)]) if x.is_nan() || *x < 0.0 || x.is_sign_positive() => {
+                Some(Float(0.0))
+            }
             (IeeeOp::Relu, [Float(x)]) if *x > 0.0 || x.is_nan() => Some(Float(*x)),
             (IeeeOp::Relu, [Float(x)]) if *x < 0.0 || x.is_sign_positive() => Some(Float(0.0)),
             (IeeeOp::Convert, [Float(x)]) => self.converted(*x),
@@ -642,7 +653,9 @@ impl Store {
     /// The value of a term, if it is known.
     pub fn as_ieee_number(&self, term: TermId) -> Option<f64> {
         let View::Apply(TermOp::Ieee1, [key, bits, _]) = self.view(term) else { return None };
-        let (View::Constant(key), View::Constant(bits)) = (self.view(key), self.view(bits)) else { return None };
+        let (View::Constant(key), View::Constant(bits)) = (self.view(key), self.view(bits)) else {
+            return None;
+        };
         let key = IeeeKey::read(key.exact.finite()?)?;
         (key.op == IeeeOp::Number).then(|| bits.exact.finite()?.to_u64().map(f64::from_bits))?
     }

@@ -663,9 +663,7 @@ impl TermOp {
             | Kind::Exponential
             | Kind::Piecewise(_)
             | Kind::Condition(_)
-            | Kind::Ieee => {
-                None
-            }
+            | Kind::Ieee => None,
         }
     }
 
@@ -674,7 +672,9 @@ impl TermOp {
         match self.kind() {
             Kind::Exponential => Reads::Exponent,
             Kind::Function(info) => info.reads,
-            Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => Reads::Nothing,
+            Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => {
+                Reads::Nothing
+            }
         }
     }
 
@@ -760,9 +760,7 @@ mod tests {
             | Kind::Exponential
             | Kind::Piecewise(_)
             | Kind::Condition(_)
-            | Kind::Ieee => {
-                None
-            }
+            | Kind::Ieee => None,
         });
         let mut ranks: Vec<u8> = ranks.collect();
         ranks.sort_unstable();

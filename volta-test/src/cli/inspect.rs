@@ -357,9 +357,7 @@ pub(super) fn reason(verdict: &volta_core::verdict::Verdict) -> String {
         | Verdict::EquivalentWhere(_)
         | Verdict::Same(_)
         | Verdict::Clean
-        | Verdict::Different(_) => {
-            verdict.name()
-        }
+        | Verdict::Different(_) => verdict.name(),
     }
 }
 

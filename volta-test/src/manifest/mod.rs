@@ -18,8 +18,8 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section, TYPE,
-    Claim, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
+    About, CASE, Claim, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section,
+    TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
 };
 use volta_core::case::{
     Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,

@@ -48,17 +48,18 @@ pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> 
     let what = match claim {
         Claim::Bits => format!("{opt} computes the bits that {reference} computes"),
         Claim::BitsUpToFma => {
-            format!("{opt} computes the bits that {reference} computes, if a product and a sum replace each fused one")
+            format!(
+                "{opt} computes the bits that {reference} computes, if a product and a sum replace each fused one"
+            )
         }
-        Claim::Order => format!("{opt} computes the sums and products that {reference} computes, in some order"),
+        Claim::Order => {
+            format!("{opt} computes the sums and products that {reference} computes, in some order")
+        }
         Claim::Reals => format!("{opt} computes what {reference} computes"),
     };
     let claim = format!("{what}, for {}", inputs(&report.scope));
-    let mut text = format!(
-        "{} {}\n",
-        title(case, &name, paint),
-        wrapped(&claim, title_width(case, &name), 2)
-    );
+    let mut text =
+        format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
     let _ = writeln!(text, "  {}", coverage(case, report));
     text.push_str(&unused_lines(case, report));
     text

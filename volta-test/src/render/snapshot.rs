@@ -41,7 +41,9 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
         let _ = writeln!(text, "{parting}");
     }
     let coverage = &report.coverage;
-    if coverage.total > 0 && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_)) {
+    if coverage.total > 0
+        && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_))
+    {
         let _ = write!(text, "compared: {} of {} elements", coverage.compared, coverage.total);
         let _ = writeln!(text, ", {} unwritten", coverage.unwritten);
     }

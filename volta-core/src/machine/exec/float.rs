@@ -579,7 +579,9 @@ impl Cta<'_> {
             let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
             let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
-                (Some(x), Some(y)) if self.store.is_ieee() => self.ieee_compare(op, (format, flush), [x, y], pc),
+                (Some(x), Some(y)) if self.store.is_ieee() => {
+                    self.ieee_compare(op, (format, flush), [x, y], pc)
+                }
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
                     let words = [a, b].map(|source| self.value(warp, source, lane));

@@ -231,7 +231,9 @@ impl Cta<'_> {
                 let shape = Shape::of_fma(*format, *precision, *clamp);
                 return Ok(self.float_together(group, pc, shape, *d, [*a, *b, *c]));
             }
-            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } if !self.store.is_ieee() => {
+            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. }
+                if !self.store.is_ieee() =>
+            {
                 // The same reals in another format (rule V2).
                 let held = self.held_by(group, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));

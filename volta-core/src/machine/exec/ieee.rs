@@ -32,7 +32,13 @@ pub(super) struct IeeeInst {
 fn key(op: IeeeOp, format: Format, precision: Precision) -> IeeeKey {
     let rounds = matches!(
         op,
-        IeeeOp::Add | IeeeOp::Mul | IeeeOp::Fma | IeeeOp::Div | IeeeOp::Sqrt | IeeeOp::Convert | IeeeOp::ConvertFinite
+        IeeeOp::Add
+            | IeeeOp::Mul
+            | IeeeOp::Fma
+            | IeeeOp::Div
+            | IeeeOp::Sqrt
+            | IeeeOp::Convert
+            | IeeeOp::ConvertFinite
     );
     let rounding = if rounds { precision.rounding } else { Rounding::Nearest };
     let fusible = precision.fusible && matches!(op, IeeeOp::Add | IeeeOp::Mul);
@@ -146,7 +152,13 @@ impl Cta<'_> {
     }
 
     /// One node for the lanes of `mask`.
-    fn ieee_push(&mut self, mask: LaneMask, key: IeeeKey, operands: &[&[u64; 32]], pc: InstId) -> Option<Results> {
+    fn ieee_push(
+        &mut self,
+        mask: LaneMask,
+        key: IeeeKey,
+        operands: &[&[u64; 32]],
+        pc: InstId,
+    ) -> Option<Results> {
         let key = [self.store.ieee_key(key).raw(); 32];
         Some(match operands {
             [a] => self.store.push_shared(TermOp::Ieee1, mask, &[&key, a], pc),
@@ -178,7 +190,8 @@ impl Cta<'_> {
         let mut results: Vec<(Lane, Value)> = Vec::new();
         let mut rest = mask & !undefined;
         for lane in known {
-            let values = operands.iter().map(|terms| self.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
+            let values =
+                operands.iter().map(|terms| self.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
             let values: Option<SmallVec<[f64; 3]>> = values.collect();
             let folded = values.and_then(|values| inst.fold(&values));
             if let Some(value) = folded.and_then(|value| Self::ieee_bits(format, value)) {
@@ -195,7 +208,8 @@ impl Cta<'_> {
             if let (true, Some(last)) = (inst.negates, operands.last_mut()) {
                 for lane in rest {
                     let key = IeeeKey::new(IeeeOp::Neg, format);
-                    last.ids[lane] = ieee_of_one(&mut self.store, key, TermId::from_raw(last.ids[lane]), pc).raw();
+                    last.ids[lane] =
+                        ieee_of_one(&mut self.store, key, TermId::from_raw(last.ids[lane]), pc).raw();
                 }
             }
             let ids: SmallVec<[&[u64; 32]; 3]> = operands.iter().map(|terms| &terms.ids).collect();
