@@ -106,7 +106,13 @@ fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -
     if case.options.rules.claim == Claim::Bits {
         return Ok(match found {
             Verdict::Different(difference) => check::different_bits(case, &difference, seed)?,
-            _ => {
+            Verdict::Equivalent
+            | Verdict::EquivalentWhere(_)
+            | Verdict::Same(_)
+            | Verdict::Fault(_)
+            | Verdict::Unknown(_)
+            | Verdict::InputError(_)
+            | Verdict::Clean => {
                 let tried = check::same_bits(case, seed, 20 * inputs)?;
                 println!("{name}: {tried:?} {:?}", begin.elapsed());
             }

@@ -71,6 +71,10 @@ fn step(
         }
         View::Apply(op, _) => op,
     };
+    if op == TermOp::Select {
+        let taken = if truth(0)? { 1 } else { 2 };
+        return operands[taken].clone();
+    }
     match op.kind() {
         Kind::Condition(Predicate::Not) => return truth(0).map(|a| Evaluated::Truth(!a)),
         Kind::Condition(Predicate::And) => {
@@ -86,10 +90,6 @@ fn step(
                 .map(Evaluated::Truth);
         }
         Kind::Condition(Predicate::Xor) => return Some(Evaluated::Truth(truth(0)? != truth(1)?)),
-        _ if op == TermOp::Select => {
-            let taken = if truth(0)? { 1 } else { 2 };
-            return operands[taken].clone();
-        }
         Kind::Condition(Predicate::Less | Predicate::LessEqual | Predicate::Equal)
         | Kind::Sum(_)
         | Kind::Product(_)

@@ -177,7 +177,7 @@ impl<'i> Forms<'i> {
         match store.view(term) {
             View::Input { input, element } => Ok(self.input(input, element)),
             View::Constant(constant) => self.constant(constant),
-            View::Apply(op, [key, ..]) if matches!(op, TermOp::Ieee1 | TermOp::Ieee2) => {
+            View::Apply(TermOp::Ieee1 | TermOp::Ieee2, [key, ..]) => {
                 let key = key_of(store, key).ok_or(NoForm::Operation("an unknown operation"))?;
                 if key.op == IeeeOp::Number {
                     let value = store.as_ieee_number(term).ok_or(NoForm::Operation("an unknown number"))?;
@@ -407,16 +407,19 @@ impl<'i> Forms<'i> {
             return Facts { kind: Kinds::Integer, format: None };
         }
         let of = |operand: &FormRef| self.facts(*operand).format;
-        let format = match key.op {
-            // The value of an operand, or a zero or an infinity.
-            IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan => {
-                operands.iter().map(of).reduce(joined).flatten()
-            }
-            IeeeOp::Abs | IeeeOp::Flush | IeeeOp::Integral | IeeeOp::Saturate | IeeeOp::Relu => {
-                operands.first().and_then(of)
-            }
-            IeeeOp::CopySign => operands.get(1).and_then(of),
-            _ => Some(if key.format == Format::Tf32 { Format::F32 } else { key.format }),
+        let of_one = matches!(
+            key.op,
+            IeeeOp::Abs | IeeeOp::Flush | IeeeOp::Integral | IeeeOp::Saturate | IeeeOp::Relu
+        );
+        let format = if matches!(key.op, IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan) {
+            // The value of an operand, or a zero.
+            operands.iter().map(of).reduce(joined).flatten()
+        } else if of_one {
+            operands.first().and_then(of)
+        } else if key.op == IeeeOp::CopySign {
+            operands.get(1).and_then(of)
+        } else {
+            Some(if key.format == Format::Tf32 { Format::F32 } else { key.format })
         };
         Facts { kind: Kinds::Float, format }
     }
@@ -719,13 +722,15 @@ pub(super) fn key_of_term(store: &Store, term: TermId) -> Option<IeeeKey> {
 /// The operands of a term; those of a pair one by one, and no keys.
 pub(super) fn operands_of(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
     let View::Apply(op, [a, b, c]) = store.view(term) else { return SmallVec::new() };
-    match op {
-        TermOp::Ieee1 => smallvec![b],
-        TermOp::Ieee2 => match store.view(b) {
-            View::Apply(TermOp::IeeePair, [x, y, _]) => smallvec![x, y, c],
-            View::Apply(..) | View::Input { .. } | View::Constant(_) => smallvec![b, c],
-        },
-        _ => [a, b, c].into_iter().take(op.arity()).collect(),
+    if op == TermOp::Ieee1 {
+        return smallvec![b];
+    }
+    if op != TermOp::Ieee2 {
+        return [a, b, c].into_iter().take(op.arity()).collect();
+    }
+    match store.view(b) {
+        View::Apply(TermOp::IeeePair, [x, y, _]) => smallvec![x, y, c],
+        View::Apply(..) | View::Input { .. } | View::Constant(_) => smallvec![b, c],
     }
 }
 

@@ -61,7 +61,6 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64, largest: 
     let unit = (word >> 11) as f64 / (1u64 << 53) as f64;
     let sign = if word & 1 == 1 { -1.0 } else { 1.0 };
     let drawn = match DRAWS[point as usize % DRAWS.len()] {
-        _ if largest => 4.0,
         Draw::Near => sign * (0.5 + unit),
         Draw::Spread => sign * (1.0 + unit) * f64::powi(2.0, (word >> 3 & 31) as i32 - 16),
         Draw::All(value) => value,
@@ -72,6 +71,7 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64, largest: 
         },
         Draw::Small => sign * (1.0 + unit) * f64::powi(2.0, -(100 + (word >> 3 & 31) as i32)),
     };
+    let drawn = if largest { 4.0 } else { drawn };
     let signed = match of.sign {
         Sign::Any => drawn,
         Sign::Nonzero if drawn == 0.0 => 1.0,

@@ -131,6 +131,8 @@ pub(super) struct Cta<'l> {
     /// The linear number of its cluster.
     pub(super) linear: u64,
     pub(super) store: Store,
+    /// Whether the last atomic update was one of shared memory.
+    pub(super) updates_shared: bool,
     /// Ranges of integer terms, computed on demand.
     pub(super) ranges: Ranges,
     pub(super) packed: PackedValues,
@@ -294,6 +296,7 @@ impl<'l> Cta<'l> {
             pools: RegisterPools::new(&launch.program.bounds, ranks, launch.warps() * ranks as usize),
             tensor_memory: TensorMemory::default(),
             literals: rustc_hash::FxHashMap::default(),
+            updates_shared: false,
             warps,
             lockstep,
             raced: None,

@@ -549,22 +549,23 @@ fn special(op: IeeeOp, x: f64) -> Option<f64> {
         );
         return is_approximation.then_some(f64::NAN);
     }
-    match op {
-        IeeeOp::Ex2 if is_zero => Some(1.0),
-        IeeeOp::Ex2 if x == f64::INFINITY || x >= 1024.0 => Some(f64::INFINITY),
-        IeeeOp::Ex2 if x == f64::NEG_INFINITY => Some(0.0),
-        IeeeOp::Lg2 if is_zero => Some(f64::NEG_INFINITY),
-        IeeeOp::Lg2 if x == f64::INFINITY => Some(x),
-        IeeeOp::Rcp if is_zero || x.is_infinite() => Some(1.0 / x),
-        IeeeOp::SqrtApprox if is_zero || x == f64::INFINITY => Some(x),
-        IeeeOp::Rsqrt if is_zero => Some(f64::INFINITY.copysign(x)),
-        IeeeOp::Rsqrt if x == f64::INFINITY => Some(0.0),
-        IeeeOp::Sin if is_zero => Some(x),
-        IeeeOp::Cos if is_zero => Some(1.0),
-        IeeeOp::Sin | IeeeOp::Cos if x.is_infinite() => Some(f64::NAN),
-        IeeeOp::Tanh if x.is_infinite() => Some(1.0f64.copysign(x)),
-        _ => None,
-    }
+    let known: [(IeeeOp, bool, f64); 13] = [
+        (IeeeOp::Ex2, is_zero, 1.0),
+        // Far beyond the largest number of any format that has this approximation.
+        (IeeeOp::Ex2, x >= 1024.0, f64::INFINITY),
+        (IeeeOp::Ex2, x == f64::NEG_INFINITY, 0.0),
+        (IeeeOp::Lg2, is_zero, f64::NEG_INFINITY),
+        (IeeeOp::Lg2, x == f64::INFINITY, x),
+        (IeeeOp::Rcp, is_zero || x.is_infinite(), 1.0 / x),
+        (IeeeOp::SqrtApprox, is_zero || x == f64::INFINITY, x),
+        (IeeeOp::Rsqrt, is_zero, f64::INFINITY.copysign(x)),
+        (IeeeOp::Rsqrt, x == f64::INFINITY, 0.0),
+        (IeeeOp::Sin, is_zero, x),
+        (IeeeOp::Cos, is_zero, 1.0),
+        (op, matches!(op, IeeeOp::Sin | IeeeOp::Cos) && x.is_infinite(), f64::NAN),
+        (IeeeOp::Tanh, x.is_infinite(), 1.0f64.copysign(x)),
+    ];
+    known.into_iter().find(|(of, holds, _)| *of == op && *holds).map(|(_, _, value)| value)
 }
 
 /// NaN has one representation here.

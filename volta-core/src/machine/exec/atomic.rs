@@ -63,6 +63,7 @@ impl Cta<'_> {
             return Err(Stop::Defect("a non-atomic update"));
         };
         let (update, pc) = (own.update, at.pc);
+        self.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
             this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)

@@ -48,46 +48,50 @@ fn key(op: IeeeOp, format: Format, precision: Precision) -> IeeeKey {
 impl IeeeInst {
     /// The instruction that an operation is, if it computes floats from floats without converting them.
     pub(super) fn of(op: &Op) -> Option<IeeeInst> {
-        Some(match op {
-            Op::Float1 { op, format, precision, d, a } => {
-                let op = match op {
-                    Float1::Neg => IeeeOp::Neg,
-                    Float1::Abs => IeeeOp::Abs,
-                    Float1::Ex2 => IeeeOp::Ex2,
-                    Float1::Lg2 => IeeeOp::Lg2,
-                    Float1::Rcp => IeeeOp::Rcp,
-                    Float1::Sqrt if precision.approximate => IeeeOp::SqrtApprox,
-                    Float1::Sqrt => IeeeOp::Sqrt,
-                    Float1::Rsqrt => IeeeOp::Rsqrt,
-                    Float1::Sin => IeeeOp::Sin,
-                    Float1::Cos => IeeeOp::Cos,
-                    Float1::Tanh => IeeeOp::Tanh,
-                };
-                let key = key(op, *format, *precision);
-                IeeeInst { key, negates: false, clamp: Clamp::None, d: *d, sources: smallvec![*a] }
-            }
-            Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let ieee = match op {
-                    Float2::Add | Float2::Sub => IeeeOp::Add,
-                    Float2::Mul => IeeeOp::Mul,
-                    Float2::Div if precision.variant => IeeeOp::DivFull,
-                    Float2::Div if precision.approximate => IeeeOp::DivApprox,
-                    Float2::Div => IeeeOp::Div,
-                    Float2::Min if precision.variant => IeeeOp::MinNan,
-                    Float2::Min => IeeeOp::Min,
-                    Float2::Max if precision.variant => IeeeOp::MaxNan,
-                    Float2::Max => IeeeOp::Max,
-                    Float2::CopySign => IeeeOp::CopySign,
-                };
-                let (key, negates) = (key(ieee, *format, *precision), *op == Float2::Sub);
-                IeeeInst { key, negates, clamp: *clamp, d: *d, sources: smallvec![*a, *b] }
-            }
-            Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let key = key(IeeeOp::Fma, *format, *precision);
-                IeeeInst { key, negates: false, clamp: *clamp, d: *d, sources: smallvec![*a, *b, *c] }
-            }
-            _ => return None,
-        })
+        if let Op::Float1 { op, format, precision, d, a } = op {
+            let op = match op {
+                Float1::Neg => IeeeOp::Neg,
+                Float1::Abs => IeeeOp::Abs,
+                Float1::Ex2 => IeeeOp::Ex2,
+                Float1::Lg2 => IeeeOp::Lg2,
+                Float1::Rcp => IeeeOp::Rcp,
+                Float1::Sqrt if precision.approximate => IeeeOp::SqrtApprox,
+                Float1::Sqrt => IeeeOp::Sqrt,
+                Float1::Rsqrt => IeeeOp::Rsqrt,
+                Float1::Sin => IeeeOp::Sin,
+                Float1::Cos => IeeeOp::Cos,
+                Float1::Tanh => IeeeOp::Tanh,
+            };
+            let key = key(op, *format, *precision);
+            return Some(IeeeInst { key, negates: false, clamp: Clamp::None, d: *d, sources: smallvec![*a] });
+        }
+        if let Op::Float2 { op, format, precision, clamp, d, a, b } = op {
+            let ieee = match op {
+                Float2::Add | Float2::Sub => IeeeOp::Add,
+                Float2::Mul => IeeeOp::Mul,
+                Float2::Div if precision.variant => IeeeOp::DivFull,
+                Float2::Div if precision.approximate => IeeeOp::DivApprox,
+                Float2::Div => IeeeOp::Div,
+                Float2::Min if precision.variant => IeeeOp::MinNan,
+                Float2::Min => IeeeOp::Min,
+                Float2::Max if precision.variant => IeeeOp::MaxNan,
+                Float2::Max => IeeeOp::Max,
+                Float2::CopySign => IeeeOp::CopySign,
+            };
+            let (key, negates) = (key(ieee, *format, *precision), *op == Float2::Sub);
+            return Some(IeeeInst { key, negates, clamp: *clamp, d: *d, sources: smallvec![*a, *b] });
+        }
+        if let Op::Fma { format, precision, clamp, d, a, b, c } = op {
+            let key = key(IeeeOp::Fma, *format, *precision);
+            return Some(IeeeInst {
+                key,
+                negates: false,
+                clamp: *clamp,
+                d: *d,
+                sources: smallvec![*a, *b, *c],
+            });
+        }
+        None
     }
 
     /// The result for known operands.
@@ -290,7 +294,9 @@ impl Cta<'_> {
     /// A location after an atomic sum. A second sum is one of reals, which has no bits: the order of both is not
     /// determined.
     pub(super) fn ieee_atomic(&mut self, format: Format, operands: [TermId; 2], pc: InstId) -> TermId {
-        let key = self.store.ieee_key(IeeeKey::new(IeeeOp::AtomicAdd, format));
+        // Only one of the two memories keeps subnormal numbers.
+        let detail = self.updates_shared.into();
+        let key = self.store.ieee_key(IeeeKey { detail, ..IeeeKey::new(IeeeOp::AtomicAdd, format) });
         let is_atomic = |term: &TermId| match self.store.view(*term) {
             View::Apply(TermOp::Ieee2, [own, ..]) => {
                 matches!(self.store.view(own), View::Constant(own)
