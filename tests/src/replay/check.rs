@@ -310,7 +310,7 @@ pub fn same_bits(case: &Case, seed: u64, inputs_tried: usize) -> Result<Tried, S
             }
             let mut special = (**values).clone();
             for element in 0..values::count(param).min(1 << 12) {
-                if random.bits() % 4 == 0 {
+                if random.bits().is_multiple_of(4) {
                     special.choose(element, SPECIAL[random.bits() as usize % SPECIAL.len()])?;
                 }
             }
