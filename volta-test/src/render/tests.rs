@@ -71,6 +71,8 @@ fn report(verdict: Verdict) -> Report {
         verdict,
         also: Vec::new(),
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
+        holds: Vec::new(),
+        parting: None,
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
