@@ -65,7 +65,7 @@ fn report(verdict: Verdict) -> Report {
         Verdict::Equivalent | Verdict::EquivalentWhere(_) => Some(3),
         Verdict::Different(_) => Some(0),
         Verdict::Unknown(_) => Some(1),
-        Verdict::Fault(_) | Verdict::InputError(_) | Verdict::Clean => None,
+        Verdict::Same(_) | Verdict::Fault(_) | Verdict::InputError(_) | Verdict::Clean => None,
     };
     Report {
         verdict,
