@@ -4,6 +4,8 @@
 
 #[path = "../../volta-macros/src/attribute.rs"]
 mod attribute;
+#[path = "../../volta-macros/src/body.rs"]
+mod body;
 #[path = "../../volta-macros/src/expand.rs"]
 mod expand;
 #[path = "../../volta-macros/src/family.rs"]

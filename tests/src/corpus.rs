@@ -109,7 +109,11 @@ fn reason(verdict: &Verdict, unsupported: &[String]) -> String {
         Verdict::Fault(fault) => &fault.message,
         Verdict::Unknown(unknown) => &unknown.reason,
         Verdict::InputError(error) => &error.message,
-        Verdict::Clean | Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Different(_) => {
+        Verdict::Clean
+        | Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
+        | Verdict::Different(_) => {
             return unsupported
                 .first()
                 .map_or(String::new(), |_| "its unsupported instructions are not reached".into());

@@ -416,7 +416,10 @@ fn written(expression: &Expression) -> Result<(Level, String), String> {
         | TermOp::Gamma
         | TermOp::BesselY0
         | TermOp::BesselY1
-        | TermOp::Outcome => Err(format!("{op:?} has no meaning in proofs/laws/Semantics.v")),
+        | TermOp::Outcome
+        | TermOp::Ieee1
+        | TermOp::Ieee2
+        | TermOp::IeeePair => Err(format!("{op:?} has no meaning in proofs/laws/Semantics.v")),
     }
 }
 

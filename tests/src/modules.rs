@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
 /// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
 /// ends: they import none of the modules between.
-pub const IMPORTS: [(&str, &[&str]); 14] = [
+pub const IMPORTS: [(&str, &[&str]); 15] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -19,6 +19,7 @@ pub const IMPORTS: [(&str, &[&str]); 14] = [
     ("library", &["base", "number", "ptx", "program", "term", "case", "machine"]),
     ("formula", &["base", "number", "term"]),
     ("algebra", &["base", "number", "term", "formula"]),
+    ("bits", &["base", "number", "term", "verdict"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),
     ("inspect", &["base", "number", "ptx", "program", "library", "case", "machine", "verdict"]),
 ];

@@ -9,6 +9,8 @@ use volta_suite::fuzz;
 // The macros' crate exports macros only; these are its modules.
 #[path = "../../volta-macros/src/attribute.rs"]
 mod attribute;
+#[path = "../../volta-macros/src/body.rs"]
+mod body;
 #[path = "../../volta-macros/src/expand.rs"]
 mod expand;
 #[path = "../../volta-macros/src/family.rs"]

@@ -100,7 +100,7 @@ fn computed(graph: &Graph, tensors: &[(String, Tensor)]) -> Result<Outputs, Stri
             .iter()
             .map(|element| match element {
                 Computed::Term(term) => Some(tape.add(*term).expect("a term")),
-                Computed::Undefined(_) => None,
+                Computed::Undefined(_) | Computed::Unwritten => None,
             })
             .collect();
         let all = tape.evaluate(&Precision::single(), &|param, at| tensors[param].1.values.get(at).copied());

@@ -119,6 +119,7 @@ fn answered_otherwise(first: &Report, other: &Report) -> Option<String> {
         Verdict::Fault(_) => matches!(other.verdict, Verdict::Fault(_)),
         verdict @ (Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::Unknown(_)
         | Verdict::InputError(_)

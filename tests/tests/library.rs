@@ -178,7 +178,10 @@ fn applied(op: TermOp, operands: &[Result], precision: u32) -> Result {
         | TermOp::EncodeF64
         | TermOp::DecodeF32
         | TermOp::DecodeF64
-        | TermOp::Outcome) => panic!("{other:?} is in no meaning"),
+        | TermOp::Outcome
+        | TermOp::Ieee1
+        | TermOp::Ieee2
+        | TermOp::IeeePair) => panic!("{other:?} is in no meaning"),
     };
     value.map_or(Result::Nothing, Result::Real)
 }

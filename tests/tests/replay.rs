@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use volta_core::case::Case;
+use volta_core::case::{Case, Claim};
 use volta_core::verdict::Verdict;
 use volta_core::verify;
 use volta_suite::fixture::{self, Size};
@@ -66,7 +66,8 @@ fn main() -> ExitCode {
     for (name, dir) in fixture::all() {
         let Ok(case) = manifest::load(&name, &dir, &fixture::root()) else { continue };
         let verdict = case.expect.verdict.name();
-        if case.reference.is_none() || !["equivalent", "equivalent-where", "different"].contains(&verdict) {
+        let known = ["equivalent", "equivalent-where", "different", "same-bits"];
+        if case.reference.is_none() || !known.contains(&verdict) {
             continue;
         }
         let size = fixture::size(&name);
@@ -101,6 +102,15 @@ fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -
     let found = verify(case).verdict;
     if found.name() != verdict {
         return Err(format!("it is {}, not {verdict}", found.name()).into());
+    }
+    if case.options.rules.claim == Claim::Bits {
+        if let Verdict::Different(difference) = found {
+            check::different_bits(case, &difference, seed)?;
+        } else {
+            let tried = check::same_bits(case, seed, 20 * inputs)?;
+            println!("{name}: {tried:?} {:?}", begin.elapsed());
+        }
+        return Ok(());
     }
     if let Verdict::Different(difference) = found {
         let (shown, tried) = check::different(case, &difference, seed)?;

@@ -53,12 +53,17 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
         return Ok(Opinion::NotAsked);
     }
     let Some(case) = fixture::load(name, dir) else { return Ok(Opinion::NotAsked) };
+    // Scripts are about reals.
+    if case.options.rules.claim.is_of_bits() {
+        return Ok(Opinion::NotAsked);
+    }
     let Ok(conditions) = conditions(&case) else { return Ok(Opinion::NotAsked) };
     let (wanted, picked) = match verify(&case).verdict {
         Verdict::Equivalent => (Satisfiability::Unsat, some_of(conditions.len())),
         Verdict::Different(difference) => (Satisfiability::Sat, place_of(&conditions, &difference)),
         // Conditions and faults are no question about elements alone.
         Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Fault(_)
         | Verdict::Unknown(_)
         | Verdict::InputError(_)

@@ -26,5 +26,5 @@ pub use section::{
     Options, PARAM, Rules, Run, SIDE, STEP, TYPE, Target, TensorMap, path_problem, source_problem,
     split_source,
 };
-pub use verdict::{FaultKind, UnknownCause, VerdictName};
+pub use verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

@@ -3,7 +3,7 @@
 //! A released code keeps its meaning. `docs/reasons.md` is generated from this module.
 
 use crate::limit::Limit;
-use crate::verdict::{FaultKind, UnknownCause, VerdictName};
+use crate::verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 use crate::word::words;
 
 words! {
@@ -149,6 +149,8 @@ pub enum Reason {
     Equivalent,
     /// A proof under conditions.
     EquivalentWhere,
+    /// A proof of a claim about bits.
+    Same(Claim),
     /// One kernel alone, without a fault.
     Clean,
     /// The kernels differ.
@@ -165,6 +167,8 @@ impl Reason {
     /// All reasons, in the order of `docs/reasons.md`.
     pub fn all() -> Vec<Reason> {
         let mut all = vec![Reason::Equivalent, Reason::EquivalentWhere, Reason::Clean];
+        let of_bits = Claim::ALL.iter().map(|(claim, _)| *claim).filter(|claim| claim.is_of_bits());
+        all.extend(of_bits.map(Reason::Same));
         all.extend(DifferenceKind::ALL.iter().map(|(kind, _)| Reason::Different(*kind)));
         all.extend(FaultKind::ALL.iter().map(|(kind, _)| Reason::Fault(*kind)));
         all.extend(UnknownReason::ALL.iter().map(|(reason, _)| Reason::Unknown(*reason)));
@@ -175,7 +179,9 @@ impl Reason {
     /// Its code, for programs; that of a fault is the name of the verdict.
     pub fn code(self) -> &'static str {
         match self {
-            Reason::Equivalent | Reason::EquivalentWhere | Reason::Clean => self.verdict().name(),
+            Reason::Equivalent | Reason::EquivalentWhere | Reason::Same(_) | Reason::Clean => {
+                self.verdict().name()
+            }
             Reason::Different(kind) => kind.name(),
             Reason::Fault(kind) => kind.name(),
             Reason::Unknown(reason) => reason.name(),
@@ -193,6 +199,7 @@ impl Reason {
         match self {
             Reason::Equivalent => VerdictName::Equivalent,
             Reason::EquivalentWhere => VerdictName::EquivalentWhere,
+            Reason::Same(claim) => VerdictName::of_claim(claim),
             Reason::Clean => VerdictName::Clean,
             Reason::Different(_) => VerdictName::Different,
             Reason::Fault(kind) => VerdictName::Fault(kind),
@@ -204,9 +211,11 @@ impl Reason {
     /// Its meaning, one sentence: lowercase, no period.
     pub fn meaning(self) -> String {
         match self {
-            Reason::Equivalent | Reason::EquivalentWhere | Reason::Clean | Reason::Fault(_) => {
-                self.verdict().meaning().into()
-            }
+            Reason::Equivalent
+            | Reason::EquivalentWhere
+            | Reason::Same(_)
+            | Reason::Clean
+            | Reason::Fault(_) => self.verdict().meaning().into(),
             Reason::Different(kind) => clause(kind.description()),
             Reason::Unknown(reason) => clause(reason.description()),
             Reason::Input(problem) => clause(problem.description()),
@@ -216,7 +225,7 @@ impl Reason {
     /// The advice, if there is any.
     pub fn hint(self) -> Option<Hint> {
         Some(match self {
-            Reason::Equivalent => Hint::ReadAssumptions,
+            Reason::Equivalent | Reason::Same(_) => Hint::ReadAssumptions,
             Reason::EquivalentWhere => Hint::CheckConditions,
             Reason::Clean => return None,
             Reason::Different(DifferenceKind::Values) => Hint::Replay,

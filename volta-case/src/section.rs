@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::element::{Literals, Swizzle, Which, WmmaLayout};
 use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
 use crate::limit::Limits;
-use crate::verdict::VerdictName;
+use crate::verdict::{Claim, VerdictName};
 use crate::word::{Wrong, choose};
 
 /// The version of the format of `volta.toml`, which a case may give. A change that older programs would misread raises it.
@@ -305,6 +305,10 @@ section! {
         /// read as that quotient, such as `0.16666667f` as 1/6, and so is one that is the rounding of 1 / L, where L is a
         /// literal of the other side (V9)
         literals: Literals = Literals::Exact;
+        /// what is claimed of both kernels (B1): that they compute the same reals, `{default}`; the same sums and products of
+        /// floats, each rounded alike, in any order, `order`; the same bits if a product and a sum replace each fused one,
+        /// `bits-up-to-fma`; the same bits, `bits`
+        claim: Claim = Claim::Reals;
     }
 }
 
@@ -374,7 +378,7 @@ macro_rules! word_fields {
     )*};
 }
 
-word_fields!(Which WmmaLayout Literals Swizzle);
+word_fields!(Which WmmaLayout Literals Swizzle Claim);
 
 /// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
 pub fn split_source(text: &str) -> (&str, Option<&str>) {

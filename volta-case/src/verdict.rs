@@ -62,12 +62,36 @@ words! {
     }
 }
 
+words! {
+    /// What is claimed of two kernels (rule B1).
+    pub enum Claim {
+        /// They compute the same real numbers.
+        Reals = "reals",
+        /// They compute the same sums and products of floats, rounded alike, in any order.
+        Order = "order",
+        /// They compute the same bits if a product and a sum replace each fused one.
+        BitsUpToFma = "bits-up-to-fma",
+        /// They compute the same bits.
+        Bits = "bits",
+    }
+}
+
+impl Claim {
+    /// Whether floats are values of IEEE arithmetic rather than reals.
+    pub const fn is_of_bits(self) -> bool {
+        !matches!(self, Claim::Reals)
+    }
+}
+
 /// The kind of a verdict, without its details (rule R1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named as in rule R1")]
 pub enum VerdictName {
     Equivalent,
     EquivalentWhere,
+    SameBits,
+    SameUpToFma,
+    SameUpToOrder,
     Different,
     Clean,
     Unknown(UnknownCause),
@@ -79,19 +103,22 @@ impl Word for VerdictName {
     const WORDS: &'static [(&'static str, VerdictName)] = &{
         const CAUSES: &[(&str, UnknownCause)] = UnknownCause::WORDS;
         const FAULTS: &[(&str, FaultKind)] = FaultKind::WORDS;
-        let mut words = [("input-error", VerdictName::InputError); 5 + CAUSES.len() + FAULTS.len()];
+        let mut words = [("input-error", VerdictName::InputError); 8 + CAUSES.len() + FAULTS.len()];
         words[0] = ("equivalent", VerdictName::Equivalent);
         words[1] = ("equivalent-where", VerdictName::EquivalentWhere);
         words[2] = ("different", VerdictName::Different);
         words[3] = ("clean", VerdictName::Clean);
+        words[4] = ("same-bits", VerdictName::SameBits);
+        words[5] = ("same-up-to-fma", VerdictName::SameUpToFma);
+        words[6] = ("same-up-to-order", VerdictName::SameUpToOrder);
         let mut at = 0;
         while at < CAUSES.len() {
-            words[4 + at] = (CAUSES[at].0, VerdictName::Unknown(CAUSES[at].1));
+            words[7 + at] = (CAUSES[at].0, VerdictName::Unknown(CAUSES[at].1));
             at += 1;
         }
         at = 0;
         while at < FAULTS.len() {
-            words[4 + CAUSES.len() + at] = (FAULTS[at].0, VerdictName::Fault(FAULTS[at].1));
+            words[7 + CAUSES.len() + at] = (FAULTS[at].0, VerdictName::Fault(FAULTS[at].1));
             at += 1;
         }
         words
@@ -126,6 +153,19 @@ impl VerdictName {
                 "a proof that holds under the printed conditions, which the reference does not need",
                 "The optimized kernel divides, takes a root, or uses a constant where the reference does not. Where \
                  the conditions hold, both are equal. It is not `equivalent`.",
+            ),
+            VerdictName::SameBits => (
+                "a proof that both kernels write the same bits to the output tensors, for every input",
+                "Rule B1: `claim = \"bits\"`. Every operation is the one of IEEE arithmetic that the PTX says. NaN counts as \
+                 one value.",
+            ),
+            VerdictName::SameUpToFma => (
+                "a proof that both kernels would write the same bits if a product and a sum replaced each fused one",
+                "Rule B1: `claim = \"bits-up-to-fma\"`.",
+            ),
+            VerdictName::SameUpToOrder => (
+                "a proof that both kernels compute the same sums and products, each rounded alike, in some order",
+                "Rule B1: `claim = \"order\"`.",
             ),
             VerdictName::Different => (
                 "the kernels write different values, and the message says for which input and element",
@@ -229,9 +269,19 @@ impl VerdictName {
         }
     }
 
+    /// The verdict that is a proof of a claim.
+    pub const fn of_claim(claim: Claim) -> VerdictName {
+        match claim {
+            Claim::Reals => VerdictName::Equivalent,
+            Claim::Order => VerdictName::SameUpToOrder,
+            Claim::BitsUpToFma => VerdictName::SameUpToFma,
+            Claim::Bits => VerdictName::SameBits,
+        }
+    }
+
     /// The verdict that a case expects by default.
-    pub const fn passing(is_pair: bool) -> VerdictName {
-        if is_pair { VerdictName::Equivalent } else { VerdictName::Clean }
+    pub const fn passing(is_pair: bool, claim: Claim) -> VerdictName {
+        if is_pair { VerdictName::of_claim(claim) } else { VerdictName::Clean }
     }
 
     /// Checks that a pair, or a single kernel, can have this verdict.
@@ -242,12 +292,12 @@ impl VerdictName {
         use VerdictName::*;
         match (self, is_pair) {
             (Clean, true) => Err("`clean` is for one kernel alone; a pair is `equivalent`".to_owned().into()),
-            (Equivalent | EquivalentWhere | Different, false) => {
+            (Equivalent | EquivalentWhere | SameBits | SameUpToFma | SameUpToOrder | Different, false) => {
                 let name = self.name();
                 Err(format!("`{name}` is for pairs; one kernel alone is `clean`, or a fault's name").into())
             }
             (Clean, false)
-            | (Equivalent | EquivalentWhere | Different, true)
+            | (Equivalent | EquivalentWhere | SameBits | SameUpToFma | SameUpToOrder | Different, true)
             | (Unknown(_) | Fault(_) | InputError, _) => Ok(()),
         }
     }

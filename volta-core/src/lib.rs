@@ -50,6 +50,7 @@
 
 pub mod algebra;
 pub mod base;
+pub mod bits;
 pub mod case;
 mod conditions;
 pub mod decide;

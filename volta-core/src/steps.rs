@@ -471,6 +471,9 @@ impl<'c> SideRun<'c> {
 
     pub(crate) fn store(&self) -> Store {
         let mut store = Store::new();
+        if self.options.ieee {
+            store.set_ieee();
+        }
         store.set_integers(self.params.iter().map(Param::integers).collect());
         store
     }

@@ -1,13 +1,16 @@
 //! From a case to a report: runs both kernels, then compares their outputs element by element.
 
+mod claims;
+mod literals;
+
 use crate::base::index::InstId;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::base::budget::{Held, Limit};
-use crate::case::{Binding, Case, Contents, FormsWanted, Literals, Param, ParamKind, Role, Side, Which};
+use crate::base::budget::Held;
+use crate::case::{Binding, Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -29,7 +32,11 @@ use crate::verdict::{
 ///
 /// Never panics on a wrong case or wrong PTX, which are [`Verdict::InputError`].
 pub fn verify(case: &Case) -> Report {
-    let work = || on_threads(case.options.threads, || Verification::new(case).run());
+    let run = || match case.options.rules.claim {
+        Claim::Reals => Verification::new(case).run(),
+        claim @ (Claim::Order | Claim::BitsUpToFma | Claim::Bits) => claims::of_bits(case, claim),
+    };
+    let work = || on_threads(case.options.threads, run);
     caught(work).unwrap_or_else(Report::of)
 }
 
@@ -114,9 +121,6 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
         Err(_) => work(),
     }
 }
-
-/// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
-const STEPS_FOR_ADVICE: u64 = 1 << 20;
 
 struct Verification<'c> {
     case: &'c Case,
@@ -222,7 +226,9 @@ impl<'c> Verification<'c> {
             self.report.also.remove(0);
         }
         self.assume(relied, &mentions);
-        if outcomes.iter().flat_map(|outcome| &outcome.stores).any(Store::has_infinities) {
+        if !case.options.ieee
+            && outcomes.iter().flat_map(|outcome| &outcome.stores).any(Store::has_infinities)
+        {
             let finite = "inputs are finite: infinities occur only as constants (V3)";
             self.report.assumptions.insert(1, Assumption::model(finite));
         }
@@ -300,9 +306,11 @@ impl<'c> Verification<'c> {
     /// Notes the assumptions of the verdict, as far as running shows them.
     fn assume(&mut self, relied: BTreeSet<Assumption>, mentions: &[((Which, usize), Mentions)]) {
         let list = &mut self.report.assumptions;
-        list.push(Assumption::model(
-            "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)",
-        ));
+        list.push(Assumption::model(if self.case.options.ieee {
+            "floats are those of IEEE 754, operations those that the PTX says, and NaN is one value (B1)"
+        } else {
+            "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)"
+        }));
         let (given, narrows) = given(self.case, mentions);
         list.extend(given);
         // Data given outside the parameters is noted when a kernel reads it.
@@ -453,6 +461,9 @@ impl<'c> Verification<'c> {
             }
         }
         let mut old = Store::new();
+        if self.case.options.ieee {
+            old.set_ieee();
+        }
         old.set_integers(self.case.params.iter().map(Param::integers).collect());
         let mut pairs: Vec<Pair> = Vec::new();
         for (at, param) in self.case.params.iter().enumerate() {
@@ -606,54 +617,6 @@ impl<'c> Verification<'c> {
             }
         };
         told
-    }
-
-    /// Reads literals as quotients, where the case allows it and the sides are not proved equal without (V9). Where it
-    /// does not, a difference that only this would remove says so.
-    fn read_nearest(&mut self, conditions: &mut Conditions, before: &Report) {
-        let is_allowed = match self.case.options.rules.literals {
-            Literals::Nearest => true,
-            Literals::Exact => false,
-        };
-        let differs = match &self.report.verdict {
-            Verdict::Different(Difference { tensor, element, how: How::Values(_), .. }) => {
-                let is_it =
-                    |pair: &Pair| self.case.params[pair.param].name == *tensor && pair.element == *element;
-                conditions.pairs.iter().position(is_it)
-            }
-            Verdict::Unknown(unknown) if is_allowed && unknown.kind == UnknownReason::Undecided => None,
-            _ => return,
-        };
-        for readings in conditions.nearest_readings() {
-            let exact = conditions.read(&readings);
-            let told = || readings.iter().map(ToString::to_string);
-            if is_allowed {
-                let plain = std::mem::replace(&mut self.report, before.clone());
-                self.settle(conditions, false);
-                if matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
-                    self.report.assumptions.extend(told().map(Assumption::relied));
-                    return;
-                }
-                self.report = plain;
-            } else if let Some(element) = differs.and_then(|at| conditions.element(at)) {
-                let mut options = conditions.options.clone();
-                let steps = options.budgets[Limit::AlgebraSteps].min(STEPS_FOR_ADVICE);
-                options.budgets = options.budgets.with(Limit::AlgebraSteps, steps);
-                let decision = decide::decide(&[element], &conditions.inputs, &options);
-                if decision.first_failure.is_none()
-                    && let Verdict::Different(Difference { how: How::Values(witness), .. }) =
-                        &mut self.report.verdict
-                {
-                    witness.readings = told().collect();
-                }
-            }
-            conditions.restore(exact);
-            if matches!(&self.report.verdict, Verdict::Different(Difference { how: How::Values(witness), .. })
-                if !witness.readings.is_empty())
-            {
-                return;
-            }
-        }
     }
 
     fn decide(&mut self, mut conditions: Conditions) {

@@ -64,7 +64,7 @@ pub fn format(element: Element) -> Option<Format> {
     }
 }
 
-/// The f64 nearest to a number that is written as `3`, `-5/7` or `inf`.
+/// The f64 nearest to a number that is written as `3`, `-5/7`, `-0` or `inf`.
 ///
 /// # Errors
 /// If it is written in another way.
@@ -72,6 +72,7 @@ pub fn parse(text: &str) -> Result<f64, String> {
     match text {
         "inf" => return Ok(f64::INFINITY),
         "-inf" => return Ok(f64::NEG_INFINITY),
+        "-0" => return Ok(-0.0),
         _ => {}
     }
     let exact: Rational = text.parse().map_err(|_| format!("`{text}` is no number"))?;

@@ -7,8 +7,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName,
-    Wrong, choose, source_problem, split_source,
+    About, Claim, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value,
+    VerdictName, Wrong, choose, source_problem, split_source,
 };
 
 use crate::signature::{Function, Number, combine, number};
@@ -521,7 +521,14 @@ impl Reader<'_> {
     /// `expect = "race"` or `expect(verdict = "race", …)`.
     fn expect(&mut self) -> Vec<Set> {
         let is_pair = self.form == Form::Pair;
-        let mut known = Expectation { verdict: VerdictName::passing(is_pair), ..Expectation::default() };
+        // Another value than a word is refused where options are read.
+        let claim = self.entry("claim").and_then(|entry| match &entry.value {
+            Given::Value(Expr::Lit(ExprLit { lit: Lit::Str(word), .. })) => Claim::parse(&word.value()),
+            Given::Value(_) | Given::List(_) | Given::Nothing => None,
+        });
+        let claim = claim.unwrap_or(Claim::Reals);
+        let mut known =
+            Expectation { verdict: VerdictName::passing(is_pair, claim), ..Expectation::default() };
         let Some(entry) = self.entry("expect") else {
             let verdict = known.verdict.name();
             return vec![Set { key: "verdict", value: quote!(Text(#verdict.into())) }];

@@ -146,7 +146,7 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
         return Ok(Seen::Nothing);
     }
     match &report.verdict {
-        Verdict::Equivalent | Verdict::EquivalentWhere(_) => {
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_) => {
             let conditional = matches!(report.verdict, Verdict::EquivalentWhere(_));
             let effort = Effort { inputs: 4, schedules: true };
             let tried = check::equivalent(case, seed, effort, conditional)?;

@@ -696,7 +696,9 @@ fn check(seed: u64) -> Result<Checked, String> {
                 return Err(failed(format!("it is {name}, but all has values at {at:?}")));
             }
         }
-        Verdict::InputError(_) | Verdict::Clean => return Err(failed(format!("it is {name}"))),
+        Verdict::InputError(_) | Verdict::Clean | Verdict::Same(_) => {
+            return Err(failed(format!("it is {name}")));
+        }
     }
     Ok(vec![told])
 }

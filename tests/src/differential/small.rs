@@ -460,7 +460,7 @@ fn check(seed: u64) -> Result<Checked, String> {
     let known = inputs.iter().all(|input| input.kept <= 8);
     let name = verdict.name();
     match (&verdict, differs) {
-        (Verdict::Equivalent | Verdict::EquivalentWhere(_), Some(at)) => {
+        (Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_), Some(at)) => {
             let point = &points[at / WORDS];
             let (a, b) = (left[at], right[at]);
             return Err(failed(format!("at {point:?}, y[{}] is {a:#x} and {b:#x}", at % WORDS)));
@@ -471,7 +471,7 @@ fn check(seed: u64) -> Result<Checked, String> {
                 return Err(failed(format!("at the witness {:?} both are {:#x}", points[0], left[at])));
             }
         }
-        (Verdict::Equivalent | Verdict::EquivalentWhere(_), None) => {}
+        (Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_), None) => {}
         (Verdict::Unknown(_), differs) => {
             let told = match (differs, known) {
                 (Some(_), true) => "unknown, and different at one of all values",

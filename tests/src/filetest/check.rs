@@ -114,7 +114,7 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
         Verdict::Unknown(unknown) => (unknown.reason.clone(), None),
         Verdict::Different(difference) => (format!("{difference:?}"), None),
         Verdict::EquivalentWhere(conditions) => (conditions.join("; "), None),
-        Verdict::Equivalent | Verdict::Clean => (String::new(), None),
+        Verdict::Equivalent | Verdict::Same(_) | Verdict::Clean => (String::new(), None),
     };
     let mut named: BTreeSet<String> = file.annotations.rules.clone();
     named.extend(file.rule.clone());

@@ -40,7 +40,7 @@ const ALGEBRA: u64 = 20_000_000;
 
 /// Whether a verdict is *equivalent* or *clean*.
 pub fn passes(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Equivalent | Verdict::Clean)
+    matches!(verdict, Verdict::Equivalent | Verdict::Same(_) | Verdict::Clean)
 }
 
 fn verdict(mut case: Case) -> Verdict {
@@ -64,7 +64,7 @@ pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
         Verdict::EquivalentWhere(_) => Fate::Where,
         Verdict::Unknown(_) => Fate::Unknown,
         Verdict::InputError(_) => Fate::Refused,
-        Verdict::Equivalent | Verdict::Clean => {
+        Verdict::Equivalent | Verdict::Same(_) | Verdict::Clean => {
             let instruction = &subject.sites[mutant.site].instruction;
             let still = |span: Span, text: &str| {
                 let mut whole = subject.text().to_owned();

@@ -412,6 +412,9 @@ impl<'s> Tape<'s> {
             | TermOp::DecodeF32
             | TermOp::DecodeF64
             | TermOp::Outcome
+            | TermOp::Ieee1
+            | TermOp::Ieee2
+            | TermOp::IeeePair
             | TermOp::Ceil
             | TermOp::CopySign
             | TermOp::Less
@@ -596,7 +599,7 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         }
         Less | LessEqual | Equal => Value::Truth(None),
         Not | And | Or | Xor | Select | Mod | BitAnd | EncodeF32 | EncodeF64 | DecodeF32 | DecodeF64
-        | Outcome => Value::Unknown,
+        | Outcome | Ieee1 | Ieee2 | IeeePair => Value::Unknown,
     };
     if let Value::Real(value, error) = value
         && (error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge)

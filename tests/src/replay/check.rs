@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use volta_core::case::{Case, Element, Which};
+use volta_core::case::{Assumed, Case, Contents, Element, Param, ParamKind, ScalarValue, Which};
 use volta_core::verdict::{Difference, How};
 use volta_core::{Conditions, conditions};
 
@@ -261,6 +261,101 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
         plan.compare(case, &inputs, [&outputs[0], &outputs[1]], &mut tried)?;
     }
     Ok(tried)
+}
+
+/// Numbers at which operations have special results: zeros of both signs, infinities, and numbers that are subnormal, or
+/// whose products are, or that are too large.
+const SPECIAL: [&str; 9] = [
+    "0",
+    "-0",
+    "1",
+    "-3/2",
+    "inf",
+    "-inf",
+    "1/1267650600228229401496703205376",
+    "-1/85070591730234615865843651857942052864",
+    "170141183460469231731687303715884105728",
+];
+
+/// Whether the case gives some contents of a parameter.
+fn has_known_contents(param: &Param) -> bool {
+    match &param.kind {
+        ParamKind::Tensor { contents, .. } => *contents != Contents::Symbolic,
+        ParamKind::Scalar { value, .. } => matches!(value, ScalarValue::Number(_)),
+    }
+}
+
+/// Whether two elements have the same bits; NaN counts as one value (rule B1).
+fn same_element(of: [&Output; 2], at: u64) -> bool {
+    let [a, b] = of.map(|output| output.number(at).real(output.element));
+    of[0].bits(at) == of[1].bits(at) || a.is_nan() && b.is_nan()
+}
+
+/// Runs both kernels of a case whose verdict is *same-bits* on random inputs, in every other run with special values
+/// among them.
+///
+/// # Errors
+/// When an element has other bits in one kernel than in the other.
+pub fn same_bits(case: &Case, seed: u64, inputs_tried: usize) -> Result<Tried, String> {
+    let sides = ready(case)?;
+    let mut random = Random::new(seed);
+    let mut tried = Tried::default();
+    for turn in 0..inputs_tried {
+        let mut inputs = inputs(case, Signs::Mixed, &mut random)?;
+        for (param, values) in case.params.iter().zip(&mut inputs) {
+            let of_floats = values::format(values::elements(param)[0]).is_some();
+            let is_any = param.assumed().is_none_or(|assumed| assumed == Assumed::default());
+            if turn % 2 == 0 || !of_floats || !is_any || has_known_contents(param) {
+                continue;
+            }
+            let mut special = (**values).clone();
+            for element in 0..values::count(param).min(1 << 12) {
+                if random.bits().is_multiple_of(4) {
+                    special.choose(element, SPECIAL[random.bits() as usize % SPECIAL.len()])?;
+                }
+            }
+            *values = Rc::new(special);
+        }
+        let mut run = |side: usize, seed: u64| {
+            let name = ["the reference", "the optimized kernel"][side];
+            let ran = sides[side].run(&inputs, seed).map_err(|error| format!("{name}: {error}"))?;
+            tried.count(&ran);
+            Ok::<_, String>(ran.outputs)
+        };
+        let outputs = [run(0, random.bits())?, run(1, random.bits())?];
+        for (reference, opt) in outputs[0].iter().zip(&outputs[1]) {
+            let written: std::collections::BTreeSet<u64> =
+                reference.written().into_iter().chain(opt.written()).collect();
+            for at in written {
+                if !same_element([reference, opt], at) {
+                    let name = &case.params[reference.param].name;
+                    return Err(format!("{name}[{at}] is {:#x} and {:#x}", reference.bits(at), opt.bits(at)));
+                }
+                tried.compared += 1;
+            }
+        }
+    }
+    Ok(tried)
+}
+
+/// Runs both kernels at the inputs of a witness of different bits.
+///
+/// # Errors
+/// When they have the same bits, or cannot be run.
+pub fn different_bits(case: &Case, difference: &Difference, seed: u64) -> Result<(), String> {
+    let sides = ready(case)?;
+    let inputs = witness_inputs(case, difference)?;
+    let runs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
+    let of =
+        |ran: &Ran| ran.outputs.iter().position(|output| case.params[output.param].name == difference.tensor);
+    let (Some(reference), Some(opt)) = (of(&runs[0]), of(&runs[1])) else {
+        return Err("there is no such output".into());
+    };
+    let outputs = [&runs[0].outputs[reference], &runs[1].outputs[opt]];
+    match same_element(outputs, difference.element) {
+        true => Err(format!("at the witness both are {:#x}", outputs[0].bits(difference.element))),
+        false => Ok(()),
+    }
 }
 
 /// How a difference shows in floats.

@@ -226,7 +226,7 @@ fn compared(ptx: &str, format: Format, [reference, opt]: [&str; 2]) -> Report {
 /// A verdict in a table: what it is, and for one that is no proof, why.
 fn cell(report: &Report) -> String {
     match &report.verdict {
-        Verdict::Equivalent => "yes".into(),
+        Verdict::Equivalent | Verdict::Same(_) => "yes".into(),
         Verdict::EquivalentWhere(conditions) => format!("where {}", conditions.join(", ")),
         Verdict::Fault(fault) => format!("*{}*", fault.kind.name()),
         Verdict::Different(_) | Verdict::Unknown(_) | Verdict::InputError(_) | Verdict::Clean => {
@@ -242,6 +242,7 @@ fn reason(report: &Report) -> String {
         Verdict::Unknown(unknown) => format!("{unknown:?}"),
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::InputError(_)
         | Verdict::Clean => report.verdict.name(),

@@ -528,6 +528,8 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         Kind::Piecewise(Piecewise::BitAnd) => 0,
         // An infinity may decide it.
         Kind::Condition(_) => (a | b) & EITHER,
+        // Never read by the algebra.
+        Kind::Ieee => EITHER | UNDEFINED,
     };
     kept | own
 }

@@ -197,7 +197,7 @@ impl Prover<'_> {
                     walk.stack.push((b, negative));
                     term = a;
                 }
-                Kind::Condition(_) => {
+                Kind::Condition(_) | Kind::Ieee => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
                 }
                 Kind::Product(_) | Kind::Exponential | Kind::Function(_) | Kind::Piecewise(_) => {

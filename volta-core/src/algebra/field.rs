@@ -205,7 +205,7 @@ impl Evaluation<'_, '_> {
     fn is_direct(&mut self, op: TermOp, operands: &[TermRef]) -> Result<bool, Missing> {
         match op.kind() {
             Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => {}
-            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => return Ok(false),
+            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => return Ok(false),
         }
         for operand in operands {
             if self.prover.terms.flags(*operand) & INFINITE != 0
@@ -234,7 +234,9 @@ impl Evaluation<'_, '_> {
             // `2^(log₂ a) = a`, and literals that are read depending on others.
             Kind::Exponential if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
             Kind::Exponential => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
-            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => self.by_form(at, op, level)?,
+            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => {
+                self.by_form(at, op, level)?
+            }
         })
     }
 

@@ -56,6 +56,7 @@ impl Prover<'_> {
                 let (a, b) = (self.argument(a)?, self.argument(b)?);
                 self.common_digits(a, b)
             }
+            Kind::Ieee => Err(Stop::Unknown("an operation of IEEE arithmetic is used as a real".to_string())),
             Kind::Piecewise(Piecewise::Max | Piecewise::Min)
             | Kind::Sum(_)
             | Kind::Product(_)

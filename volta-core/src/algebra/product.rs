@@ -123,7 +123,7 @@ impl Prover<'_> {
                     own = self.table.term_product(&own, &value)?;
                 }
                 Kind::Sum(_) => sums.push((term, power)),
-                Kind::Condition(_) => {
+                Kind::Condition(_) | Kind::Ieee => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
                 }
                 Kind::Function(_) | Kind::Piecewise(_) => {

@@ -79,7 +79,7 @@ impl Terms<'_> {
                 let magnitude = b.times_itself();
                 if a == Signs::POSITIVE { magnitude } else { magnitude | -magnitude }
             }
-            Kind::Condition(_) => Signs::ANY,
+            Kind::Condition(_) | Kind::Ieee => Signs::ANY,
         }
     }
 }
@@ -89,7 +89,10 @@ fn sign_giving(op: TermOp) -> std::ops::Range<usize> {
     match op.kind() {
         Kind::Piecewise(Piecewise::Select) => 1..3,
         // A power of two is positive whatever the exponent, which is usually a long sum.
-        Kind::Exponential | Kind::Condition(_) | Kind::Piecewise(Piecewise::Mod | Piecewise::BitAnd) => 0..0,
+        Kind::Exponential
+        | Kind::Condition(_)
+        | Kind::Piecewise(Piecewise::Mod | Piecewise::BitAnd)
+        | Kind::Ieee => 0..0,
         Kind::Function(FunctionInfo { signs: [below, at_zero, above], .. })
             if below == at_zero && at_zero == above =>
         {

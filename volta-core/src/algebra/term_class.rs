@@ -121,6 +121,7 @@ impl Terms<'_> {
             Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::Select | Piecewise::BitAnd) => {
                 Finite
             }
+            Kind::Ieee => Unknown("an operation of IEEE arithmetic"),
             Kind::Condition(predicate) => decided(*predicate, &a, &b).map_or(Finite, Known),
         })
     }

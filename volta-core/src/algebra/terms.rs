@@ -80,7 +80,7 @@ impl<'s> Terms<'s> {
             View::Input { .. } | View::Constant(_) => false,
             View::Apply(op, _) => match op.kind() {
                 Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => false,
-                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
+                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => true,
             },
         }
     }

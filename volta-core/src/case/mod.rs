@@ -6,7 +6,8 @@ mod param;
 mod structs;
 
 pub use volta_case::{
-    Element, Elements, Launch, Literals, Region, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout,
+    Claim, Element, Elements, Launch, Literals, Region, Role, Rules, Sign, Swizzle, TensorMap, Which,
+    WmmaLayout,
 };
 
 use std::sync::Arc;
@@ -290,6 +291,8 @@ pub struct Options {
     pub forms: FormsWanted,
     /// If the kernels differ, finds out in which elements.
     pub maps: bool,
+    /// Executes floats as values of IEEE arithmetic, for claims about bits.
+    pub ieee: bool,
     /// Records the cost of accesses of warps to shared and global memory. The verdict does not depend on it.
     pub access_patterns: bool,
 }

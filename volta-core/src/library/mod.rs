@@ -234,6 +234,10 @@ const NAMES: [&str; MAX_OPERANDS] = ["x", "y", "z", "w"];
 /// Executes a launch with recognition of functions.
 pub fn run(job: &Job<'_>) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let Job { program, params, outputs, .. } = *job;
+    // Its code is executed like any other.
+    if job.options.ieee {
+        return machine::run(job, Recognition::default());
+    }
     let marked = marked_first(program, FUNCTIONS.len());
     let functions = templates(&marked).map(Arc::new);
     let looked = functions.is_some();

@@ -132,6 +132,8 @@ pub(super) struct Cta<'l> {
     /// The linear number of its cluster.
     pub(super) linear: u64,
     pub(super) store: Store,
+    /// Whether the last atomic update was one of shared memory.
+    pub(super) updates_shared: bool,
     /// Ranges of integer terms, computed on demand.
     pub(super) ranges: Ranges,
     pub(super) packed: PackedValues,
@@ -242,6 +244,9 @@ impl<'l> Cta<'l> {
         let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
         let products = vec![Products::new(registers); warp_count];
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
+        if options.ieee {
+            store.set_ieee();
+        }
         store.set_integers(launch.integers.clone());
         if let Some((templates, rounds)) = &launch.functions {
             store.explain_functions(templates.clone(), rounds.clone());
@@ -295,6 +300,7 @@ impl<'l> Cta<'l> {
             pools: RegisterPools::new(&launch.program.bounds, ranks, launch.warps() * ranks as usize),
             tensor_memory: TensorMemory::default(),
             literals: rustc_hash::FxHashMap::default(),
+            updates_shared: false,
             warps,
             lockstep,
             raced: None,

@@ -230,6 +230,9 @@ impl Merged {
             return Ok(());
         }
         let mut store = Store::new();
+        if options.ieee {
+            store.set_ieee();
+        }
         store.set_integers(launch.integers.clone());
         let mut known = Known::default();
         let own = outcome.stores.len();

@@ -33,7 +33,7 @@ use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
 use crate::case::{Element, Options, Param, Role, Rules, Which};
 use crate::number::Rational;
-use crate::number::format::Format;
+use crate::number::format::{Format, to_f64};
 use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Ranges, Store, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
@@ -678,6 +678,9 @@ pub(super) fn output_value(
         return Ok(OutputValue::Real(number));
     }
     match (tensor.element, value) {
+        (Element::Float(format), Value::Bits(bits)) if residues.store.is_ieee() => {
+            Ok(OutputValue::Real(residues.store.ieee_number(to_f64(format, bits))))
+        }
         (Element::Float(format), Value::Bits(bits)) => match masks.constant(format, bits) {
             Some(constant) => Ok(OutputValue::Real(residues.store.intern(constant))),
             None => Err((FaultKind::Undefined, "V2", "is NaN".into(), None)),

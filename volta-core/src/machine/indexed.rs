@@ -36,7 +36,8 @@ pub(super) fn indexed(store: &Store, term: TermId) -> Indexed {
                 | Kind::Exponential
                 | Kind::Function(_)
                 | Kind::Piecewise(_)
-                | Kind::Condition(_),
+                | Kind::Condition(_)
+                | Kind::Ieee,
                 ..,
             ) => break,
         };

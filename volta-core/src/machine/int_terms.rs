@@ -5,12 +5,16 @@
 //! division, a shift to the right, a conversion), a [`TermOp::Mod`] brings the term into the range of the type,
 //! unsigned or signed, unless its range lies there already.
 
+use super::exec::ieee::ieee_of_one;
 use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Int};
-use crate::term::{Constant, Fold, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
+use crate::term::{
+    Constant, Fold, Ieee, IeeeKey, IeeeOp, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp,
+    View, fold,
+};
 
 /// The state that building terms of integers needs.
 pub(super) struct IntTerms<'t> {
@@ -140,7 +144,8 @@ impl IntTerms<'_> {
                 | Kind::Exponential
                 | Kind::Function(_)
                 | Kind::Piecewise(_)
-                | Kind::Condition(_) => {}
+                | Kind::Condition(_)
+                | Kind::Ieee => {}
             }
         }
         if let Some(shorter) = self.with_one_constant(op, operands) {
@@ -174,7 +179,8 @@ impl IntTerms<'_> {
             | Kind::Exponential
             | Kind::Function(_)
             | Kind::Piecewise(_)
-            | Kind::Condition(_) => return None,
+            | Kind::Condition(_)
+            | Kind::Ieee => return None,
         };
         let View::Apply(TermOp::Add, [x, c, _]) = self.store.view(a) else { return None };
         let sum = number(self.store, c)? + &by;
@@ -284,6 +290,10 @@ impl IntTerms<'_> {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
                 Some(if bytes < 4 { self.unsigned(encoding, 8 * bytes) } else { encoding })
             }
+            SymKind::Real(format, term) if self.store.is_ieee() && bytes <= format.bytes() => {
+                let encoding = self.ieee_encoding(format, term);
+                Some(if bytes < format.bytes() { self.unsigned(encoding, 8 * bytes) } else { encoding })
+            }
             // The upper half of the f32 with the same value.
             SymKind::Real(Format::Bf16, term) if bytes <= 2 => {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
@@ -308,8 +318,22 @@ impl IntTerms<'_> {
         }
     }
 
+    /// The encoding of a value of IEEE arithmetic.
+    fn ieee_encoding(&mut self, format: Format, term: TermId) -> TermId {
+        if let Some(value) = self.store.as_ieee_number(term)
+            && let Some(Ieee::Int(bits)) = IeeeKey::new(IeeeOp::Encode, format).apply(&[Ieee::Float(value)])
+        {
+            return exactly(self.store, bits);
+        }
+        ieee_of_one(self.store, IeeeKey::new(IeeeOp::Encode, format), term, self.pc)
+    }
+
     /// The encoding of a real as an integer, where library functions are recognised.
     fn encoding(&mut self, op: TermOp, term: TermId) -> Option<TermId> {
+        if self.store.is_ieee() {
+            let format = if op == TermOp::EncodeF64 { Format::F64 } else { Format::F32 };
+            return Some(self.ieee_encoding(format, term));
+        }
         if !self.store.explains() {
             return None;
         }
@@ -318,6 +342,11 @@ impl IntTerms<'_> {
 
     /// The real encoded by an integer that was computed from encodings, or from parts of one.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
+        if self.store.is_ieee() {
+            let term = self.residue(value, format.bytes())?;
+            let term = self.unsigned(term, 8 * format.bytes());
+            return Some(ieee_of_one(self.store, IeeeKey::new(IeeeOp::Decode, format), term, self.pc));
+        }
         if !self.store.explains() {
             return None;
         }

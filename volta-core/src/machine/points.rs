@@ -177,7 +177,8 @@ fn decides(op: TermOp) -> bool {
         | Kind::Piecewise(Piecewise::Abs | Piecewise::Max | Piecewise::Min | Piecewise::Select)
         | Kind::Sum(_)
         | Kind::Product(_)
-        | Kind::Exponential => false,
+        | Kind::Exponential
+        | Kind::Ieee => false,
     }
 }
 

@@ -176,6 +176,29 @@ pub fn decode(format: Format, bits: u64) -> Decoded {
     Decoded::Finite(Rational::from_dyadic(if negative { -value } else { value }, exp))
 }
 
+/// The value that the low bits of `bits` encode, as an f64, which holds those of every format.
+pub fn to_f64(format: Format, bits: u64) -> f64 {
+    let layout = Layout::of_register(format);
+    let (magnitude, negative) = layout.split(bits);
+    let sign = if negative { -1.0 } else { 1.0 };
+    match format {
+        Format::F64 => return f64::from_bits(bits),
+        Format::F32 | Format::Tf32 => return f64::from(f32::from_bits(bits as u32)),
+        Format::F16 | Format::Bf16 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => {}
+    }
+    match is_finite(format, bits) {
+        Some(true) => {}
+        Some(false) => return f64::INFINITY * sign,
+        None => return f64::NAN,
+    }
+    let exponent = (magnitude >> layout.mantissa_bits) as i32;
+    let hidden = if exponent > 0 || layout.powers { 1 << layout.mantissa_bits } else { 0 };
+    let mantissa = magnitude & ((1 << layout.mantissa_bits) - 1) | hidden;
+    let exp = exponent.max(layout.least_exponent()) - layout.bias() - layout.mantissa_bits as i32;
+    // Both factors and the product are exact.
+    sign * mantissa as f64 * f64::powi(2.0, exp)
+}
+
 /// Whether an encoding is a number rather than an infinity; `None` for a NaN.
 pub fn is_finite(format: Format, bits: u64) -> Option<bool> {
     let layout = Layout::of_register(format);

@@ -268,6 +268,8 @@ pub struct Precision {
     pub flush: bool,
     /// Without a rounding mode, a product and a sum may be fused.
     pub fusible: bool,
+    /// `.NaN` of a minimum or maximum; `.full` of a quotient.
+    pub variant: bool,
 }
 
 impl Precision {
@@ -276,7 +278,7 @@ impl Precision {
 
     /// Rounds once.
     pub const fn of(rounding: Rounding) -> Precision {
-        Precision { rounding, approximate: false, flush: false, fusible: false }
+        Precision { rounding, approximate: false, flush: false, fusible: false, variant: false }
     }
 }
 

@@ -165,7 +165,7 @@ impl Store {
                 }
             }
         }
-        if op.is_partial() {
+        if op.is_partial() || self.ieee && matches!(op, TermOp::Ieee1 | TermOp::Ieee2) {
             self.sites.extend((first.index() + 1..self.nodes.len()).map(|at| (NodeId::from_index(at), site)));
         }
         Some(Results { first: TermId::lane(first, Lane::FIRST).raw(), stride: 1 })
@@ -228,7 +228,7 @@ impl Store {
     fn append(&mut self, node: Node, site: InstId) -> NodeId {
         let id = NodeId::from_index(self.nodes.len());
         self.nodes.push(node);
-        if node.op.is_partial() {
+        if node.op.is_partial() || self.ieee && matches!(node.op, TermOp::Ieee1 | TermOp::Ieee2) {
             self.sites.push((id, site));
         }
         if self.explainer.is_some() {

@@ -34,6 +34,7 @@ pub fn enclose<E: Enclosure>(op: TermOp, [a, b, c]: [&Value<E>; 3]) -> Value<E> 
         Kind::Condition(Predicate::And) => a.and(b),
         Kind::Condition(Predicate::Or) => a.or(b),
         Kind::Condition(Predicate::Xor) => a.xor(b),
+        Kind::Ieee => Value::Unresolved,
     }
 }
 

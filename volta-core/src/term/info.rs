@@ -46,6 +46,8 @@ pub enum Kind {
     Piecewise(Piecewise),
     /// A truth value rather than a real.
     Condition(Predicate),
+    /// An operation of IEEE arithmetic, in the terms of a claim about bits. It has no meaning over the reals.
+    Ieee,
 }
 
 /// Operations that are sums.
@@ -631,6 +633,12 @@ operations! {
     /// results. It is some function of these values, and like encodings it has a meaning only in [recognized
     /// functions](super::Template)
     Outcome = of_encodings("outcome({0})", Function::Outcome, None, 23);
+    /// The operation of IEEE arithmetic with the [key](super::IeeeKey) `a`, of one operand
+    Ieee1 = Info::new("ieee({0}; {1})", Smt::Unknown, 2, Kind::Ieee);
+    /// The operation of IEEE arithmetic with the [key](super::IeeeKey) `a`, of two operands
+    Ieee2 = Info::new("ieee({0}; {1}, {2})", Smt::Unknown, 3, Kind::Ieee);
+    /// Two operands of an operation of IEEE arithmetic, as one
+    IeeePair = Info::new("({0}, {1})", Smt::Unknown, 2, Kind::Ieee);
 }
 
 impl TermOp {
@@ -650,9 +658,12 @@ impl TermOp {
     pub fn function(self) -> Option<&'static FunctionInfo> {
         match self.kind() {
             Kind::Function(info) => Some(info),
-            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Piecewise(_) | Kind::Condition(_) => {
-                None
-            }
+            Kind::Sum(_)
+            | Kind::Product(_)
+            | Kind::Exponential
+            | Kind::Piecewise(_)
+            | Kind::Condition(_)
+            | Kind::Ieee => None,
         }
     }
 
@@ -661,7 +672,9 @@ impl TermOp {
         match self.kind() {
             Kind::Exponential => Reads::Exponent,
             Kind::Function(info) => info.reads,
-            Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) => Reads::Nothing,
+            Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => {
+                Reads::Nothing
+            }
         }
     }
 
@@ -742,9 +755,12 @@ mod tests {
     fn ranks_differ() {
         let ranks = TermOp::ALL.iter().filter_map(|op| match op.kind() {
             Kind::Function(info) => Some(info.rank),
-            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Piecewise(_) | Kind::Condition(_) => {
-                None
-            }
+            Kind::Sum(_)
+            | Kind::Product(_)
+            | Kind::Exponential
+            | Kind::Piecewise(_)
+            | Kind::Condition(_)
+            | Kind::Ieee => None,
         });
         let mut ranks: Vec<u8> = ranks.collect();
         ranks.sort_unstable();

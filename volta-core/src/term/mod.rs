@@ -16,6 +16,7 @@ mod cse;
 mod enclose;
 mod fold;
 mod id;
+mod ieee;
 mod import;
 mod info;
 mod node;
@@ -28,6 +29,7 @@ pub use congruence::Congruence;
 pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
+pub use ieee::{Ieee, IeeeInt, IeeeKey, IeeeOp, encoding};
 pub use import::Imported;
 pub use info::{
     Arity, FunctionInfo, Info, Kind, LandmarkOf, Parity, Piecewise, Predicate, Product, Reads, Smt, Sum,

@@ -271,6 +271,10 @@ pub struct Store {
     pub(super) approximates: Option<Nearness>,
     /// What was copied from the stores of earlier steps of the side, by their numbers.
     pub(super) left: rustc_hash::FxHashMap<usize, Imported>,
+    /// Whether floats are values of IEEE arithmetic rather than reals.
+    pub(super) ieee: bool,
+    /// The operations of IEEE arithmetic, as terms.
+    pub(super) ieee_keys: rustc_hash::FxHashMap<i64, TermId>,
     /// Recognizes library functions that were compiled into the kernel.
     pub(super) explainer: Option<Box<Explainer>>,
 }
@@ -481,7 +485,7 @@ impl Store {
 
     /// Whether some node's operation is partial (rule V8).
     pub fn has_partial_operations(&self) -> bool {
-        !self.sites.is_empty()
+        !self.ieee && !self.sites.is_empty()
     }
 
     /// Whether some constant is an infinity (V3).
@@ -507,7 +511,7 @@ impl Store {
         }
     }
 
-    /// The instruction, as numbered by the machine, of a term whose operation is partial.
+    /// The instruction, as numbered by the machine, of a term whose operation is partial, or one of IEEE arithmetic.
     pub fn site(&self, term: TermId) -> Option<InstId> {
         let TermKind::Lane(node, _) = term.kind() else { return None };
         let at = self.sites.binary_search_by_key(&node, |(at, _)| *at).ok()?;

@@ -6,6 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::{TermId, TermKind};
+use super::ieee::IeeeKey;
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use super::node::{Store, View};
 use crate::number::format::{Format, Rounding, is_exact, round};
@@ -255,7 +256,8 @@ impl Bound {
                     | Kind::Product(_)
                     | Kind::Exponential
                     | Kind::Function(_)
-                    | Kind::Piecewise(_),
+                    | Kind::Piecewise(_)
+                    | Kind::Ieee,
                     _,
                 ) => return None,
             };
@@ -494,6 +496,7 @@ impl Ranges {
             Kind::Product(Product::Div) | Kind::Exponential | Kind::Piecewise(Piecewise::CopySign) => {
                 Range::REAL
             }
+            Kind::Ieee => of_ieee(store, op, operands),
             Kind::Condition(_) if !self.decides(op) => Range::REAL,
             Kind::Condition(which) => {
                 let holds = holds(*which, at(0), at(1)).map(i128::from);
@@ -567,9 +570,18 @@ fn holds(which: Predicate, a: Range, b: Range) -> Option<bool> {
 fn depends(op: TermOp) -> bool {
     match op.kind() {
         Kind::Sum(_) | Kind::Product(Product::Mul | Product::Neg) => true,
-        Kind::Product(Product::Div) | Kind::Exponential | Kind::Condition(_) => false,
+        Kind::Product(Product::Div) | Kind::Exponential | Kind::Condition(_) | Kind::Ieee => false,
         Kind::Piecewise(which) => *which != Piecewise::CopySign,
         Kind::Function(function) => matches!(function.function, Function::Round(_)),
+    }
+}
+
+/// The range of an integer that IEEE arithmetic gives.
+fn of_ieee(store: &Store, op: TermOp, operands: &[TermId]) -> Range {
+    let key = (op != TermOp::IeeePair).then(|| finite(store, operands[0])).flatten();
+    match key.and_then(|key| IeeeKey::read(&key)).and_then(IeeeKey::range) {
+        Some((low, high)) => Range::whole(Some(low), Some(high)),
+        None => Range::REAL,
     }
 }
 

@@ -7,7 +7,9 @@ mod stored;
 pub use fault::{
     BarrierPhases, CudaPlace, Fault, MOST_FINDINGS, Meeting, PhaseLine, Place, Rule, Site, Thread, Timeline,
 };
-pub use volta_case::{DifferenceKind, FaultKind, InputProblem, Reason, UnknownReason, VerdictName, Which};
+pub use volta_case::{
+    Claim, DifferenceKind, FaultKind, InputProblem, Reason, UnknownReason, VerdictName, Which,
+};
 
 use crate::base::assumption::Assumption;
 
@@ -19,6 +21,8 @@ pub enum Verdict {
     Equivalent,
     /// A proof under conditions beyond the reference's own domain.
     EquivalentWhere(Vec<String>),
+    /// A proof of a claim about bits.
+    Same(#[cfg_attr(feature = "serde", serde(with = "stored::word"))] Claim),
     /// A counterexample: an element in which the kernels differ.
     Different(Difference),
     /// One kernel is faulty.
@@ -42,6 +46,7 @@ impl Verdict {
         match self {
             Verdict::Equivalent => Reason::Equivalent,
             Verdict::EquivalentWhere(_) => Reason::EquivalentWhere,
+            Verdict::Same(claim) => Reason::Same(*claim),
             Verdict::Different(difference) => Reason::Different(difference.how.kind()),
             Verdict::Fault(fault) => Reason::Fault(fault.kind),
             Verdict::Unknown(unknown) => Reason::Unknown(unknown.kind),
@@ -306,6 +311,12 @@ pub struct Report {
     pub also: Vec<Fault>,
     /// The assumptions of the verdict, in a fixed order.
     pub assumptions: Vec<Assumption>,
+    /// Where a claim about bits is not proved: the weaker claims that are.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub holds: Vec<String>,
+    /// Where a claim about bits is not proved: the operations with which the kernels part.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub parting: Option<Explanation>,
     /// The inputs for which a proof or a clean run makes its claim.
     pub scope: InputScope,
     /// The numbers of elements that were compared and that were not.
@@ -341,6 +352,8 @@ impl Report {
             verdict,
             also: Vec::new(),
             assumptions: Vec::new(),
+            holds: Vec::new(),
+            parting: None,
             scope: InputScope::default(),
             coverage: Coverage::default(),
             unused: Vec::new(),

@@ -174,6 +174,7 @@ fn hardware_case(
         Verdict::InputError(_) | Verdict::Unknown(_) => Err(format!("it is {}", report.verdict.name())),
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::Fault(_)
         | Verdict::Clean => bundle.case(number, &folder.name, &core, &report.verdict, arguments.inputs),

@@ -353,9 +353,11 @@ pub(super) fn reason(verdict: &volta_core::verdict::Verdict) -> String {
         Verdict::Fault(fault) => format!("{}: {}", fault.kind.name(), fault.message),
         Verdict::InputError(error) => error.message.clone(),
         Verdict::Unknown(unknown) => unknown.reason.clone(),
-        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean | Verdict::Different(_) => {
-            verdict.name()
-        }
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
+        | Verdict::Clean
+        | Verdict::Different(_) => verdict.name(),
     }
 }
 

@@ -18,8 +18,8 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section, TYPE,
-    TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
+    About, CASE, Claim, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section,
+    TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
 };
 use volta_core::case::{
     Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,
@@ -255,12 +255,12 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         problems.add_missing(span, message, None);
     }
     let is_pair = has("reference");
-    let expect = read_expectation(&top, is_pair, problems);
     let mut options = Options { limits: limits::of_machine(), ..Options::default() };
     if let Some(table) = top.table("options", Options::keys()) {
         table.section(&mut options);
         table.finish();
     }
+    let expect = read_expectation(&top, is_pair, options.rules.claim, problems);
     let contains = read_contains(&top, is_pair, problems);
     let description = top.string("description");
     let mut about = About::default();
@@ -630,8 +630,8 @@ fn read_version(top: &Table<'_>, problems: &Problems) -> Option<()> {
     None
 }
 
-fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expectation {
-    let mut expect = Expectation { verdict: VerdictName::passing(is_pair), ..Expectation::default() };
+fn read_expectation(top: &Table<'_>, is_pair: bool, claim: Claim, problems: &Problems) -> Expectation {
+    let mut expect = Expectation { verdict: VerdictName::passing(is_pair, claim), ..Expectation::default() };
     let Some(value) = top.get("expect") else { return expect };
     match value.get_ref() {
         DeValue::String(text) => {

@@ -112,7 +112,7 @@ fn near_mark(line: &str) -> String {
 }
 
 /// The place of an instruction in parentheses: its line in CUDA, or else in PTX.
-fn line(place: Option<&Place>) -> String {
+pub(super) fn line(place: Option<&Place>) -> String {
     match place {
         Some(Place { cuda: Some(cuda), .. }) => {
             format!(" ({}:{})", clean_line(cuda.file.rsplit('/').next().unwrap_or_default()), cuda.line)

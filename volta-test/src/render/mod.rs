@@ -213,12 +213,20 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     let mut text = match &report.verdict {
         Verdict::Equivalent => proof::equivalent(case, report, &[], paint),
         Verdict::EquivalentWhere(conditions) => proof::equivalent(case, report, conditions, paint),
+        Verdict::Same(claim) => proof::same(case, report, *claim, paint),
         Verdict::Clean => proof::clean_run(case, report, paint),
         Verdict::Different(found) => difference::render(case, report, found, paint),
         Verdict::Fault(found) => fault::render(case, &run.texts, found, fault::Detail::Full, paint),
         Verdict::Unknown(found) => unknown::render(case, &run.texts, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
+    if let Some(line) = parting(report) {
+        let _ = writeln!(text, "  {}", wrapped(&clean_line(&line), 2, 4));
+    }
+    if !report.holds.is_empty() {
+        let line = format!("what holds of both: {}", report.holds.join(", "));
+        let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
+    }
     if let Verdict::Fault(found) = &report.verdict {
         text.push_str(&found.timeline.as_deref().map(timeline::text).unwrap_or_default());
         text.push_str(&phases::text(case, &run.texts, found));
@@ -232,6 +240,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     match &report.verdict {
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Clean
         | Verdict::Different(_)
         | Verdict::Fault(_)
@@ -258,6 +267,16 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     text
 }
 
+/// Where the operations of both kernels part, in one line.
+pub(crate) fn parting(report: &Report) -> Option<String> {
+    let parting = report.parting.as_ref()?;
+    let [ours, theirs] = parting.places.each_ref().map(|place| difference::line(place.as_deref()));
+    Some(format!(
+        "the operations part: {} in the reference{ours}, {} in the optimized kernel{theirs}",
+        parting.reference, parting.opt
+    ))
+}
+
 /// The finding in one line; `None` if the name of the verdict says everything.
 pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
     match verdict {
@@ -265,7 +284,7 @@ pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
         Verdict::Fault(found) => Some(fault::title(case, found)),
         Verdict::Unknown(found) => Some(clean(&found.reason)),
         Verdict::InputError(found) => Some(clean(&found.message)),
-        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean => None,
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_) | Verdict::Clean => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role};
 use volta_core::term::spell_element;
-use volta_core::verdict::{InputScope, Report, UnusedInput};
+use volta_core::verdict::{Claim, InputScope, Report, UnusedInput};
 
 use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
@@ -37,6 +37,31 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     text.push_str(&unused_lines(case, report));
     let line = "not compared: intermediate values, such as a running maximum that cancels";
     let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
+    text
+}
+
+/// A proof of a claim about bits.
+pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> String {
+    let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
+    let opt = clean_line(&case.opt.shown());
+    let name = report.verdict.name();
+    let what = match claim {
+        Claim::Bits => format!("{opt} computes the bits that {reference} computes"),
+        Claim::BitsUpToFma => {
+            format!(
+                "{opt} computes the bits that {reference} computes, if a product and a sum replace each fused one"
+            )
+        }
+        Claim::Order => {
+            format!("{opt} computes the sums and products that {reference} computes, in some order")
+        }
+        Claim::Reals => format!("{opt} computes what {reference} computes"),
+    };
+    let claim = format!("{what}, for {}", inputs(&report.scope));
+    let mut text =
+        format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
+    let _ = writeln!(text, "  {}", coverage(case, report));
+    text.push_str(&unused_lines(case, report));
     text
 }
 

@@ -278,6 +278,11 @@ pub const RULES: &[Rule] = &[
          (`scratch`).",
     ),
     entry(
+        "B1",
+        "with `claim = \"bits\"`, floats are those of IEEE 754, and a proof says that their bits are the same",
+        "Weaker claims: `bits-up-to-fma`, and `order` of sums and products. NaN counts as one value.",
+    ),
+    entry(
         "R1",
         "a claim is proved, refuted with a witness, or not made",
         "See the verdicts by name: `cargo volta explain different`.",

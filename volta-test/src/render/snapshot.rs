@@ -15,7 +15,7 @@ const MAX_FORM_BYTES: usize = 2048;
 pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
     let mut text = format!("verdict: {}\n", report.verdict.name());
     match &report.verdict {
-        Verdict::Equivalent | Verdict::Clean => {}
+        Verdict::Equivalent | Verdict::Same(_) | Verdict::Clean => {}
         Verdict::EquivalentWhere(conditions) => {
             for condition in conditions {
                 let _ = writeln!(text, "where: {}", clean_line(condition));
@@ -34,8 +34,16 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
             let _ = writeln!(text, "{}", clean(&found.message));
         }
     }
+    if !report.holds.is_empty() {
+        let _ = writeln!(text, "holds: {}", report.holds.join(", "));
+    }
+    if let Some(parting) = super::parting(report) {
+        let _ = writeln!(text, "{parting}");
+    }
     let coverage = &report.coverage;
-    if coverage.total > 0 && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
+    if coverage.total > 0
+        && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_))
+    {
         let _ = write!(text, "compared: {} of {} elements", coverage.compared, coverage.total);
         let _ = writeln!(text, ", {} unwritten", coverage.unwritten);
     }

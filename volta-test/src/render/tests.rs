@@ -65,12 +65,14 @@ fn report(verdict: Verdict) -> Report {
         Verdict::Equivalent | Verdict::EquivalentWhere(_) => Some(3),
         Verdict::Different(_) => Some(0),
         Verdict::Unknown(_) => Some(1),
-        Verdict::Fault(_) | Verdict::InputError(_) | Verdict::Clean => None,
+        Verdict::Same(_) | Verdict::Fault(_) | Verdict::InputError(_) | Verdict::Clean => None,
     };
     Report {
         verdict,
         also: Vec::new(),
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
+        holds: Vec::new(),
+        parting: None,
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },

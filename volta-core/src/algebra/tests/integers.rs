@@ -453,6 +453,9 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::DecodeF32
         | TermOp::DecodeF64
         | TermOp::Outcome
+        | TermOp::Ieee1
+        | TermOp::Ieee2
+        | TermOp::IeeePair
         | TermOp::CopySign
         | TermOp::LessEqual
         | TermOp::Equal

@@ -232,7 +232,8 @@ impl Sweep<'_, '_> {
                     open.push((a, Around::Plain));
                 }
                 Kind::Product(Product::Div)
-                | Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::BitAnd) => return false,
+                | Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::BitAnd)
+                | Kind::Ieee => return false,
             }
         }
         true
@@ -372,7 +373,8 @@ impl Sweep<'_, '_> {
                     open.extend(all(inside));
                 }
                 Kind::Function(_)
-                | Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::BitAnd) => {
+                | Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::BitAnd)
+                | Kind::Ieee => {
                     open.extend(all(Around::Other));
                 }
             }

@@ -68,6 +68,7 @@ impl Cta<'_> {
             return Err(Stop::Defect("a non-atomic update"));
         };
         let (update, pc) = (own.update, at.pc);
+        self.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
             this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
@@ -191,6 +192,9 @@ impl Cta<'_> {
                 };
                 let precision = Precision { approximate, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };
+                if self.store.is_ieee() && op == TermOp::Add {
+                    return Ok(Value::Sym(Sym::real(format, self.ieee_atomic(format, [x, y], pc))));
+                }
                 if [x, y].iter().all(|term| self.known.contains(term.raw())) {
                     return Ok(self.fold_float(shape, &[x, y], pc));
                 }

@@ -59,6 +59,13 @@ impl Cta<'_> {
             let value = self.value(warp, a, lane);
             let result = match value {
                 Value::Undefined(origin) => Value::Undefined(origin),
+                value @ (Value::Bits(_) | Value::Sym(_)) if self.store.is_ieee() => {
+                    match (self.ieee_from_int(value, (from, to, rounding), pc), self.taint(&[value])) {
+                        (Some(result), _) => result,
+                        (None, Some(origin)) => Value::Undefined(origin),
+                        (None, None) => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                    }
+                }
                 value @ (Value::Bits(_) | Value::Sym(_)) => {
                     match self.number_of(value, to, rounding, pc, &number) {
                         Some(result) => result,
@@ -123,6 +130,9 @@ impl Cta<'_> {
         (from, flush): (Format, bool),
         (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
+        if self.store.is_ieee() {
+            return self.ieee_to_int(warp, mask, pc, (d, a), (from, flush), (to, rounding));
+        }
         for lane in mask {
             let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
                 let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
@@ -156,6 +166,9 @@ impl Cta<'_> {
         a: Src,
         cast: FloatCast,
     ) -> Result<(), Stop> {
+        if self.store.is_ieee() {
+            return self.ieee_convert(warp, mask, pc, (d, a), cast);
+        }
         let converts = cast.integral.is_none() && cast.clamp == Clamp::None;
         if converts && self.convert_fragment(warp, mask, d, a, [cast.from, cast.to]) {
             return Ok(());

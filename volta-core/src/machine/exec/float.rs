@@ -492,8 +492,12 @@ impl Cta<'_> {
         if let Some(known) = self.literals.get(&(format, bits)) {
             return *known;
         }
-        let constant = self.relied.masks.constant(format, bits);
-        let raw = constant.map(|constant| self.store.intern(constant).raw());
+        let raw = if self.store.is_ieee() {
+            Some(self.ieee_literal(format, bits))
+        } else {
+            let constant = self.relied.masks.constant(format, bits);
+            constant.map(|constant| self.store.intern(constant).raw())
+        };
         self.literals.insert((format, bits), raw);
         raw
     }
@@ -576,6 +580,9 @@ impl Cta<'_> {
             let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
             let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
+                (Some(x), Some(y)) if self.store.is_ieee() => {
+                    self.ieee_compare(op, (format, flush), [x, y], pc)
+                }
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
                     let words = [a, b].map(|source| self.value(warp, source, lane));

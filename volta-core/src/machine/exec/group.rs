@@ -12,6 +12,7 @@ use super::super::warp::Warp;
 use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::affine_memory::Places;
 use super::float::raw_reals;
+use super::ieee::IeeeInst;
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -180,6 +181,11 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<bool, Stop> {
+        if self.store.is_ieee()
+            && let Some(ieee) = IeeeInst::of(&inst.op)
+        {
+            return Ok(self.ieee_together(group, pc, &ieee));
+        }
         let result = match &inst.op {
             Op::Mov { d, a, width } => match self.held_by(group, *a) {
                 Some(held) if held.symbolic => {
@@ -225,7 +231,9 @@ impl Cta<'_> {
                 let shape = Shape::of_fma(*format, *precision, *clamp);
                 return Ok(self.float_together(group, pc, shape, *d, [*a, *b, *c]));
             }
-            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } => {
+            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. }
+                if !self.store.is_ieee() =>
+            {
                 // The same reals in another format (rule V2).
                 let held = self.held_by(group, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));
@@ -338,7 +346,7 @@ impl Cta<'_> {
 
     /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
     #[inline(always)]
-    fn reals_of<const B: usize>(
+    pub(super) fn reals_of<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
         source: Src,
@@ -426,7 +434,7 @@ impl Cta<'_> {
     }
 
     #[inline]
-    fn push_together<const B: usize, const N: usize>(
+    pub(super) fn push_together<const B: usize, const N: usize>(
         &mut self,
         group: &impl Group<B>,
         op: TermOp,
@@ -469,6 +477,6 @@ impl Cta<'_> {
 
 /// Raw term ids of reals in a format, as the contents of a register.
 #[inline]
-fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
+pub(super) fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
     Held { words: Affine { first: Sym::real_tag(format) | terms.first, ..terms }, symbolic: true }
 }

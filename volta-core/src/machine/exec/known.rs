@@ -501,7 +501,8 @@ fn of_numbers(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
                 Piecewise::Abs | Piecewise::CopySign | Piecewise::Select | Piecewise::Mod | Piecewise::BitAnd,
             )
             | Kind::Exponential
-            | Kind::Condition(_) => false,
+            | Kind::Condition(_)
+            | Kind::Ieee => false,
         },
     };
     Rounded::exactly(shape.format, rounded & !sign_bit | if minus { sign_bit } else { 0 })

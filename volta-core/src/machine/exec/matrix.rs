@@ -124,6 +124,9 @@ impl Cta<'_> {
         let mut sum = Terms::new(m, n);
         self.read_matrix(warp, pc, product.c, c, &mut sum, fragment::of_c)?;
         let MatrixElement::Float(format) = product.d else { return Ok(()) };
+        if self.store.is_ieee() {
+            return self.ieee_mma(warp, pc, product, d, (&left, &right, &sum), format);
+        }
         let is_known = |raw| self.known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         let inside = fragment::elements_in_register(product.d).min(2);
@@ -132,6 +135,49 @@ impl Cta<'_> {
             for (step, result) in results.iter_mut().enumerate().take(inside) {
                 *result =
                     self.dot_products(pc, &mut factors, fragment::of_c(Lane::FIRST, number * inside + step));
+            }
+            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+        }
+        Ok(())
+    }
+
+    /// Like [`Cta::mma`], on values of IEEE arithmetic: each element is whatever the architecture computes of its row,
+    /// its column and its addend, by an instruction of this shape.
+    fn ieee_mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        product: MatrixProduct,
+        d: &[RegId],
+        (left, right, sum): (&Terms, &Terms, &Terms),
+        format: Format,
+    ) -> Result<(), Stop> {
+        let inside = fragment::elements_in_register(product.d).min(2);
+        let key = super::ieee::step_of(product, format);
+        let key = [self.store.ieee_key(key).raw(); 32];
+        let mut results = [[UNDEFINED; 32]; 2];
+        for (number, d) in d.iter().enumerate() {
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                let place = |lane| fragment::of_c(lane, number * inside + step);
+                let mut total = Lane::each(|lane| sum.at(place(lane).0, place(lane).1));
+                let mut mask = LaneMask::ALL;
+                for lane in Lane::all() {
+                    let (row, column) = place(lane);
+                    let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
+                    let origins = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
+                    if let Some(origin) = origins.map(|raw| origin_of(raw, pc)).reduce(Origin::or) {
+                        total[lane] = undefined(origin);
+                        mask &= !LaneMask::of(lane);
+                    }
+                }
+                for k in (0..left.columns).filter(|_| !mask.is_empty()) {
+                    let x = Lane::each(|lane| left.at(place(lane).0, k));
+                    let y = Lane::each(|lane| right.at(k, place(lane).1));
+                    let pair = self.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
+                    let done = self.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, &total], pc);
+                    mask.iter().for_each(|lane| total[lane] = done.lane(lane));
+                }
+                *result = total;
             }
             self.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }

@@ -23,6 +23,7 @@ mod grid_control;
 pub(super) mod group;
 mod hammock;
 mod idiom;
+pub(super) mod ieee;
 mod int;
 mod integer;
 mod known;
@@ -131,6 +132,11 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<(), Stop> {
+        if self.store.is_ieee()
+            && let Some(ieee) = ieee::IeeeInst::of(&inst.op)
+        {
+            return self.ieee_by_lanes(warp, mask, pc, &ieee);
+        }
         match &inst.op {
             Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
             Op::Int1 { op, ty, d, a } => self.integer(warp, mask, pc, *d, Integer::One(*op, *ty, [*a])),

@@ -6,6 +6,7 @@ use super::super::int_terms::{self, IntTerms, whole};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
 use super::super::warp::Warp;
+use super::ieee::ieee_of_one;
 use super::int::{CompareTargets, compare, selector_of};
 use super::integer::Integer;
 use super::known::{Known, Knowns};
@@ -14,7 +15,7 @@ use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Format, has_sign};
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
-use crate::term::{NodeId, Ranges, Store, TermId, TermKind, TermOp};
+use crate::term::{IeeeKey, IeeeOp, NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 
 /// The state that integer operations on values need.
@@ -202,6 +203,11 @@ impl PackedInts<'_> {
 
     /// A real after clearing or flipping its sign bit.
     fn with_other_sign(&mut self, op: TermOp, format: Format, term: TermId) -> Value {
+        if self.store.is_ieee() {
+            let op = if op == TermOp::Neg { IeeeOp::Neg } else { IeeeOp::Abs };
+            let term = ieee_of_one(self.store, IeeeKey::new(op, format), term, self.pc);
+            return Value::Sym(Sym::real(format, term));
+        }
         if self.known.contains(term.raw()) {
             let shape = Shape { op, format, precision: Precision::NEAREST, clamp: Clamp::None };
             return self.known.fold(self.store, shape, &[term], self.pc);

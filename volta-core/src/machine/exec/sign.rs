@@ -39,6 +39,9 @@ impl Signs<'_> {
             | SymKind::Ticket(_)
             | SymKind::Fragment { .. } => return None,
         };
+        if self.store.is_ieee() {
+            return None;
+        }
         // The sign of a known value is read from its bits.
         (!self.known.contains(term.raw())).then_some(term)
     }
@@ -99,7 +102,7 @@ impl PackedInts<'_> {
 
     /// A real of which only the sign is kept: a zero with this sign.
     pub(super) fn signed_zero(&mut self, format: Format, term: TermId) -> Option<Value> {
-        if self.known.contains(term.raw()) {
+        if self.known.contains(term.raw()) || self.store.is_ieee() {
             return None;
         }
         let zero = whole(self.store, 0);

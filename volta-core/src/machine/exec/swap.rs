@@ -46,6 +46,11 @@ impl Cta<'_> {
         pc: InstId,
         swap: &Swap,
     ) -> Result<(), Stop> {
+        if self.store.is_ieee() {
+            // Its sum rounds like any other, and one of `atom.add` may flush subnormal numbers.
+            let message = "a loop of compare-and-swap has no bits yet".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "B1", message, warp, mask.first(), pc));
+        }
         for format in swap.turn.formats.iter().copied().filter(|format| format.bytes() <= swap.width.bytes())
         {
             let Some(changes) = self.try_turn(warp, mask, pc, swap, format)? else { continue };

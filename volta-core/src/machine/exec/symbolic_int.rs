@@ -1,7 +1,7 @@
 //! Operations on integers that depend on inputs: the result is a term congruent to the integer (rule V4).
 
 use super::super::int_terms::{IntTerms, exactly, slice};
-use super::super::value::Value;
+use super::super::value::{SymKind, Value};
 use super::int::selector_of;
 use super::integer::Integer;
 use crate::number::format::{Format, binade};
@@ -554,6 +554,11 @@ impl IntTerms<'_> {
     /// The real of an encoding with a known exponent and an unknown fraction: bits of integers under a constant
     /// exponent, as `0x4b000000 | q` is 2²³ + q.
     pub(in super::super) fn spelled(&mut self, value: Value, format: Format) -> Option<TermId> {
+        if self.store.is_ieee() {
+            // A float is a value already.
+            let is_float = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Real(..)));
+            return if is_float { None } else { self.decoding(value, format) };
+        }
         let bits = 8 * format.bytes();
         let term = self.residue(value, format.bytes())?;
         let term = self.unsigned(term, bits);

@@ -135,6 +135,9 @@ impl Cta<'_> {
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
     ) -> bool {
+        if self.store.is_ieee() {
+            return false;
+        }
         let MatrixProduct { a: MatrixElement::Float(of_a), b: MatrixElement::Float(of_b), .. } = product
         else {
             return false;

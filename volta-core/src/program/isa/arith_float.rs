@@ -266,8 +266,13 @@ fn precision(x: &mut Operation<'_, '_>, floats: Floats, approximations: &[&str])
 
 fn div(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
-    let approximations: &[&str] = if floats.is(Format::F32) { &["approx", "full"] } else { &[] };
-    let mut precision = precision(x, floats, approximations)?;
+    let approximations: &[&str] = if floats.is(Format::F32) { &["approx"] } else { &[] };
+    let is_full = floats.is(Format::F32) && x.flag("full");
+    let mut precision = if is_full {
+        Precision { approximate: true, variant: true, ..Precision::NEAREST }
+    } else {
+        precision(x, floats, approximations)?
+    };
     precision.flush = ftz(x, floats);
     binary(x, floats, Float2::Div, precision, Clamp::None)
 }
@@ -303,10 +308,9 @@ fn min_or_max(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
     if floats.pair && floats.is(Format::F32) {
         return Err(x.wrong_type());
     }
-    let precision = Precision { flush: ftz(x, floats), ..Precision::NEAREST };
-    if !floats.is(Format::F64) {
-        x.flag("NaN");
-    }
+    let flush = ftz(x, floats);
+    let variant = !floats.is(Format::F64) && x.flag("NaN");
+    let precision = Precision { flush, variant, ..Precision::NEAREST };
     let clamp = Clamp::None;
     // The form with three sources; `.abs` and `.xorsign.abs` are refused as modifiers.
     let most = if floats.single() && floats.is(Format::F32) { 4 } else { 3 };

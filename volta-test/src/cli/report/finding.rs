@@ -70,6 +70,7 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
         }
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::Unknown(_)
         | Verdict::Clean => vec![one(&verdict.name(), &message, None)],

@@ -158,10 +158,14 @@ fn pill(checked: &Checked) -> String {
     }
     let is_good = checked.is_good();
     let class = match run.report.as_ref().map(|report| &report.verdict) {
-        Some(Verdict::Equivalent | Verdict::Clean) if run.guesses.is_empty() => "good",
-        Some(Verdict::Equivalent | Verdict::Clean | Verdict::Unknown(_) | Verdict::EquivalentWhere(_)) => {
-            "doubt"
-        }
+        Some(Verdict::Equivalent | Verdict::Same(_) | Verdict::Clean) if run.guesses.is_empty() => "good",
+        Some(
+            Verdict::Equivalent
+            | Verdict::Same(_)
+            | Verdict::Clean
+            | Verdict::Unknown(_)
+            | Verdict::EquivalentWhere(_),
+        ) => "doubt",
         // A difference or a fault that is expected is nothing to be mended.
         Some(Verdict::Different(_) | Verdict::Fault(_) | Verdict::InputError(_)) if is_good => "known",
         Some(Verdict::Different(_) | Verdict::Fault(_) | Verdict::InputError(_)) | None => "bad",
@@ -207,6 +211,10 @@ fn body(checked: &Checked) -> String {
     if let Verdict::InputError(_) = &report.verdict {
         list(&mut text, "findings", findings(checked).iter().map(|finding| finding.message.clone()));
     }
+    if let Some(parting) = render::parting(report) {
+        list(&mut text, "where the kernels part", std::iter::once(parting));
+    }
+    list(&mut text, "claims that hold", report.holds.iter().cloned());
     let titles = match (&report.verdict, report.formulas.as_slice()) {
         (_, [_]) => ["computes", ""],
         (Verdict::Different(_), _) => [
@@ -226,7 +234,11 @@ fn body(checked: &Checked) -> String {
     let said = escaped(&message(checked, Paint::PLAIN));
     // The full message is unfolded for verdicts whose details are in no section above.
     let open = match &report.verdict {
-        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean | Verdict::Fault(_) => "",
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
+        | Verdict::Clean
+        | Verdict::Fault(_) => "",
         Verdict::Different(_) | Verdict::Unknown(_) | Verdict::InputError(_) => " open",
     };
     let title = "all that cargo volta check says";

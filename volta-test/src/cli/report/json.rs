@@ -60,6 +60,10 @@ struct Line<'r> {
     error: Option<String>,
     assumptions: Vec<&'r str>,
     conditions: &'r [String],
+    /// Where a claim about bits is not proved: the weaker claims that are.
+    holds: &'r [String],
+    /// Where a claim about bits is not proved: the operations with which the kernels part.
+    parting: Option<String>,
     /// Whether what the case gives narrows the claim, which is then about every input that the case allows.
     restricted: bool,
     /// Where the reference, or the only kernel, is defined, where that is not everywhere.
@@ -281,6 +285,8 @@ impl<'r> Line<'r> {
                 Some(Verdict::EquivalentWhere(conditions)) => conditions,
                 _ => &[],
             },
+            holds: report.map_or(&[], |report| &report.holds),
+            parting: report.and_then(render::parting),
             restricted: report.is_some_and(|report| report.scope.restricted),
             domain: report.map_or(&[], |report| &report.scope.domain),
             witness: match verdict {
@@ -358,7 +364,13 @@ fn hints(checked: &Checked) -> Vec<HintLine> {
         (Some(Verdict::InputError(error)), _) => error.help.clone(),
         (None, Some(obstacle)) => obstacle.help.clone(),
         (
-            Some(Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Different(_) | Verdict::Clean),
+            Some(
+                Verdict::Equivalent
+                | Verdict::EquivalentWhere(_)
+                | Verdict::Same(_)
+                | Verdict::Different(_)
+                | Verdict::Clean,
+            ),
             _,
         )
         | (None, None) => None,

@@ -1,0 +1,221 @@
+//! Claims about bits (rule B1): runs both kernels on values of IEEE arithmetic, and compares their exact normal forms.
+
+use super::{Verification, difference, shape};
+use crate::base::assumption::Assumption;
+use crate::base::budget::Limit;
+use crate::base::index::InstId;
+use crate::bits::{self, BitsOutcome, BitsPair, BitsWitness, InputFormats};
+use crate::case::{Case, Claim, Element, Options, Side};
+use crate::conditions::Conditions;
+use crate::machine::{Execution, OutputValue};
+use crate::number::Extended;
+use crate::number::format::{Format, decode};
+use crate::steps::Programs;
+use crate::term::spell_element;
+use crate::verdict::{
+    Difference, Explanation, How, InputError, InputProblem, Report, Unknown, UnknownReason, Verdict, Witness,
+};
+
+/// Bytes that a form takes, roughly, with its term's entry.
+const BYTES_OF_FORM: u64 = 512;
+
+/// Verifies a claim about bits (rule B1).
+pub(super) fn of_bits(case: &Case, claim: Claim) -> Report {
+    let with = |ieee: bool| Case { options: Options { ieee, ..case.options.clone() }, ..case.clone() };
+    if case.reference.is_none() {
+        return Report::of(Verdict::InputError(InputError::new(
+            InputProblem::WrongValue,
+            "`claim` is about a pair of kernels",
+        )));
+    }
+    let exact = with(true);
+    let mut verification = Verification::new(&exact);
+    let conditions = match verification.execute().map(<[Execution; 2]>::try_from) {
+        Some(Ok([reference, opt])) => verification.pair(reference, opt),
+        Some(Err(_)) | None => Err(verification.report.verdict.clone()),
+    };
+    match conditions {
+        Ok(conditions) => verification.decide_bits(claim, &conditions),
+        Err(verdict) => verification.report.verdict = verdict,
+    }
+    let mut report = verification.report;
+    let stopped = match &report.verdict {
+        Verdict::Same(_)
+        | Verdict::Different(Difference { how: How::Unwritten { .. } | How::NobodyWrites, .. }) => {
+            return report;
+        }
+        Verdict::InputError(_) => return report,
+        Verdict::Fault(fault) => Some(fault.message.clone()),
+        Verdict::Different(_)
+        | Verdict::Unknown(_)
+        | Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Clean => None,
+    };
+    // What is true of reals: faults, a difference that no rounding explains, or that they are equal.
+    let reals = with(false);
+    let real = Verification::new(&reals).run();
+    match real.verdict {
+        Verdict::Fault(_) | Verdict::InputError(_) => return real,
+        Verdict::Different(_) if claim != Claim::Bits => return real,
+        Verdict::Equivalent => report.holds.push(Claim::Reals.name().into()),
+        Verdict::Different(_)
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
+        | Verdict::Unknown(_)
+        | Verdict::Clean => {}
+    }
+    if let Some(why) = stopped {
+        let reason = format!("a kernel cannot be executed on values of IEEE arithmetic (B1): {why}");
+        report.also.clear();
+        report.verdict = Verdict::Unknown(Unknown {
+            kind: UnknownReason::Undecided,
+            reason,
+            progress: None,
+            help: Some("`claim = \"reals\"`, the default, compares real numbers".into()),
+        });
+    }
+    report
+}
+
+/// A float as text: as short as its format allows.
+fn spelled(element: Element, value: f64) -> String {
+    match element {
+        Element::Float(Format::F64) | Element::Int { .. } | Element::Bool => value.to_string(),
+        Element::Float(_) => (value as f32).to_string(),
+    }
+}
+
+/// A float of a witness, exactly, as those of other witnesses are spelled.
+fn spelled_exactly(value: f64) -> String {
+    match decode(Format::F64, value.to_bits()).extended() {
+        Some(Extended::Finite(number)) if !number.is_zero() || value.is_sign_positive() => number.to_string(),
+        _ => value.to_string(),
+    }
+}
+
+impl Verification<'_> {
+    /// Decides a claim about bits.
+    fn decide_bits(&mut self, claim: Claim, conditions: &Conditions) {
+        let inputs: Vec<InputFormats> = self
+            .case
+            .params
+            .iter()
+            .zip(&self.inputs)
+            .map(|(param, info)| {
+                let [one, other] = param.elements();
+                let format = match (one, other) {
+                    (Element::Float(one), Element::Float(other)) if one == other => Some(one),
+                    _ => None,
+                };
+                InputFormats {
+                    is_integer: one.integer().is_some(),
+                    format,
+                    sign: info.sign,
+                    integers: info.integers,
+                    distinct: info.distinct,
+                }
+            })
+            .collect();
+        let (mut pairs, mut positions) = (Vec::new(), Vec::new());
+        for (at, pair) in conditions.pairs.iter().enumerate() {
+            match conditions.element(at) {
+                Some(element) => {
+                    pairs.push(BitsPair { reference: element.reference, opt: element.opt });
+                    positions.push(at);
+                }
+                None if pair.reference.value == pair.opt.value => {}
+                None => {
+                    let say = |value: OutputValue| match value {
+                        OutputValue::Bits(bits) => bits.to_string(),
+                        OutputValue::Integer(_) => "an integer".into(),
+                        OutputValue::Real(_) => "a float".into(),
+                    };
+                    let (reference, opt) = (say(pair.reference.value), say(pair.opt.value));
+                    let witness = Witness {
+                        inputs: Vec::new(),
+                        zeros: 0,
+                        reference,
+                        opt,
+                        explanation: None,
+                        readings: Vec::new(),
+                    };
+                    let param = &self.case.params[pair.param];
+                    self.report.verdict = difference(param, pair.element, How::Values(witness));
+                    return;
+                }
+            }
+        }
+        let most = (self.case.options.budgets[Limit::MemoryBytes] / BYTES_OF_FORM) as usize;
+        let outcome = bits::decide(claim, &pairs, &inputs, most);
+        self.report.coverage.compared = conditions.pairs.len() as u64;
+        let at = match &outcome {
+            BitsOutcome::Same { fusible, encodes, approximate } => {
+                let told = [
+                    (
+                        *fusible,
+                        "a `mul` and an `add` without a rounding mode are executed as written, not fused by `ptxas` (B1)",
+                    ),
+                    (*encodes, "no thread reads the encoding of a NaN that it computed (B1)"),
+                    (
+                        *approximate,
+                        "approximate instructions and products of matrices give the same bits for the same operands: both kernels run on one architecture (B1)",
+                    ),
+                ];
+                let told = told.into_iter().filter(|(relied, _)| *relied);
+                self.report.assumptions.extend(told.map(|(_, text)| Assumption::relied(text)));
+                self.report.verdict = Verdict::Same(claim);
+                return;
+            }
+            BitsOutcome::Different(at, _) | BitsOutcome::Open(at, _) => *at,
+        };
+        let pair = &conditions.pairs[positions[at]];
+        let param = &self.case.params[pair.param];
+        let weaker = [Claim::BitsUpToFma, Claim::Order];
+        for other in weaker.into_iter().filter(|other| claim == Claim::Bits && *other != claim) {
+            if let BitsOutcome::Same { .. } = bits::decide(other, &pairs, &inputs, most) {
+                self.report.holds.push(other.name().into());
+            }
+        }
+        let parting = bits::parting(&pairs[at], &inputs, most);
+        self.report.parting = parting.map(|parting| {
+            let [ours, theirs] = parting.sites;
+            let place = |programs: Option<&Programs>, side: &Side, site: InstId| programs?.place(side, site);
+            let ours = ours.zip(self.case.reference.as_ref());
+            let ours = ours.and_then(|(site, side)| place(self.programs.first(), side, site));
+            let theirs = theirs.and_then(|site| place(self.programs.last(), &self.case.opt, site));
+            let [reference, opt] = parting.operations;
+            let places = [ours, theirs].map(|place| place.map(Box::new));
+            Explanation { what: "operation".into(), reference, opt, places }
+        });
+        let name = spell_element(&param.name, shape(param), pair.element);
+        self.report.verdict = match outcome {
+            BitsOutcome::Different(_, BitsWitness { inputs, values }) => {
+                let spell = |(input, element, value): (usize, u64, f64)| {
+                    let of = &self.case.params[input];
+                    (spell_element(&of.name, shape(of), element), spelled_exactly(value))
+                };
+                let [reference, opt] = values;
+                let [one, other] = param.elements();
+                let witness = Witness {
+                    inputs: inputs.into_iter().map(spell).collect(),
+                    zeros: 0,
+                    reference: spelled(one, reference),
+                    opt: spelled(other, opt),
+                    explanation: None,
+                    readings: Vec::new(),
+                };
+                difference(param, pair.element, How::Values(witness))
+            }
+            BitsOutcome::Same { .. } => return,
+            BitsOutcome::Open(_, why) => Verdict::Unknown(Unknown {
+                kind: UnknownReason::Undecided,
+                reason: format!(
+                    "whether {name} is the same in both kernels (`claim = \"{claim}\"`) is not decided: {why}"
+                ),
+                progress: None,
+                help: None,
+            }),
+        };
+    }
+}

@@ -1,0 +1,62 @@
+//! Literals read as quotients (rule V9, `literals = "nearest"`).
+
+use super::Verification;
+use crate::base::assumption::Assumption;
+use crate::base::budget::Limit;
+use crate::case::Literals;
+use crate::conditions::{Conditions, Pair};
+use crate::decide;
+use crate::verdict::{Difference, How, Report, UnknownReason, Verdict};
+
+/// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
+const STEPS_FOR_ADVICE: u64 = 1 << 20;
+
+impl Verification<'_> {
+    /// Reads literals as quotients, where the case allows it and the sides are not proved equal without (V9). Where it
+    /// does not, a difference that only this would remove says so.
+    pub(super) fn read_nearest(&mut self, conditions: &mut Conditions, before: &Report) {
+        let is_allowed = match self.case.options.rules.literals {
+            Literals::Nearest => true,
+            Literals::Exact => false,
+        };
+        let differs = match &self.report.verdict {
+            Verdict::Different(Difference { tensor, element, how: How::Values(_), .. }) => {
+                let is_it =
+                    |pair: &Pair| self.case.params[pair.param].name == *tensor && pair.element == *element;
+                conditions.pairs.iter().position(is_it)
+            }
+            Verdict::Unknown(unknown) if is_allowed && unknown.kind == UnknownReason::Undecided => None,
+            _ => return,
+        };
+        for readings in conditions.nearest_readings() {
+            let exact = conditions.read(&readings);
+            let told = || readings.iter().map(ToString::to_string);
+            if is_allowed {
+                let plain = std::mem::replace(&mut self.report, before.clone());
+                self.settle(conditions, false);
+                if matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
+                    self.report.assumptions.extend(told().map(Assumption::relied));
+                    return;
+                }
+                self.report = plain;
+            } else if let Some(element) = differs.and_then(|at| conditions.element(at)) {
+                let mut options = conditions.options.clone();
+                let steps = options.budgets[Limit::AlgebraSteps].min(STEPS_FOR_ADVICE);
+                options.budgets = options.budgets.with(Limit::AlgebraSteps, steps);
+                let decision = decide::decide(&[element], &conditions.inputs, &options);
+                if decision.first_failure.is_none()
+                    && let Verdict::Different(Difference { how: How::Values(witness), .. }) =
+                        &mut self.report.verdict
+                {
+                    witness.readings = told().collect();
+                }
+            }
+            conditions.restore(exact);
+            if matches!(&self.report.verdict, Verdict::Different(Difference { how: How::Values(witness), .. })
+                if !witness.readings.is_empty())
+            {
+                return;
+            }
+        }
+    }
+}
