@@ -137,7 +137,7 @@ fn one_sum(x: &[[f32; 97]; 2], y: &mut [f32; 2], #[value(97)] n: i32) {
 
 mod recorded {
     use volta_core::case::Param;
-    use volta_core::graph::trace::Trace;
+    use volta_core::rust_reference::Trace;
     use volta_test::prelude::*;
 
     const NONE: &[Param] = &[];

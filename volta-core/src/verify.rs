@@ -1,8 +1,5 @@
 //! From a case to a report: runs both kernels, then compares their outputs element by element.
 
-mod claims;
-mod literals;
-
 use crate::base::index::InstId;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +31,7 @@ use crate::verdict::{
 pub fn verify(case: &Case) -> Report {
     let run = || match case.options.rules.claim {
         Claim::Reals => Verification::new(case).run(),
-        claim @ (Claim::Order | Claim::BitsUpToFma | Claim::Bits) => claims::of_bits(case, claim),
+        claim @ (Claim::Order | Claim::BitsUpToFma | Claim::Bits) => crate::claims::of_bits(case, claim),
     };
     let work = || on_threads(case.options.threads, run);
     caught(work).unwrap_or_else(Report::of)
@@ -122,16 +119,16 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-struct Verification<'c> {
-    case: &'c Case,
+pub(crate) struct Verification<'c> {
+    pub(crate) case: &'c Case,
     /// Those of the reference, if there is one, and of the optimized kernel, once they have run.
-    programs: Vec<Programs>,
-    inputs: Vec<InputInfo>,
-    report: Report,
+    pub(crate) programs: Vec<Programs>,
+    pub(crate) inputs: Vec<InputInfo>,
+    pub(crate) report: Report,
 }
 
 impl<'c> Verification<'c> {
-    fn new(case: &'c Case) -> Verification<'c> {
+    pub(crate) fn new(case: &'c Case) -> Verification<'c> {
         let inputs = case.params.iter().map(|param| InputInfo {
             name: param.name.clone(),
             shape: shape(param).to_vec(),
@@ -144,7 +141,7 @@ impl<'c> Verification<'c> {
         Verification { case, programs: Vec::new(), inputs, report }
     }
 
-    fn run(mut self) -> Report {
+    pub(crate) fn run(mut self) -> Report {
         let Some(outcomes) = self.execute() else { return self.report };
         let started = Instant::now();
         match <[Execution; 2]>::try_from(outcomes) {
@@ -159,7 +156,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Runs the kernels; `None` where that already determined the verdict.
-    fn execute(&mut self) -> Option<Vec<Execution>> {
+    pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
         if let Err(error) = check_params(&case.params) {
             self.report.verdict = Verdict::InputError(error);
@@ -447,7 +444,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Two kernels: every element that either writes must be equal.
-    fn pair(&mut self, reference: Execution, opt: Execution) -> Result<Conditions, Verdict> {
+    pub(crate) fn pair(&mut self, reference: Execution, opt: Execution) -> Result<Conditions, Verdict> {
         for (which, outcome) in [(Which::Reference, &reference), (Which::Opt, &opt)] {
             if let Some((name, help)) = outcome.undeclared.first_key_value() {
                 let message = format!(
@@ -541,8 +538,13 @@ impl<'c> Verification<'c> {
         }
     }
 
-    /// Decides all elements. Returns the forms of the reference, if they are wanted whatever the verdict.
-    fn settle(&mut self, conditions: &Conditions, wanted: bool) -> Option<(FormsDigest, Formula)> {
+    /// Decides all elements. Returns the forms of the reference, if they are wanted whatever the verdict; nothing where
+    /// known integers differ, so that no term was looked at.
+    pub(crate) fn settle(
+        &mut self,
+        conditions: &Conditions,
+        wanted: bool,
+    ) -> Option<Option<(FormsDigest, Formula)>> {
         let pairs = &conditions.pairs;
         let (elements, positions) = conditions.to_decide();
         for (at, pair) in pairs.iter().enumerate() {
@@ -616,13 +618,18 @@ impl<'c> Verification<'c> {
                 }
             }
         };
-        told
+        Some(told)
     }
 
     fn decide(&mut self, mut conditions: Conditions) {
         let before = self.report.clone();
         // The reference's forms are wanted whatever the verdict.
-        let told = self.settle(&conditions, self.case.options.forms == FormsWanted::Always);
+        let Some(told) = self.settle(&conditions, self.case.options.forms == FormsWanted::Always) else {
+            if self.case.options.maps {
+                self.report.maps = element_maps(self.case, &conditions);
+            }
+            return;
+        };
         self.read_nearest(&mut conditions, &before);
         let conditions = &conditions;
         let points = self.case.options.recheck;
@@ -701,7 +708,7 @@ fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
     Verdict::Fault(Fault::new(side, FaultKind::Undefined, "V6", message, Vec::new(), None))
 }
 
-fn difference(param: &Param, element: u64, how: How) -> Verdict {
+pub(crate) fn difference(param: &Param, element: u64, how: How) -> Verdict {
     let index = element_index(shape(param), element);
     Verdict::Different(Difference { tensor: param.name.clone(), element, index, how })
 }

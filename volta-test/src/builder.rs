@@ -8,8 +8,8 @@ use volta_core::case::{
     Argument, Assumed, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue,
     TensorMap, Which, tensor_of_structs,
 };
-use volta_core::graph::trace::Trace;
 use volta_core::number::{Extended, Rational};
+use volta_core::rust_reference::Trace;
 
 use crate::case::{Case, Expectation, GraphSource, Home, Kernel, Side, Step};
 use crate::manifest::MOST_RUNS;

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::InputFormats;
+use super::{FormLimits, InputFormats};
 use crate::number::format::{Format, Rounding};
 use crate::number::{Extended, Rational};
 use crate::term::{
@@ -99,6 +99,9 @@ fn joined(a: Option<Format>, b: Option<Format>) -> Option<Format> {
     WIDENING.into_iter().find(|format| has_all(*format, a) && has_all(*format, b))
 }
 
+/// The clock is looked at each time that so many terms have got their form.
+const TERMS_A_LOOK: usize = 1 << 12;
+
 /// Why a term has no form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoForm {
@@ -123,11 +126,18 @@ pub(super) struct Forms<'i> {
     pub(super) encodes: bool,
     /// Whether some operation is an approximation of the architecture.
     pub(super) approximate: bool,
-    most: usize,
+    most: FormLimits,
+    /// The number of terms that have a form.
+    terms: usize,
 }
 
 impl<'i> Forms<'i> {
-    pub(super) fn new(claim: Claim, inputs: &'i [InputFormats], stores: usize, most: usize) -> Forms<'i> {
+    pub(super) fn new(
+        claim: Claim,
+        inputs: &'i [InputFormats],
+        stores: usize,
+        most: FormLimits,
+    ) -> Forms<'i> {
         Forms {
             claim,
             inputs,
@@ -139,6 +149,7 @@ impl<'i> Forms<'i> {
             encodes: false,
             approximate: false,
             most,
+            terms: 0,
         }
     }
 
@@ -165,7 +176,9 @@ impl<'i> Forms<'i> {
             let operands: Operands = needs.iter().map(|needed| self.known[number][needed]).collect();
             let form = self.step(store, term, operands)?;
             self.known[number].insert(term, form);
-            if self.contents.len() + self.known[number].len() > self.most {
+            self.terms += 1;
+            let is_late = self.terms.is_multiple_of(TERMS_A_LOOK) && self.most.deadline.is_over();
+            if self.contents.len() + self.terms > self.most.forms || is_late {
                 return Err(NoForm::Budget);
             }
         }

@@ -13,6 +13,7 @@ mod witness;
 
 use rustc_hash::FxHashMap;
 
+use crate::base::budget::Deadline;
 use crate::base::index::InstId;
 use crate::number::format::Format;
 use crate::term::{Integers, Sign, Store, TermId};
@@ -79,11 +80,25 @@ pub struct Parting {
     pub sites: [Option<InstId>; 2],
 }
 
+/// How many forms are made, and until when.
+#[derive(Clone, Copy, Debug)]
+pub struct FormLimits {
+    /// The number of forms, and of terms that have one.
+    pub forms: usize,
+    /// When the case is stopped.
+    pub deadline: Deadline,
+}
+
 /// At most this number of elements is searched for a witness.
 const SEARCHED: usize = 16;
 
 /// Decides a claim about bits.
-pub fn decide(claim: Claim, pairs: &[BitsPair<'_>], inputs: &[InputFormats], most: usize) -> BitsOutcome {
+pub fn decide(
+    claim: Claim,
+    pairs: &[BitsPair<'_>],
+    inputs: &[InputFormats],
+    most: FormLimits,
+) -> BitsOutcome {
     let mut numbers = Numbers::default();
     for pair in pairs {
         numbers.of(pair.reference.0);
@@ -97,7 +112,7 @@ pub fn decide(claim: Claim, pairs: &[BitsPair<'_>], inputs: &[InputFormats], mos
             (Ok(one), Ok(other)) if one == other => {}
             (Ok(_), Ok(_)) => open.push((at, "the operations of both kernels are not the same".into())),
             (Err(NoForm::Budget), _) | (_, Err(NoForm::Budget)) => {
-                open.push((at, "there are too many operations to compare".into()));
+                open.push((at, "there are too many operations to compare, or too little time".into()));
                 break;
             }
             (Err(NoForm::Operation(what)), _) | (_, Err(NoForm::Operation(what))) => {
@@ -127,7 +142,7 @@ pub fn decide(claim: Claim, pairs: &[BitsPair<'_>], inputs: &[InputFormats], mos
 
 /// Where the terms of a pair part: the first operation, from the outputs on, that is not the same though its operands
 /// are, or whose operands part in several places.
-pub fn parting(pair: &BitsPair<'_>, inputs: &[InputFormats], most: usize) -> Option<Parting> {
+pub fn parting(pair: &BitsPair<'_>, inputs: &[InputFormats], most: FormLimits) -> Option<Parting> {
     let mut numbers = Numbers::default();
     let (left, right) = (numbers.of(pair.reference.0), numbers.of(pair.opt.0));
     let mut forms = Forms::new(Claim::Bits, inputs, numbers.stores.len(), most);

@@ -150,7 +150,8 @@ fn expressions(terms: &mut Terms, format: Format) -> Vec<TermId> {
 /// For each form that several terms have, those terms.
 fn classes(terms: &Terms, all: &[TermId], format: Format) -> Vec<Vec<TermId>> {
     let inputs = infos(format);
-    let mut forms = Forms::new(Claim::Bits, &inputs, 1, 1 << 20);
+    let mut forms =
+        Forms::new(Claim::Bits, &inputs, 1, FormLimits { forms: 1 << 20, deadline: Deadline::default() });
     let mut classes: FxHashMap<_, Vec<TermId>> = FxHashMap::default();
     for term in all {
         classes.entry(forms.of(0, &terms.store, *term).expect("it has a form")).or_default().push(*term);

@@ -12,7 +12,8 @@
 //! }
 //! ```
 //!
-//! Such a function is called once, by [`Trace::record`], and what it did becomes a [`Graph`]. It decides and indexes by
+//! Such a function is called once, by [`Trace::record`](crate::rust_reference::Trace::record), and what it did becomes a
+//! [`Graph`](super::Graph). It decides and indexes by
 //! known numbers only; [`select`] chooses, and [`pick`] indexes, by what depends on inputs.
 
 use std::cell::RefCell;
@@ -22,17 +23,15 @@ use std::ops::{
 };
 use std::sync::Arc;
 
-use super::build::{Builder, Built};
-use super::listed::{Listing, Operation, OperationId};
-use super::{Function, Graph, ValueDefinition};
-use crate::case::{Contents, Param, ParamKind, Role};
+use super::listed::{Operation, OperationId};
+use super::{Function, ValueId};
 use crate::number::{Extended, Rational};
 
 /// A function that records more operations is stopped.
 const MOST_OPERATIONS: usize = 1 << 24;
 
 /// No operation: nothing has been written.
-const NOTHING: u32 = u32::MAX;
+pub(crate) const NOTHING: u32 = u32::MAX;
 
 thread_local! {
     /// What the function that runs in this thread has done.
@@ -530,88 +529,31 @@ impl<T: Tensor, const N: usize> Tensor for [T; N] {
     }
 }
 
-/// The parameters of a function that is recorded, and what it writes.
-#[derive(Debug)]
-pub struct Trace<'p> {
-    params: &'p [Param],
-    builder: Builder,
-    written: Vec<(usize, Vec<u32>)>,
+/// What a function does, with what it returns.
+///
+/// # Panics
+/// If the function does.
+pub(crate) fn recorded<T>(function: impl FnOnce() -> T) -> (Arc<[Operation]>, T) {
+    /// Ends a recording also where the function panics.
+    struct Recording;
+    impl Drop for Recording {
+        fn drop(&mut self) {
+            RECORDED.with_borrow_mut(|recorded| *recorded = None);
+        }
+    }
+    RECORDED.with_borrow_mut(|recorded| *recorded = Some(Vec::new()));
+    let _recording = Recording;
+    let result = function();
+    let operations = RECORDED.with_borrow_mut(Option::take).unwrap_or_default();
+    (operations.into(), result)
 }
 
-impl<'p> Trace<'p> {
-    /// Calls a function, which takes its parameters from the trace and gives back what it writes, and returns what it
-    /// computes as a graph.
-    ///
-    /// # Errors
-    /// What is wrong with a parameter, or with an operation.
-    ///
-    /// # Panics
-    /// If the function does.
-    pub fn record(name: &str, params: &'p [Param], function: impl FnOnce(&mut Trace<'p>)) -> Built<Graph> {
-        /// Ends a recording also where the function panics.
-        struct Recording;
-        impl Drop for Recording {
-            fn drop(&mut self) {
-                RECORDED.with_borrow_mut(|recorded| *recorded = None);
-            }
-        }
-        RECORDED.with_borrow_mut(|recorded| *recorded = Some(Vec::new()));
-        let recording = Recording;
-        let mut trace = Trace { params, builder: Builder::new(name), written: Vec::new() };
-        function(&mut trace);
-        let operations: Arc<[Operation]> = RECORDED.with_borrow_mut(Option::take).unwrap_or_default().into();
-        drop(recording);
-        let Trace { mut builder, written, .. } = trace;
-        for (param, elements) in written {
-            let ParamKind::Tensor { reference, shape, .. } = &params[param].kind else { continue };
-            let own = |id: &u32| (*id != NOTHING).then_some(OperationId(*id));
-            let elements = elements.iter().map(own).collect();
-            let listing = Listing { operations: Arc::clone(&operations), elements };
-            builder.name.clone_from(&params[param].name);
-            let value = builder.add(*reference, shape.clone(), ValueDefinition::Listed(listing))?;
-            builder.graph.outputs.push((params[param].name.clone(), value));
-        }
-        Ok(builder.graph)
-    }
+/// An element of a value, as a number of the function that runs.
+pub(crate) fn element(value: ValueId, place: u64) -> u32 {
+    record(Operation::Element(value, place))
+}
 
-    fn param(&self, name: &str) -> usize {
-        // The attribute takes both from one signature.
-        self.params.iter().position(|param| param.name == name).unwrap_or_default()
-    }
-
-    /// The value of a scalar, or the contents of a tensor before the function runs, in row-major order: those of the
-    /// case, or nothing.
-    ///
-    /// # Panics
-    /// When it has too many elements.
-    pub fn tensor<T: Tensor>(&mut self, name: &str) -> Box<T> {
-        let at = self.param(name);
-        let (element, shape, is_known) = match &self.params[at].kind {
-            ParamKind::Tensor { reference, shape, role, contents, .. } => {
-                let is_undefined = matches!(contents, Contents::Undefined);
-                (*reference, shape.clone(), *role == Role::In || !is_undefined)
-            }
-            ParamKind::Scalar { element, .. } => (*element, Vec::new(), true),
-        };
-        if !is_known {
-            return Box::new(T::made(&mut || NOTHING));
-        }
-        let value = match self.builder.tensor(name, element, shape) {
-            Ok(value) => value,
-            Err(message) => panic!("`{name}`: {message}"),
-        };
-        let mut place = 0;
-        Box::new(T::made(&mut || {
-            place += 1;
-            record(Operation::Element(value, place - 1))
-        }))
-    }
-
-    /// What the function leaves in a tensor.
-    pub fn written<T: Tensor>(&mut self, name: &str, tensor: &T) {
-        let mut elements = Vec::new();
-        tensor.see(&mut |id| elements.push(id));
-        let at = self.param(name);
-        self.written.push((at, elements));
-    }
+/// The operation of a number; `None` where nothing has been written.
+pub(crate) fn operation(id: u32) -> Option<OperationId> {
+    (id != NOTHING).then_some(OperationId(id))
 }

@@ -48,16 +48,15 @@ pub fn landmarks(case: &Case) -> Result<Vec<Landmark>, InputError> {
             of_launch(kernel, &mut note);
             let program = read(which, kernel, at)?;
             for (at, inst) in program.insts.iter().enumerate() {
-                let found = match &inst.op {
-                    Op::SetpInt { a, b, .. } => {
-                        [a, b].into_iter().find_map(number).map(|own| (own, "compares with"))
-                    }
+                let mut found = None;
+                if let Op::SetpInt { a, b, .. } = &inst.op {
+                    found = [a, b].into_iter().find_map(number).map(|own| (own, "compares with"));
+                } else if let Op::Int2 { op: Int2::Add, d, a: Src::Reg(a), b, .. } = &inst.op
+                    && d == a
+                {
                     // A register that grows by a constant steps through a loop.
-                    Op::Int2 { op: Int2::Add, d, a: Src::Reg(a), b, .. } if d == a => {
-                        number(b).map(|own| (own, "steps by"))
-                    }
-                    _ => None,
-                };
+                    found = number(b).map(|own| (own, "steps by"));
+                }
                 if let Some((size, does)) = found.filter(|(size, _)| *size > 1) {
                     let place = place_in(&program, &kernel.ptx, InstId::from_index(at));
                     let why = format!("`{}` {does} {size}", program.name);

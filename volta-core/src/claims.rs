@@ -1,10 +1,9 @@
 //! Claims about bits (rule B1): runs both kernels on values of IEEE arithmetic, and compares their exact normal forms.
 
-use super::{Verification, difference, shape};
 use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
 use crate::base::index::InstId;
-use crate::bits::{self, BitsOutcome, BitsPair, BitsWitness, InputFormats};
+use crate::bits::{self, BitsOutcome, BitsPair, BitsWitness, FormLimits, InputFormats};
 use crate::case::{Case, Claim, Element, Options, Side};
 use crate::conditions::Conditions;
 use crate::machine::{Execution, OutputValue};
@@ -15,12 +14,13 @@ use crate::term::spell_element;
 use crate::verdict::{
     Difference, Explanation, How, InputError, InputProblem, Report, Unknown, UnknownReason, Verdict, Witness,
 };
+use crate::verify::{Verification, difference, shape};
 
 /// Bytes that a form takes, roughly, with its term's entry.
 const BYTES_OF_FORM: u64 = 512;
 
 /// Verifies a claim about bits (rule B1).
-pub(super) fn of_bits(case: &Case, claim: Claim) -> Report {
+pub(crate) fn of_bits(case: &Case, claim: Claim) -> Report {
     let with = |ieee: bool| Case { options: Options { ieee, ..case.options.clone() }, ..case.clone() };
     if case.reference.is_none() {
         return Report::of(Verdict::InputError(InputError::new(
@@ -146,7 +146,9 @@ impl Verification<'_> {
                 }
             }
         }
-        let most = (self.case.options.budgets[Limit::MemoryBytes] / BYTES_OF_FORM) as usize;
+        let budgets = &self.case.options.budgets;
+        let forms = (budgets[Limit::MemoryBytes] / BYTES_OF_FORM) as usize;
+        let most = FormLimits { forms, deadline: budgets.deadline };
         let outcome = bits::decide(claim, &pairs, &inputs, most);
         self.report.coverage.compared = conditions.pairs.len() as u64;
         let at = match &outcome {

@@ -1,12 +1,12 @@
 //! Literals read as quotients (rule V9, `literals = "nearest"`).
 
-use super::Verification;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
 use crate::case::Literals;
 use crate::conditions::{Conditions, Pair};
 use crate::decide;
 use crate::verdict::{Difference, How, Report, UnknownReason, Verdict};
+use crate::verify::Verification;
 
 /// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
 const STEPS_FOR_ADVICE: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const STEPS_FOR_ADVICE: u64 = 1 << 20;
 impl Verification<'_> {
     /// Reads literals as quotients, where the case allows it and the sides are not proved equal without (V9). Where it
     /// does not, a difference that only this would remove says so.
-    pub(super) fn read_nearest(&mut self, conditions: &mut Conditions, before: &Report) {
+    pub(crate) fn read_nearest(&mut self, conditions: &mut Conditions, before: &Report) {
         let is_allowed = match self.case.options.rules.literals {
             Literals::Nearest => true,
             Literals::Exact => false,
@@ -26,7 +26,14 @@ impl Verification<'_> {
                 conditions.pairs.iter().position(is_it)
             }
             Verdict::Unknown(unknown) if is_allowed && unknown.kind == UnknownReason::Undecided => None,
-            _ => return,
+            Verdict::Equivalent
+            | Verdict::EquivalentWhere(_)
+            | Verdict::Same(_)
+            | Verdict::Different(_)
+            | Verdict::Fault(_)
+            | Verdict::Unknown(_)
+            | Verdict::InputError(_)
+            | Verdict::Clean => return,
         };
         for readings in conditions.nearest_readings() {
             let exact = conditions.read(&readings);
