@@ -44,7 +44,7 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 const LONG: u64 = 50_000;
 
 /// So many variants of the others run, drawn by the name; all of them with `VOLTA_SLOW=1`.
-const DRAWN: usize = 3;
+const DRAWN: usize = 2;
 
 /// What is changed, how, and what must be the same then: else how the reports differ.
 type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case), fn(&Report, &Report) -> Option<String>);

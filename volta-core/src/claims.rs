@@ -12,7 +12,8 @@ use crate::number::format::{Format, decode};
 use crate::steps::Programs;
 use crate::term::spell_element;
 use crate::verdict::{
-    Difference, Explanation, How, InputError, InputProblem, Report, Unknown, UnknownReason, Verdict, Witness,
+    Difference, Explanation, FaultKind, How, InputError, InputProblem, Report, Unknown, UnknownReason,
+    Verdict, Witness,
 };
 use crate::verify::{Verification, difference, shape};
 
@@ -56,6 +57,12 @@ pub(crate) fn of_bits(case: &Case, claim: Claim) -> Report {
     let reals = with(false);
     let real = Verification::new(&reals).run();
     match real.verdict {
+        // What is undefined, or of no type, over the reals says nothing about bits.
+        Verdict::Fault(ref fault)
+            if matches!(
+                fault.kind,
+                FaultKind::Undefined | FaultKind::TypeMismatch | FaultKind::InputDependentControl
+            ) => {}
         Verdict::Fault(_) | Verdict::InputError(_) => return real,
         Verdict::Different(_) if claim != Claim::Bits => return real,
         Verdict::Equivalent => report.holds.push(Claim::Reals.name().into()),
@@ -158,7 +165,10 @@ impl Verification<'_> {
                         *fusible,
                         "a `mul` and an `add` without a rounding mode are executed as written, not fused by `ptxas` (B1)",
                     ),
-                    (*encodes, "no thread reads the encoding of a NaN that it computed (B1)"),
+                    (
+                        *encodes,
+                        "no thread reads the encoding, or by `copysign` the sign, of a NaN that it computed (B1)",
+                    ),
                     (
                         *approximate,
                         "approximate instructions and products of matrices give the same bits for the same operands: both kernels run on one architecture (B1)",

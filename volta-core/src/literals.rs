@@ -5,6 +5,8 @@ use crate::base::budget::Limit;
 use crate::case::Literals;
 use crate::conditions::{Conditions, Pair};
 use crate::decide;
+use crate::nearest::DirectLiterals;
+use crate::steps::Programs;
 use crate::verdict::{Difference, How, Report, UnknownReason, Verdict};
 use crate::verify::Verification;
 
@@ -35,7 +37,11 @@ impl Verification<'_> {
             | Verdict::InputError(_)
             | Verdict::Clean => return,
         };
-        for readings in conditions.nearest_readings() {
+        let kernels = |programs: Option<&Programs>| {
+            programs.map(|programs| DirectLiterals::of(programs.kernels())).unwrap_or_default()
+        };
+        let readable = [kernels(self.programs.first()), kernels(self.programs.last())];
+        for readings in conditions.nearest_readings(&readable) {
             let exact = conditions.read(&readings);
             let told = || readings.iter().map(ToString::to_string);
             if is_allowed {

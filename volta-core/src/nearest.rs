@@ -7,6 +7,7 @@ use crate::case::Which;
 use crate::conditions::Conditions;
 use crate::number::format::{Format, Rounding, decode, encode, mantissa_bits};
 use crate::number::{Extended, Rational};
+use crate::program::{Float2, Op, Program, Src};
 use crate::term::{Constant, Store};
 
 /// So many bits a quotient has fewer than the literal that is read as it.
@@ -42,6 +43,57 @@ impl fmt::Display for NearestReading {
     }
 }
 
+/// The literals of a side that are operands of float arithmetic and of nothing else: no instruction moves, converts or
+/// compares them, so that wherever they are used they are operands of terms, unless a run computes known numbers from
+/// them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DirectLiterals {
+    direct: BTreeSet<(Format, u64)>,
+    others: BTreeSet<u64>,
+}
+
+impl DirectLiterals {
+    /// Those of some kernels.
+    pub(crate) fn of<'p>(programs: impl Iterator<Item = &'p Program>) -> DirectLiterals {
+        let mut all = DirectLiterals::default();
+        for inst in programs.flat_map(|program| &program.insts) {
+            let arithmetic = if let Op::Float2 {
+                op: Float2::Mul | Float2::Div | Float2::Add | Float2::Sub,
+                format,
+                a,
+                b,
+                ..
+            } = &inst.op
+            {
+                Some((*format, [*a, *b, *b]))
+            } else if let Op::Fma { format, a, b, c, .. } = &inst.op {
+                Some((*format, [*a, *b, *c]))
+            } else {
+                None
+            };
+            match arithmetic {
+                Some((format, sources)) => {
+                    for source in sources {
+                        if let Src::Imm(bits) = source {
+                            all.direct.insert((format, bits & (u64::MAX >> (64 - 8 * format.bytes()))));
+                        }
+                    }
+                }
+                None => inst.op.visit_sources(&mut |source| {
+                    if let Src::Imm(bits) = source {
+                        all.others.insert(bits);
+                    }
+                }),
+            }
+        }
+        all
+    }
+
+    fn contains(&self, format: Format, bits: u64) -> bool {
+        self.direct.contains(&(format, bits)) && !self.others.contains(&bits)
+    }
+}
+
 /// The constants of both sides as they were, to be put back.
 pub(crate) struct Exact([Vec<Vec<(usize, Constant)>>; 2]);
 
@@ -52,8 +104,13 @@ impl Conditions {
     /// the other, is read as that. Of the quotients whose rounding a literal is, it is read as a convergent of its
     /// continued fraction: if numerator and denominator have fewer bits than the literal, or the numerator is 1, no other
     /// is as simple, and few literals have one by chance.
-    pub(crate) fn nearest_readings(&self) -> Vec<Vec<NearestReading>> {
+    pub(crate) fn nearest_readings(&self, readable: &[DirectLiterals; 2]) -> Vec<Vec<NearestReading>> {
         let literals = [&self.reference, &self.opt].map(|side| literals(&side.stores));
+        let may_be_read = |which: Which, (format, bits): (Format, u64)| {
+            let side = if which == Which::Reference { &self.reference } else { &self.opt };
+            readable[which as usize].contains(format, bits)
+                && !side.stores.iter().any(|store| store.is_folded((format, bits)))
+        };
         let mut lists: Vec<Vec<NearestReading>> = Vec::new();
         for is_common in [false, true] {
             for inverted in [Which::Opt, Which::Reference] {
@@ -64,6 +121,7 @@ impl Conditions {
                     let bases: BTreeSet<u64> = readings.iter().filter_map(|reading| reading.of).collect();
                     let own = own.iter().filter(|literal| is_common || !others.contains(literal));
                     let own = own.filter(|(_, bits)| which == inverted || !bases.contains(bits));
+                    let own = own.filter(|literal| may_be_read(which, **literal));
                     let read = |(format, bits): &(Format, u64)| {
                         let (format, bits) = (*format, *bits);
                         let inverse = reciprocal((format, bits), others).filter(|_| which == inverted);

@@ -67,6 +67,11 @@ impl Loaded {
 }
 
 impl Programs {
+    /// Its kernels.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Program> + Clone {
+        self.0.iter().flatten()
+    }
+
     /// The kernels of a side, as far as they can be read.
     pub(crate) fn readable(which: Which, side: &Side) -> Programs {
         let program = |(at, step): (usize, &Step)| read(which, step.launch()?, at).ok();

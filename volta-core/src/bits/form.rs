@@ -120,9 +120,13 @@ pub(super) struct Forms<'i> {
     facts: Vec<Facts>,
     /// Forms of terms, by store.
     known: Vec<FxHashMap<TermId, FormRef>>,
-    /// Whether a sum reads a product, neither of them with a rounding mode.
-    pub(super) fusible: bool,
-    /// Whether the encoding of a computed float is read.
+    /// Whether there is a product without a rounding mode.
+    products: bool,
+    /// Whether there is a sum without a rounding mode.
+    sums: bool,
+    /// Whether there is a known NaN.
+    known_nan: bool,
+    /// Whether the encoding or the sign of a computed float is read.
     pub(super) encodes: bool,
     /// Whether some operation is an approximation of the architecture.
     pub(super) approximate: bool,
@@ -145,12 +149,24 @@ impl<'i> Forms<'i> {
             contents: Vec::new(),
             facts: Vec::new(),
             known: vec![FxHashMap::default(); stores],
-            fusible: false,
+            products: false,
+            sums: false,
+            known_nan: false,
             encodes: false,
             approximate: false,
             most,
             terms: 0,
         }
+    }
+
+    /// Whether the assembler might fuse a product and a sum.
+    pub(super) fn may_fuse(&self) -> bool {
+        self.products && self.sums
+    }
+
+    /// Whether what is read of an encoding may be that of a known NaN, which forms do not tell from others.
+    pub(super) fn may_read_known_nan(&self) -> bool {
+        self.encodes && self.known_nan
     }
 
     /// The form of a term, if it was computed.
@@ -196,12 +212,11 @@ impl<'i> Forms<'i> {
                     let value = store.as_ieee_number(term).ok_or(NoForm::Operation("an unknown number"))?;
                     return Ok(self.number(value));
                 }
-                let needs_fusing = key.fusible
-                    && key.op == IeeeOp::Add
-                    && operands_of(store, term).iter().any(|operand| is_fusible_product(store, *operand));
-                self.fusible |= needs_fusing;
+                // The assembler fuses them across operations that change nothing, too.
+                self.products |= key.fusible && key.op == IeeeOp::Mul;
+                self.sums |= key.fusible && key.op == IeeeOp::Add;
                 let reads = operands_of(store, term).first().copied();
-                self.encodes |= key.op == IeeeOp::Encode
+                self.encodes |= matches!(key.op, IeeeOp::Encode | IeeeOp::CopySign)
                     && reads.is_some_and(|read| !matches!(read.kind(), TermKind::Input { .. }));
                 self.ieee(IeeeKey { fusible: false, ..key }, operands)
             }
@@ -248,6 +263,7 @@ impl<'i> Forms<'i> {
     }
 
     fn number(&mut self, value: f64) -> FormRef {
+        self.known_nan |= value.is_nan();
         let format = WIDENING.into_iter().find(|format| is_in(*format, value));
         let magnitude = if value.is_nan() { f64::NAN } else { value.abs() };
         let form = self.intern(Content::Number(magnitude.to_bits()), Facts { kind: Kinds::Float, format });
@@ -278,6 +294,10 @@ impl<'i> Forms<'i> {
         let wanted = if key.op.takes_integer() { Kinds::Integer } else { Kinds::Float };
         if !operands.iter().all(|operand| self.is(*operand, wanted)) {
             return Err(NoForm::Operation("an operand of another kind"));
+        }
+        let reads_bits = matches!(key.op, IeeeOp::Encode | IeeeOp::CopySign);
+        if reads_bits && operands.first().is_some_and(|of| self.float(*of).is_some_and(f64::is_nan)) {
+            return Err(NoForm::Operation("the sign or the encoding of a NaN"));
         }
         let values: Option<SmallVec<[Ieee; 3]>> =
             operands.iter().map(|operand| self.value(*operand)).collect();
@@ -750,22 +770,4 @@ pub(super) fn operands_of(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> 
 /// The terms whose forms that of a term is made of.
 fn needs(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
     if store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(store, term) }
-}
-
-fn is_fusible_product(store: &Store, term: TermId) -> bool {
-    match term.kind() {
-        TermKind::Lane(..) => {
-            let key = key_of_term(store, term);
-            let inner = key
-                .filter(|key| key.op == IeeeOp::Neg)
-                .and_then(|_| operands_of(store, term).first().copied());
-            match inner {
-                Some(inner) => {
-                    key_of_term(store, inner).is_some_and(|key| key.op == IeeeOp::Mul && key.fusible)
-                }
-                None => key.is_some_and(|key| key.op == IeeeOp::Mul && key.fusible),
-            }
-        }
-        TermKind::Input { .. } | TermKind::Constant(_) => false,
-    }
 }

@@ -49,7 +49,7 @@ pub struct BitsPair<'s> {
 pub enum BitsOutcome {
     /// All elements are the same.
     Same {
-        /// A sum may be fused with a product that it reads, unless the compiler leaves them as written.
+        /// A product may be fused with a sum, unless the compiler leaves them as written.
         fusible: bool,
         /// The encoding of a computed float is read.
         encodes: bool,
@@ -123,9 +123,12 @@ pub fn decide(
             break;
         }
     }
+    if open.is_empty() && forms.may_read_known_nan() {
+        return BitsOutcome::Open(0, "the encoding of a known NaN may be read, which is not modelled".into());
+    }
     let Some(first) = open.first().cloned() else {
         return BitsOutcome::Same {
-            fusible: forms.fusible,
+            fusible: forms.may_fuse(),
             encodes: forms.encodes,
             approximate: forms.approximate,
         };

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most tickets of one counter.
 pub(super) const MOST_DRAWS: usize = 1 << 9;
 /// The most orders that are executed.
-pub(super) const MOST_ORDERS: usize = 1 << 10;
+pub(super) const MOST_ORDERS: usize = 1 << 8;
 /// The most steps to find an order that no run speaks for.
 const MOST_STEPS: u64 = 1 << 24;
 
@@ -206,16 +206,19 @@ impl Tickets {
 /// If the search takes too long.
 pub(super) fn unspoken(spoken: &[Spoken]) -> Result<Option<DrawOrder>, ()> {
     let Some(first) = spoken.first() else { return Ok(None) };
-    // The last turn of each counter tells most.
-    let turns =
-        first.iter().flat_map(|(key, threads)| (0..threads.len()).rev().map(move |turn| (*key, turn)));
-    let turns: Vec<(CounterKey, usize)> = turns.collect();
+    let turns = first.iter().flat_map(|(key, threads)| (0..threads.len()).map(move |turn| (*key, turn)));
+    let mut turns: Vec<(CounterKey, usize)> = turns.collect();
+    // A turn that few threads might have had, such as the last one, tells most.
+    turns.sort_by_key(|(key, turn)| first[key].values().filter(|possible| possible.contains(*turn)).count());
     let left = first.iter().map(|(key, threads)| (*key, threads.keys().copied().collect())).collect();
-    let mut search = Search { spoken, turns: &turns, left, chosen: DrawOrder::new(), steps: 0 };
+    let mut search = Search { spoken, turns: &turns, left, chosen: BTreeMap::new(), steps: 0 };
     let all: Vec<usize> = (0..spoken.len()).collect();
     Ok(search.find(0, &all)?.then(|| {
-        search.chosen.values_mut().for_each(|threads| threads.reverse());
-        search.chosen
+        let in_turn = |mut threads: Vec<(usize, u32)>| {
+            threads.sort_unstable();
+            threads.into_iter().map(|(_, thread)| thread).collect()
+        };
+        search.chosen.into_iter().map(|(key, threads)| (key, in_turn(threads))).collect()
     }))
 }
 
@@ -226,8 +229,8 @@ struct Search<'s> {
     turns: &'s [(CounterKey, usize)],
     /// The threads that have no turn yet.
     left: BTreeMap<CounterKey, BTreeSet<u32>>,
-    /// Those with a turn, the last one first.
-    chosen: DrawOrder,
+    /// The turns that are assigned, each with its thread.
+    chosen: BTreeMap<CounterKey, Vec<(usize, u32)>>,
     steps: u64,
 }
 
@@ -247,7 +250,7 @@ impl Search<'_> {
             let agrees = |run: &&usize| self.spoken[**run][&key][&thread].contains(turn);
             let alive: Vec<usize> = alive.iter().filter(agrees).copied().collect();
             self.left.entry(key).or_default().remove(&thread);
-            self.chosen.entry(key).or_default().push(thread);
+            self.chosen.entry(key).or_default().push((turn, thread));
             if self.find(at + 1, &alive)? {
                 return Ok(true);
             }

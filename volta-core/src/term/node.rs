@@ -265,6 +265,8 @@ pub struct Store {
     pub(super) only_lists: bool,
     /// For each input, the range of its elements; `None` for reals.
     pub(super) integers: Vec<Option<Integers>>,
+    /// Literals from which known numbers were computed.
+    pub(super) folded: FxHashSet<(Format, u64)>,
     /// Constants that are operands of steps of recognized functions only.
     pub(super) inner_constants: FxHashSet<ConstantId>,
     /// How far numbers computed from constants may be from the function of them that they approximate.
@@ -283,6 +285,22 @@ impl Store {
     /// An empty store.
     pub fn new() -> Store {
         Store::default()
+    }
+
+    /// Notes that a known number was computed from these: their literals were taken as the bits that they are.
+    pub(crate) fn note_folded(&mut self, operands: &[TermId]) {
+        for operand in operands {
+            if let TermKind::Constant(id) = operand.kind()
+                && let Some(literal) = self.constants[id.index()].literal
+            {
+                self.folded.insert(literal);
+            }
+        }
+    }
+
+    /// Whether a known number was computed from a literal.
+    pub(crate) fn is_folded(&self, literal: (Format, u64)) -> bool {
+        self.folded.contains(&literal)
     }
 
     /// The literals among its constants, but for those of recognized functions.

@@ -73,7 +73,7 @@ class Answer:
 class Kernel:
     """A kernel with its launch.
 
-    `source` is PTX or CUDA as text, the path of a `.ptx` or `.cu` file (CUDA needs nvcc, and a file that includes others
+    `source` is PTX or CUDA as text, the path of a `.ptx` or `.cu` file, also with a kernel of it, `a.cu::sum` (CUDA needs nvcc, and a file that includes others
     of its own needs their texts in `headers`), or what `triton.compile` returns: name, block and shared memory are known then.
     `args` are the names of parameters, numbers, and structs as lists; the parameters in order if nothing is said.
     `more` has further keys of a kernel, such as `{"ctas": [0]}`.
@@ -113,7 +113,13 @@ class Kernel:
                     raise InputError._early("does-not-compile", f"nvcc refuses the source\n{error}") from None
                 more_files[f"{side}.cu"] = cuda
         elif isinstance(self.source, (str, os.PathLike)):
-            path = Path(self.source)
+            # As in a case, `softmax.cu::softmax_naive` names a kernel of a file.
+            path, separator, own = str(self.source).partition("::")
+            if separator:
+                if name is not None:
+                    raise TypeError(f"the kernel of {path} is named twice: {own} and {name}")
+                name = own
+            path = Path(path)
             file, text = f"{side}/{path.name}", path.read_text(encoding="utf-8")
             # One of pip's packages is no folder that the native part looks into.
             if path.suffix == ".cu" and not os.environ.get("VOLTA_NVCC") and (nvcc := _nvcc.find()) is not None:

@@ -68,6 +68,9 @@ impl Cta<'_> {
             let Some(by_value) = self.by_value(condition, branch.condition(lane)) else { return Ok(None) };
             found.push((lane, condition, by_value));
         }
+        if self.is_too_deep() {
+            return Ok(Some(Err(Refused::Rounds)));
+        }
         self.check_budgets()?;
         let mut parts: Vec<(LaneMask, InstId)> = Vec::new();
         let so_far = *steps;

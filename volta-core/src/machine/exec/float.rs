@@ -215,6 +215,7 @@ impl Cta<'_> {
         for lane in known {
             let ids: SmallVec<[TermId; 3]> =
                 operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect();
+            self.store.note_folded(&ids);
             let value = self.fold_float(shape, &ids, pc);
             warp.register_mut(d).set(lane, value);
         }

@@ -18,6 +18,9 @@ const MAX_STEPS: u32 = 1 << 18;
 /// So many branches on inputs may be inside of one another: a loop is inside of its own branch in each round.
 const MAX_DEPTH: u32 = 512;
 
+/// The same with terms of IEEE arithmetic (rule B1), whose ranges take more room on the stack.
+const MAX_DEPTH_IEEE: u32 = 128;
+
 /// After so many operations, budgets are checked.
 const BETWEEN_CHECKS: u32 = 1 << 12;
 
@@ -62,7 +65,8 @@ impl Cta<'_> {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Rounds => {
-                    format!("a loop may go on after {MAX_DEPTH} rounds: give what decides it a `range`")
+                    let most = self.most_depth();
+                    format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
             self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
@@ -88,7 +92,7 @@ impl Cta<'_> {
                 return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
-        if self.depth == MAX_DEPTH {
+        if self.is_too_deep() {
             return Ok(Err(Refused::Rounds));
         }
         // In a long kernel with many branches, each of them takes a pass over the code.
@@ -148,6 +152,16 @@ impl Cta<'_> {
             }
         }
         never
+    }
+
+    /// How deep branches that inputs decide may be inside of one another.
+    fn most_depth(&self) -> u32 {
+        if self.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH }
+    }
+
+    /// Whether they are, here: each takes room on the stack.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth >= self.most_depth()
     }
 
     /// Like [`Cta::run_side`], where conditions hold, or do not, and under the assumption of a bound.

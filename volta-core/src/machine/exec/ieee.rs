@@ -105,9 +105,17 @@ impl IeeeInst {
             result = clamp.apply(&[result])?;
         }
         match result {
+            // The sign and the payload of a computed NaN are open: it stays a term, whose encoding is not known.
+            Ieee::Float(value) if value.is_nan() || self.reads_sign_of_nan(&operands) => None,
             Ieee::Float(value) => Some(value),
             Ieee::Int(_) => None,
         }
+    }
+
+    /// Whether a result depends on the sign of a NaN, which values of floats here do not have.
+    fn reads_sign_of_nan(&self, operands: &[Ieee]) -> bool {
+        let is_nan = |operand: &Ieee| matches!(operand, Ieee::Float(value) if value.is_nan());
+        self.key.op == IeeeOp::CopySign && operands.first().is_some_and(is_nan)
     }
 }
 
@@ -137,6 +145,7 @@ fn holds(outer: Format, inner: Format) -> bool {
 pub(in super::super) fn ieee_of_one(store: &mut Store, key: IeeeKey, operand: TermId, pc: InstId) -> TermId {
     if let Some(value) = store.as_ieee_number(operand)
         && let Some(Ieee::Float(result)) = key.apply(&[Ieee::Float(value)])
+        && !result.is_nan()
     {
         return store.ieee_number(result);
     }
@@ -152,7 +161,8 @@ impl Cta<'_> {
 
     /// A known float as the contents of a register.
     fn ieee_bits(format: Format, value: f64) -> Option<Value> {
-        encoding(format, value).map(Value::Bits)
+        // Which bits a NaN has is open.
+        encoding(format, value).filter(|_| !value.is_nan()).map(Value::Bits)
     }
 
     /// One node for the lanes of `mask`.
