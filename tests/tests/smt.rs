@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use volta_core::case::Literals;
 use volta_core::decide::smt::{Refusal, Settings, script};
 use volta_core::decide::{ElementPair, InputInfo};
 use volta_core::number::Rational;
@@ -53,8 +54,8 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
         return Ok(Opinion::NotAsked);
     }
     let Some(case) = fixture::load(name, dir) else { return Ok(Opinion::NotAsked) };
-    // Scripts are about reals.
-    if case.options.rules.claim.is_of_bits() {
+    // Scripts are about reals, and about literals as they are.
+    if case.options.rules.claim.is_of_bits() || case.options.rules.literals == Literals::Nearest {
         return Ok(Opinion::NotAsked);
     }
     let Ok(conditions) = conditions(&case) else { return Ok(Opinion::NotAsked) };

@@ -71,7 +71,7 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
             roots.push(cut.roots[side].clone());
             analysis.push(analysis_of(cut, side, &all.analysis[*whole]));
         }
-        for (at, member) in members.iter().enumerate() {
+        for (at, member) in members.iter().enumerate().filter(|(at, _)| cut.is_short[*at]) {
             let [reference, opt] = [0, 1].map(|side: usize| (&cut.stores[side], cut.roots[side][at]));
             elements.push(ElementPair { reference, opt });
             sides.push([first, first + 1]);

@@ -84,8 +84,8 @@ pub(super) struct Sweep<'s, 'a> {
     within: FxHashMap<TermId, Vec<TermId>>,
     /// Literals that proofs have read as irrational constants.
     readings: BTreeSet<Reading>,
-    /// Steps for the proof of a pair, for each of its terms, where that is more than [`PAIR_STEPS`].
-    steps_a_term: u64,
+    /// Steps for the proof of a pair by the quick prover, for each of its terms, in place of [`PAIR_STEPS`] for both.
+    steps_a_term: Option<u64>,
     left: u64,
 }
 
@@ -152,7 +152,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
             named: 0,
             within: FxHashMap::default(),
             readings: BTreeSet::new(),
-            steps_a_term: 0,
+            steps_a_term: None,
             left: ration.left() / SHARE,
         })
     }
@@ -404,8 +404,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let [first, second] = [0, 1].map(|side| (&parts[side].store, parts[side].root));
         let element = ElementPair { reference: first, opt: second };
         let size: usize = parts.iter().map(|part| part.store.len()).sum();
-        let most = PAIR_STEPS.max(self.steps_a_term * size as u64);
-        for thorough in [false, true] {
+        let (most, provers): (u64, &[bool]) = match self.steps_a_term {
+            None => (PAIR_STEPS, &[false, true]),
+            Some(steps) => (steps * size as u64, &[false]),
+        };
+        for thorough in provers.iter().copied() {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
             let proved = learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(most));
             let steps = learned.settle();

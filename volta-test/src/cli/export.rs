@@ -31,7 +31,7 @@ use crate::runner::slow_is_wanted;
 A script asserts that an output element differs: that the reference is defined there, and the optimized kernel is not, \
 or has another value. `unsat` means equivalent; `sat` means different, unless the script says that functions are not \
 interpreted (exponentials, logarithms, sine, cosine, tanh). Literals are the rationals that their bits represent, even \
-where `cargo volta check` reads them as log2(e) (rule V9).
+where `cargo volta check` reads them as log2(e) or, with `literals`, as a quotient (rule V9).
 
 A folder for a machine with a GPU holds code, inputs, the interpreter's results, and `run.py`, which launches the kernels \
 and compares (`python3 run.py .`); that machine needs Python and a driver. Slow cases are left out, as in `cargo volta check`.

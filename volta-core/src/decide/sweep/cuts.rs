@@ -26,6 +26,8 @@ use std::rc::Rc;
 const MIN_USES: u32 = 16;
 /// It is computed by at least so many operations, counted as a tree.
 const MIN_SIZE: u32 = 256;
+/// An element with names is computed by no more, counted as a tree.
+const MAX_SIZE: u32 = 1 << 12;
 /// Where the other side does not compute such a value, its operands are tried, down so many operations.
 const DEPTH: usize = 4;
 /// The largest number of terms of a side.
@@ -35,6 +37,11 @@ const MAX_VALUES: usize = 1 << 13;
 const MAX_MEMBERS: usize = 64;
 /// Steps for the proof of a pair, for each of its terms.
 const STEPS_A_TERM: u64 = 64;
+/// A proof takes at least so many for each term.
+const LEAST_STEPS: u64 = 4;
+/// Pairs are tried for a step for so many terms of all elements, counted without sharing: without names, elements take
+/// about a step for a dozen of them. Tests have short rows.
+const TERMS_A_STEP: u64 = if cfg!(test) { 1 << 4 } else { 1 << 10 };
 /// Values are compared with so many bits.
 const BITS: u32 = 25;
 
@@ -47,6 +54,8 @@ pub(in crate::decide) struct Cut {
     pub stores: [Store; 2],
     /// The terms of the elements on each side.
     pub roots: [Vec<TermId>; 2],
+    /// Whether an element is computed from few terms: only then its proof takes fewer steps than without names.
+    pub is_short: Vec<bool>,
     /// Literals that the proofs of what is named have read as irrational constants.
     pub readings: BTreeSet<Reading>,
 }
@@ -88,26 +97,32 @@ impl Census {
         if count > MAX_TERMS {
             return None;
         }
-        let mut census = Census { lanes, start, uses: vec![0; count], sizes: vec![0; count] };
-        for at in 0..census.lanes.len() {
-            for term in terms_of_node(at, census.lanes[at]) {
-                let mut size = 1_u32;
-                for operand in operands(store, term) {
-                    if let Some(below) = census.position(operand) {
-                        size = size.saturating_add(census.sizes[below]);
-                        census.uses[below] = census.uses[below].saturating_add(1);
-                    }
-                }
-                let own = census.position(term)?;
-                census.sizes[own] = size;
+        let mut census = Census { lanes, start, uses: Vec::new(), sizes: vec![0; count] };
+        census.measure(store, |_| false);
+        let mut uses = vec![0_u8; count];
+        let mut read = |term: TermId| {
+            if let Some(at) = census.position(term) {
+                uses[at] = uses[at].saturating_add(1);
             }
+        };
+        for term in census.terms() {
+            operands(store, term).into_iter().for_each(&mut read);
         }
-        for root in roots {
-            if let Some(at) = census.position(*root) {
-                census.uses[at] = census.uses[at].saturating_add(1);
-            }
-        }
+        roots.iter().copied().for_each(read);
+        census.uses = uses;
         Some(census)
+    }
+
+    /// Counts the operations of each term, in which terms with names are one operand.
+    fn measure(&mut self, store: &Store, has_name: impl Fn(TermId) -> bool) {
+        let mut own = 0;
+        for at in 0..self.lanes.len() {
+            for term in terms_of_node(at, self.lanes[at]) {
+                let size = |operand: TermId| if has_name(operand) { 1 } else { self.size(operand) };
+                self.sizes[own] = operands(store, term).into_iter().map(size).fold(1, u32::saturating_add);
+                own += 1;
+            }
+        }
     }
 
     /// The position of an operation among all.
@@ -117,8 +132,13 @@ impl Census {
         Some(self.start[node.index()] as usize + lanes.rank(lane))
     }
 
+    /// How many operations a term takes, counted as a tree.
+    fn size(&self, term: TermId) -> u32 {
+        self.position(term).map_or(0, |at| self.sizes[at])
+    }
+
     fn is_large(&self, term: TermId) -> bool {
-        self.position(term).is_some_and(|at| self.sizes[at] >= MIN_SIZE)
+        self.size(term) >= MIN_SIZE
     }
 
     fn is_shared(&self, term: TermId) -> bool {
@@ -155,7 +175,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         ration: &'a Rc<Ration>,
     ) -> Option<Sweep<'s, 'a>> {
         let sweep = Sweep::new(element, analysis, inputs, options, ration)?;
-        Some(Sweep { steps_a_term: STEPS_A_TERM, left: options.all_steps() / SHARE, ..sweep })
+        Some(Sweep { steps_a_term: Some(STEPS_A_TERM), left: options.all_steps() / SHARE, ..sweep })
     }
 
     /// The inputs of the case, and those that names are elements of.
@@ -166,12 +186,23 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// Names what many of some elements are computed from, and returns the elements with these names. `None` if
     /// nothing was named.
     pub(in crate::decide) fn cut(mut self, roots: [&[TermId]; 2]) -> Option<Cut> {
-        let pairs = self.cut_points(roots)?;
+        let (mut sides, pairs) = self.cut_points(roots)?;
+        let mut may_be_named = [FxHashSet::default(), FxHashSet::default()];
+        for located in pairs.iter().flatten() {
+            may_be_named[located.side].insert(located.term);
+        }
+        let is_short = self.are_short(&mut sides, roots, |side, term| may_be_named[side].contains(&term));
+        let sizes = pairs.iter().flatten().map(|located| sides[located.side].size(located.term));
+        let steps = sizes.map(|size| u64::from(size) * LEAST_STEPS).sum::<u64>();
+        if !is_short.contains(&true) || steps > self.left {
+            return None;
+        }
         for [reference, opt] in pairs {
             self.ration.begin_element();
             self.name(reference, opt);
         }
-        if self.named == 0 {
+        let is_short = self.are_short(&mut sides, roots, |side, term| self.names[side].contains_key(&term));
+        if self.named == 0 || !is_short.contains(&true) {
             return None;
         }
         let mut stores = [0, 1].map(|side| self.store_for(side));
@@ -193,7 +224,21 @@ impl<'s, 'a> Sweep<'s, 'a> {
         }
         stores.iter_mut().for_each(Store::close);
         self.spend(stores.iter().map(|store| store.len() as u64).sum());
-        Some(Cut { stores, roots: copies, readings: self.readings })
+        Some(Cut { stores, roots: copies, is_short, readings: self.readings })
+    }
+
+    /// Whether each element is computed by few operations on both sides, if these terms have names.
+    fn are_short(
+        &self,
+        sides: &mut [Census; 2],
+        roots: [&[TermId]; 2],
+        has_name: impl Fn(usize, TermId) -> bool,
+    ) -> Vec<bool> {
+        for (side, census) in sides.iter_mut().enumerate() {
+            census.measure(self.sides[side].0, |term| has_name(side, term));
+        }
+        let is_short = |side: usize, root: TermId| has_name(side, root) || sides[side].size(root) <= MAX_SIZE;
+        roots[0].iter().zip(roots[1]).map(|(one, other)| is_short(0, *one) && is_short(1, *other)).collect()
     }
 
     /// A copy of an operation on what has names.
@@ -206,10 +251,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
     }
 
     /// Pairs of terms with the same values at the points, one of which many terms read, operands before results.
-    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<Vec<[Located; 2]>> {
+    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<([Census; 2], Vec<[Located; 2]>)> {
         let mut sides: [Census; 2] =
             [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
         let count = sides.iter().map(|side| side.sizes.len()).sum::<usize>();
+        self.left = self.left.min(count as u64 * roots[0].len() as u64 / TERMS_A_STEP);
         self.spend(count as u64);
         let shared = [0, 1].map(|side: usize| {
             sides[side].terms().filter(|term| sides[side].is_shared(*term)).collect::<Vec<_>>()
@@ -281,7 +327,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
             let others = opts.iter().map(|term| (1, term)).chain(more);
             pairs.extend(others.map(|(side, term)| [first, Located { side, term: *term }]));
         }
-        Some(pairs)
+        Some((sides, pairs))
     }
 
     /// The large terms of a side that may get names.
