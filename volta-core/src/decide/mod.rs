@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::algebra::{Analysis, Reading, SharedClasses, TranslationClasses};
+use crate::algebra::{Analysis, ClassPlace, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
 use crate::number::Rational;
 use crate::number::format::Formats;
-use crate::term::{Integers, Store, TermId};
+use crate::term::{Integers, Store, TermId, Translation};
 use batch::{All, Batch};
 use equivalence_classes::EquivalenceClasses;
 
@@ -298,6 +298,9 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
     outcome
 }
 
+/// A store is compared with so many others of its size, of which it may be a translation.
+const MAX_ORIGINALS: usize = 8;
+
 /// Finds the elements that are translations of others.
 fn alike_of(
     stores: &[&Store],
@@ -311,12 +314,52 @@ fn alike_of(
         [[reference, opt]] => stores[*reference].len() == stores[*opt].len(),
         _ => true,
     };
+    if !pays {
+        let none = roots.iter().map(|roots| vec![None; roots.len()]).collect();
+        return EquivalenceClasses::new(sides, none, options.every_element);
+    }
     // The classes of a store take more memory than its terms, and are dropped once its roots have theirs.
     let shared = SharedClasses::default();
-    let places = stores.par_iter().zip(roots).map(|(store, roots)| {
-        if pays { TranslationClasses::places(store, roots, &shared) } else { vec![None; roots.len()] }
+    let translated = translations_of(stores, roots);
+    let own = stores.par_iter().zip(roots).zip(&translated).map(|((store, roots), translated)| {
+        if translated.is_none() { TranslationClasses::places(store, roots, &shared) } else { Vec::new() }
     });
-    EquivalenceClasses::new(sides, places.collect(), options.every_element)
+    let mut places: Vec<Vec<Option<ClassPlace>>> = own.collect();
+    for (at, translated) in translated.iter().enumerate() {
+        if let Some((original, by)) = translated {
+            let own = places[*original].iter();
+            places[at] = own.map(|place| Some(place.as_ref()?.translated(by))).collect();
+        }
+    }
+    EquivalenceClasses::new(sides, places, options.every_element)
+}
+
+/// The stores that are translations of others, which are not: for each the other one, and how far it is translated.
+fn translations_of(stores: &[&Store], roots: &[Vec<TermId>]) -> Vec<Option<(usize, Translation)>> {
+    let mut found: Vec<Option<(usize, Translation)>> = vec![None; stores.len()];
+    let mut left: Vec<usize> = (0..stores.len()).collect();
+    for _ in 0..MAX_ORIGINALS {
+        let mut originals: FxHashMap<[usize; 2], usize> = FxHashMap::default();
+        let mut pairs = Vec::new();
+        for at in left {
+            let original = *originals.entry([stores[at].len(), roots[at].len()]).or_insert(at);
+            if original != at {
+                pairs.push([original, at]);
+            }
+        }
+        let compared = pairs.into_par_iter().map(|[original, at]| {
+            let [from, to] = [original, at].map(|at| (stores[at], roots[at].as_slice()));
+            (original, at, Translation::between(from, to))
+        });
+        left = Vec::new();
+        for (original, at, translation) in compared.collect::<Vec<_>>() {
+            match translation {
+                Some(translation) => found[at] = Some((original, translation)),
+                None => left.push(at),
+            }
+        }
+    }
+    found
 }
 
 /// Decides elements one after the other on this thread, like a run of [`decide`], each with the results of those

@@ -156,6 +156,18 @@ impl TermId {
         }
     }
 
+    /// What a raw id is one of: lanes, constants, or elements of one input. All ids between two of a group belong to it.
+    #[inline]
+    pub(super) fn group(raw: u64) -> u64 {
+        raw >> ELEMENT_BITS
+    }
+
+    /// The input whose elements a group consists of.
+    #[inline]
+    pub(super) fn input_of_group(group: u64) -> Option<InputId> {
+        (group >> (TAG_SHIFT - ELEMENT_BITS) == TAG_INPUT).then(|| InputId(group as u32))
+    }
+
     /// Whether this is the id of a constant.
     #[inline]
     pub fn is_constant(self) -> bool {

@@ -23,6 +23,7 @@ mod node;
 mod print;
 mod range;
 mod template;
+mod translation;
 
 pub use build::{Operands, Pattern, Results, TermOperand};
 pub use congruence::Congruence;
@@ -39,3 +40,4 @@ pub use node::{BitStrides, Constant, Lanes, Motion, Moves, Nearness, NodeParts, 
 pub use print::{element_index, expression, spell_element};
 pub use range::{Bound, Range, Ranges};
 pub use template::{MAX_OPERANDS, Nearest, Piece, Rounds, Template, Templates};
+pub use translation::Translation;

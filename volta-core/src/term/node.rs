@@ -211,7 +211,7 @@ fn repetition(word: u64) -> Option<(u32, usize)> {
 
 /// The raw term of a lane, given an affine operand's word.
 #[inline]
-fn affine_lane(word: u64, lane: Lane) -> u64 {
+pub(super) fn affine_lane(word: u64, lane: Lane) -> u64 {
     let base = word & ((1 << TermId::BITS) - 1);
     let stride = (word as i64) >> TermId::BITS;
     base.wrapping_add_signed(stride * i64::from(lane.number()))

@@ -25,7 +25,7 @@ use super::operand_cache::{Read, Recall};
 use super::reachability::{Reached, bits, each_term, rank, whole_node};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp};
+use crate::term::{BitStrides, ConstantId, InputId, Lanes, Store, TermId, TermKind, TermOp, Translation};
 use smallvec::SmallVec;
 use template_match::Template;
 
@@ -91,6 +91,12 @@ impl ClassPlace {
     /// Each input, and the element of it that the class counts from.
     pub fn elements(&self) -> impl Iterator<Item = (u32, i64)> {
         bits(self.inputs).zip(self.base_offset.iter().copied())
+    }
+
+    /// The place of the translated term.
+    pub fn translated(&self, by: &Translation) -> ClassPlace {
+        let base_offset = self.elements().map(|(input, element)| element + by.of(InputId(input))).collect();
+        ClassPlace { base_offset, ..*self }
     }
 }
 

@@ -28,9 +28,10 @@ fn spelled(store: &Store, term: TermId, place: &ClassPlace) -> String {
 }
 
 /// The raw terms of an operand in all lanes, from drawn numbers.
-fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId) -> [u64; 32] {
+fn lanes(draw: [u64; 4], nodes: &[(NodeId, LaneMask)], constant: TermId, by: [u64; 3]) -> [u64; 32] {
     let [what, base, stride, row] = draw;
-    let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
+    let input =
+        |element: u64| TermId::input(InputId((what % 3) as u32), element + by[(what % 3) as usize]).raw();
     let node = nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| mask.is_all());
     Lane::each(|own| {
         let lane = u64::from(own.number());
@@ -60,6 +61,11 @@ pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
 
 /// Appends drawn nodes to a store; returns the nodes and their lanes.
 pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, LaneMask)> {
+    append_translated(draws, store, [0; 3])
+}
+
+/// Like [`append`], with elements of each input that are so many further on.
+fn append_translated(draws: &[Draw], store: &mut Store, by: [u64; 3]) -> Vec<(NodeId, LaneMask)> {
     let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
     let constant = store.intern(crate::term::Constant {
         exact: crate::number::Extended::Finite(crate::number::Rational::ONE),
@@ -70,7 +76,7 @@ pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId
     for (op, mask, operands) in draws {
         let op = ops[usize::from(*op) % ops.len()];
         let operands: Vec<[u64; 32]> =
-            operands[..op.arity()].iter().map(|draw| lanes(*draw, &nodes, constant)).collect();
+            operands[..op.arity()].iter().map(|draw| lanes(*draw, &nodes, constant, by)).collect();
         let operands: Vec<&[u64; 32]> = operands.iter().collect();
         nodes.push((store.push(op, *mask, &operands, InstId(0)), *mask));
     }
@@ -195,6 +201,44 @@ proptest! {
             let nodes = append(&draws, &mut store);
             let lanes = |(node, lanes): (NodeId, LaneMask)| lanes.iter().map(move |lane| TermId::lane(node, lane));
             classes.check(&store, &nodes.into_iter().flat_map(lanes).collect::<Vec<_>>())?;
+        }
+    }
+}
+
+proptest! {
+    /// Of a store that is a translation of another, terms have the places of the other's, translated. A store with
+    /// another element or operation somewhere is none, unless its terms have these places as well.
+    #[test]
+    fn a_translated_store_has_translated_places(
+        draws in draws(),
+        (by, change) in ([0u64..5, 0u64..5, 0u64..5], (0usize..8, 0usize..3, 0usize..4, 1u64..4)),
+        without_patterns: bool,
+    ) {
+        let mut changed = draws.clone();
+        let (node, operand, what, by_so_many) = change;
+        if let Some((op, _, operands)) = changed.get_mut(node) {
+            match operand {
+                0 if what == 0 => *op = op.wrapping_add(1),
+                _ => operands[operand][what] += by_so_many,
+            }
+        }
+        let store_of = |draws: &[Draw], by| {
+            let mut store = if without_patterns { Store::without_patterns() } else { Store::new() };
+            let nodes = append_translated(draws, &mut store, by);
+            let each = |(node, lanes): (NodeId, LaneMask)| lanes.iter().map(move |lane| TermId::lane(node, lane));
+            (store, nodes.into_iter().flat_map(each).collect::<Vec<_>>())
+        };
+        let shared = SharedClasses::default();
+        let (store, roots) = store_of(&draws, [0; 3]);
+        let places = TranslationClasses::places(&store, &roots, &shared);
+        for (draws, is_translated) in [(&draws, true), (&changed, node >= draws.len())] {
+            let (other, its_roots) = store_of(draws, by);
+            let found = Translation::between((&store, &roots), (&other, &its_roots));
+            prop_assert!(found.is_some() || !is_translated);
+            let Some(found) = found else { continue };
+            let own = TranslationClasses::places(&other, &its_roots, &shared);
+            let translated = places.iter().map(|place| Some(place.as_ref()?.translated(&found)));
+            prop_assert_eq!(own, translated.collect::<Vec<_>>());
         }
     }
 }
