@@ -178,13 +178,14 @@ pub fn commands_in(help: &str) -> Vec<String> {
 }
 
 /// The variables of the environment that configure the suites; tests start programs without them.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
     "VOLTA_NVCC",
     "VOLTA_Z3",
     "NVCC",
     "CUDA_HOME",
     "CUDA_PATH",
     "VOLTA_SLOW",
+    "VOLTA_JSON",
     "CI",
     "INSTA_UPDATE",
     "INSTA_FORCE_PASS",
