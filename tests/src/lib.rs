@@ -10,6 +10,7 @@ pub mod expression;
 pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
+pub mod graph_schema;
 pub mod laws;
 pub mod lemmas;
 pub mod modules;

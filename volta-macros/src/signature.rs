@@ -565,7 +565,9 @@ fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
             list.elems.iter().map(|item| number(item, is_float)).collect::<Result<_>>()?,
         ));
     }
-    if let Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) = &expression {
+    if let Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) = &expression
+        && [".npy", ".bin", ".raw"].iter().any(|extension| file.value().ends_with(extension))
+    {
         return Ok(Contents::File(file.clone()));
     }
     if let Expr::Path(path) = &expression
