@@ -18,7 +18,9 @@ pub fn graph_schema() -> Value {
         "required": ["formula"],
         "additionalProperties": false,
     });
-    let nodes: Vec<Value> = std::iter::once(formula).chain(operators.into_iter().map(node)).collect();
+    let mut shared = Map::new();
+    let nodes = operators.into_iter().map(|operator| node(operator, &mut shared));
+    let nodes: Vec<Value> = std::iter::once(formula).chain(nodes).collect();
     let input = json!({
         "type": "object",
         "properties": {
@@ -52,14 +54,22 @@ pub fn graph_schema() -> Value {
         },
         "required": ["nodes", "outputs"],
         "additionalProperties": false,
+        "$defs": shared,
     })
 }
 
+/// A reference to a schema that many have in common.
+fn shared(all: &mut Map<String, Value>, name: &str, schema: impl FnOnce() -> Value) -> Value {
+    all.entry(name).or_insert_with(schema);
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
 /// A node that is an operator.
-fn node(operator: &Operator) -> Value {
+fn node(operator: &Operator, all: &mut Map<String, Value>) -> Value {
     let names: Vec<String> = operator.names.iter().map(|name| name.replace('.', "\\.")).collect();
     let mut properties = Map::new();
-    properties.insert("name".into(), json!({ "type": "string", "description": "the name of its value" }));
+    let name = || json!({ "type": "string", "description": "the name of its value" });
+    properties.insert("name".into(), shared(all, "name", name));
     let pattern = format!("^(aten(\\.|::))?({})(\\.[A-Za-z0-9_]+)?$", names.join("|"));
     properties.insert("op".into(), json!({ "type": "string", "pattern": pattern }));
     let mut needed: Vec<Value> = Vec::new();
@@ -67,12 +77,14 @@ fn node(operator: &Operator) -> Value {
         let others = OTHER_NAMES.into_iter().filter(|name| {
             operator.argument(name).is_some_and(|own| own.name == argument.name) && *name != argument.name
         });
-        let all: Vec<&str> = std::iter::once(argument.name).chain(others).collect();
+        let names: Vec<&str> = std::iter::once(argument.name).chain(others).collect();
         if !argument.optional {
-            let ways: Vec<Value> = all.iter().map(|name| json!({ "required": [name] })).collect();
-            needed.push(json!({ "anyOf": ways }));
+            let way = |name: &&str| json!({ "required": [name] });
+            let ways = || json!({ "anyOf": names.iter().map(way).collect::<Vec<Value>>() });
+            needed.push(shared(all, &format!("needs_{}", names.join("_or_")), ways));
         }
-        properties.extend(all.into_iter().map(|name| (name.to_owned(), value(argument))));
+        let value = shared(all, argument.takes, || value(argument));
+        properties.extend(names.into_iter().map(|name| (name.to_owned(), value.clone())));
     }
     let mut node = json!({
         "type": "object",

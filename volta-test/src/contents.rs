@@ -327,7 +327,7 @@ mod tests {
             ("a.bin", vec![1, 2], "bool", &[2], "element 1 is 0x2"),
             ("a.bin", vec![1, 2, 3], "f32", &[1], "it is cut off, or of another shape: it has 3 bytes"),
             ("a.bin", vec![0; 8], "f32", &[u64::MAX, 4], "more than there can be"),
-            ("a.bin", vec![1, 0, 0, 0], "tf32", &[1], "which is not how tf32 spells a number"),
+            ("a.bin", vec![1, 0, 0x80, 0x3f], "tf32", &[1], "which is not how tf32 spells a number"),
         ];
         for (name, bytes, element, shape, message) in table {
             let said = read(name, &bytes, element, shape).expect_err(message);
