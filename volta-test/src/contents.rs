@@ -234,8 +234,6 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use volta_case::Word;
-
     use super::*;
 
     fn file(version: [u8; 2], header: &str, data: &[u8]) -> Vec<u8> {
@@ -281,7 +279,9 @@ mod tests {
         let with = |from: &str, to: &str| file([1, 0], &HEADER.replace(from, to), &data);
         let good = file([1, 0], HEADER, &data);
         let nan = f32::NAN.to_le_bytes();
-        let table: [(&str, Vec<u8>, &str, &[u64], &str); 22] = [
+        // The name and the bytes of a file, type and shape of the tensor, and what is said.
+        type Row = (&'static str, Vec<u8>, &'static str, &'static [u64], &'static str);
+        let table: [Row; 22] = [
             ("a.npy", b"PK\x03\x04".to_vec(), "i32", &[2, 3], "it is no file of NumPy"),
             ("a.npy", Vec::new(), "i32", &[2, 3], "it is no file of NumPy"),
             ("a.npy", good[..7].to_vec(), "i32", &[2, 3], "it is cut off in its header"),

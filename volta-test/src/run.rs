@@ -109,7 +109,14 @@ impl Run {
     pub fn reason(&self) -> Option<Reason> {
         let verdict = self.report.as_ref().map(|report| match report.verdict {
             Verdict::Equivalent | Verdict::Same(_) if self.is_proof_in_part() => Reason::InPart,
-            _ => report.verdict.reason(),
+            Verdict::Equivalent
+            | Verdict::Same(_)
+            | Verdict::EquivalentWhere(_)
+            | Verdict::Different(_)
+            | Verdict::Fault(_)
+            | Verdict::Unknown(_)
+            | Verdict::InputError(_)
+            | Verdict::Clean => report.verdict.reason(),
         });
         verdict.or(self.obstacle.as_ref().map(|obstacle| Reason::Input(obstacle.kind)))
     }
