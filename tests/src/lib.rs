@@ -10,6 +10,7 @@ pub mod expression;
 pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
+pub mod graph_schema;
 pub mod laws;
 pub mod lemmas;
 pub mod modules;
@@ -178,13 +179,14 @@ pub fn commands_in(help: &str) -> Vec<String> {
 }
 
 /// The variables of the environment that configure the suites; tests start programs without them.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
     "VOLTA_NVCC",
     "VOLTA_Z3",
     "NVCC",
     "CUDA_HOME",
     "CUDA_PATH",
     "VOLTA_SLOW",
+    "VOLTA_JSON",
     "CI",
     "INSTA_UPDATE",
     "INSTA_FORCE_PASS",

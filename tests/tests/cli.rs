@@ -966,3 +966,61 @@ fn a_compiler_that_refuses_or_hangs_is_no_verdict() {
     assert_eq!(said.code, 2, "{}", said.out);
     assert!(said.out.contains("nvcc took longer than 1 s and was stopped"), "{}", said.out);
 }
+
+#[test]
+fn contents_come_from_files() {
+    let scratch = scratch("contents");
+    scratch.write("fixtures/copy/file/copy.ptx", COPY_PTX);
+    let text = |shape: &str, file: &str| {
+        let case = copy_case("", "copy_late").replacen("[32]", shape, 1);
+        case.replacen(
+            &format!("shape = {shape} }}"),
+            &format!("shape = {shape}, contents = \"{file}\" }}"),
+            1,
+        )
+    };
+    let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|value| value.to_le_bytes()).collect() };
+    let put = |file: &str, bytes: &[u8]| {
+        fs::write(scratch.path().join("fixtures/copy/file").join(file), bytes)
+            .expect("the file can be written");
+    };
+    let check = |shape: &str, file: &str| {
+        scratch.write("fixtures/copy/file/volta.toml", &text(shape, file));
+        Said::by(command(&scratch, &["check", "fixtures"]).env("VOLTA_CACHE", "on"))
+    };
+    let mut values: Vec<f32> = (0..32).map(|at| at as f32 - 7.5).collect();
+    put("x.bin", &bytes(&values));
+    let said = check("[32]", "x.bin");
+    assert_eq!(said.code, 0, "{}", said.all());
+    assert!(said.on_one_line().contains("for every input that the case allows"), "{}", said.out);
+    assert!(check("[32]", "x.bin").out.contains("1 cached"));
+    // What has changed is verified again.
+    values[31] = 8.0;
+    put("x.bin", &bytes(&values));
+    assert!(!check("[32]", "x.bin").out.contains("cached"));
+    // What does not fit names the file, and what to do.
+    put("cut.bin", &bytes(&values[..31]));
+    values[5] = f32::NAN;
+    put("nan.bin", &bytes(&values));
+    let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (32,), }\n";
+    put("columns.npy", &[b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[0; 128]].concat());
+    put("../../../outside.bin", &[0; 128]);
+    for (shape, file, message) in [
+        ("[32]", "absent.npy", "there is no file fixtures/copy/file/absent.npy"),
+        ("[32]", "x.bins", "unknown contents `x.bins`"),
+        (
+            "[32]",
+            "cut.bin",
+            "cut.bin: it is cut off, or of another shape: it has 124 bytes of elements, and [32] of f32 are 128",
+        ),
+        ("[32]", "nan.bin", "nan.bin: element 5 is NaN"),
+        ("[32]", "columns.npy", "help: numpy.save(file, numpy.ascontiguousarray(x))"),
+        ("[32]", "../../../outside.bin", "is outside of the case's folder"),
+        ("[32]", "/etc/x.bin", "`/etc/x.bin` is absolute"),
+        ("[8, 4]", "x.npy", "there is no file"),
+    ] {
+        let said = check(shape, file);
+        assert_eq!(said.code, 2, "{file}: {}", said.all());
+        assert!(said.on_one_line().contains(message), "{file}: {}", said.all());
+    }
+}

@@ -17,6 +17,7 @@ use volta_core::graph::{
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, InputId, Store, TermId};
 use volta_suite::fixture;
+use volta_suite::graph_schema::graph_schema;
 use volta_suite::interpreter::graph as numbers;
 use volta_suite::replay::bound::{Precision, Tape, Value as Bounded};
 use volta_suite::tree::{read, root};
@@ -108,6 +109,97 @@ fn computed(graph: &Graph, tensors: &[(String, Tensor)]) -> Result<Outputs, Stri
         (values[value.0].clone(), bounded.collect())
     });
     Ok(outputs.collect())
+}
+
+/// `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_schema_of_graphs_is_that_of_operators() {
+    let schema = graph_schema();
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+    let path = root().join("docs/graph.schema.json");
+    if std::env::var_os("VOLTA_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &text).expect("the schema is written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == text, "VOLTA_WRITE_DOCS=1 writes docs/graph.schema.json anew");
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("graph.json", schema).expect("it can be added");
+    let mut schemas = boon::Schemas::new();
+    let schema = compiler.compile("graph.json", &mut schemas).expect("it is a schema");
+    let is_valid = |graph: &Value| schemas.validate(graph, schema).is_ok();
+    // Every graph of the fixtures, in files of their own and in cases.
+    let mut graphs: Vec<Value> = ["linear_gelu.json", "softmax_file/softmax.json"]
+        .iter()
+        .map(|file| {
+            let text = read(&root().join("fixtures/graph").join(file));
+            serde_json::from_str(&text).expect("it is JSON")
+        })
+        .collect();
+    for (_, dir) in fixture::all() {
+        let case: Value = toml::from_str(&read(&dir.join("volta.toml"))).expect("it is TOML");
+        let sides = ["reference", "opt", "kernel"].into_iter().filter_map(|key| case.get(key));
+        let steps = sides.flat_map(|side| {
+            let steps = side.get("launch").and_then(Value::as_array).into_iter().flatten();
+            std::iter::once(side).chain(steps)
+        });
+        for own in steps.filter(|own| own.get("nodes").is_some()) {
+            let mut graph = own.clone();
+            graph.as_object_mut().expect("a table").remove("repeat");
+            graphs.push(graph);
+        }
+    }
+    assert!(graphs.len() > 4, "{} graphs", graphs.len());
+    // Every call that is compared with PyTorch.
+    let calls: Vec<Value> =
+        serde_json::from_str(&read(&root().join("tests/operators.json"))).expect("it is JSON");
+    for call in &calls {
+        let mut node = serde_json::json!({ "name": "result", "op": call["op"] });
+        let operator = Operator::named(call["op"].as_str().expect("a name")).expect("an operator");
+        for argument in operator.takes().filter(|argument| call["tensors"].get(argument.name).is_some()) {
+            node[argument.name] = argument.name.into();
+        }
+        for (key, value) in call["arguments"].as_object().expect("arguments") {
+            // A list of tensors has a form of its own there.
+            node[key] = value.get("of").unwrap_or(value).clone();
+        }
+        graphs.push(serde_json::json!({ "nodes": [node], "outputs": { "y": "result" } }));
+    }
+    for graph in &graphs {
+        assert!(is_valid(graph), "{graph}");
+    }
+    // Each of these is refused where a graph is read, too.
+    let params = ["x", "y"].map(|name| Param {
+        name: name.into(),
+        binding: Binding::Argument,
+        kind: ParamKind::Tensor {
+            reference: Element::Float(Format::F32),
+            opt: Element::Float(Format::F32),
+            shape: vec![4, 8],
+            role: if name == "x" { Role::In } else { Role::Out },
+            contents: volta_core::case::Contents::of_role(Role::In),
+            assumed: Assumed::default(),
+        },
+    });
+    let is_read = |text: &str| parse(Path::new("graph.json"), text, &params, Which::Reference).is_ok();
+    let good = r#"{ "nodes": [{ "name": "s", "op": "aten.softmax.int", "self": "x", "dim": 1 }], "outputs": { "y": "s" } }"#;
+    let json = |text: &str| -> Value { serde_json::from_str(text).expect("it is JSON") };
+    assert!(is_valid(&json(good)) && is_read(good));
+    for (from, to) in [
+        ("\"nodes\"", "\"node\""),
+        ("\"outputs\"", "\"output\""),
+        ("aten.softmax.int", "softmin_of"),
+        ("\"self\": \"x\", ", ""),
+        ("\"dim\"", "\"dims\""),
+        ("\"dim\": 1", "\"dim\": {}"),
+        ("\"op\"", "\"operator\""),
+        ("[{", "{"),
+        ("{ \"y\": \"s\" }", "7"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        let text = if from == "[{" { text.replace("}]", "}") } else { text };
+        assert!(!is_valid(&json(&text)), "{text}");
+        assert!(!is_read(&text), "{text}");
+    }
 }
 
 #[test]

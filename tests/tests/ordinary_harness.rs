@@ -46,6 +46,13 @@ fn twice(
     #[scratch] t: &mut [f32; 16],
 );
 
+/// In two parts, at two sizes.
+#[verify_equiv(
+    reference = "kernels/add.cu::shift<float>", opt = "kernels/add.cu::shift<float>", block = N, family(N = [2, 4]),
+    shards = 2
+)]
+fn parts(#[init("kernels/four.bin")] x: &[f32; 4], y: &mut [f32; N], #[value(0.5)] by: f32);
+
 mod inner {
     use super::*;
 
@@ -179,6 +186,22 @@ fn a_family_is_a_case_for_each_of_its_values() {
     let ParamKind::Tensor { shape, .. } = &case.params[0].kind else { panic!("x is a tensor") };
     assert_eq!(shape, &[33]);
     assert!(!case.options.run.snapshot, "the forms of members are not for reading");
+}
+
+#[test]
+fn a_case_in_parts_is_a_test_for_each() {
+    let cases = volta_test::registry::registered().map(|case| case.name());
+    let mut names: Vec<String> = cases.filter(|name| name.contains("::parts")).collect();
+    names.sort();
+    let expected = ["N=2/shard_1_of_2", "N=2/shard_2_of_2", "N=4/shard_1_of_2", "N=4/shard_2_of_2"];
+    assert_eq!(names, expected.map(|name| format!("ordinary_harness::parts::{name}")));
+    let case = case("parts::N=4/shard_2_of_2");
+    assert_eq!(case.shard.map(|shard| (shard.part, shard.of)), Some((2, 2)));
+    assert!(!case.options.run.snapshot, "the forms of a share are not for reading");
+    assert_eq!(case.elements(), 4);
+    let data: Vec<(&str, &str)> =
+        case.data.iter().map(|data| (data.of.as_str(), data.file.as_str())).collect();
+    assert_eq!(data, [("x", "kernels/four.bin")]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod key;
 mod limit;
 mod reason;
 mod section;
+mod shard;
 mod verdict;
 mod word;
 
@@ -26,5 +27,6 @@ pub use section::{
     Options, PARAM, Rules, Run, SIDE, STEP, TYPE, Target, TensorMap, path_problem, source_problem,
     split_source,
 };
+pub use shard::{MAX_SHARDS, Shard};
 pub use verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

@@ -91,6 +91,8 @@ words! {
         ReadAssumptions = "read-assumptions",
         /// Make the kernel safe where the conditions do not hold, or expect `equivalent-where` if they always do.
         CheckConditions = "check-conditions",
+        /// Verify the other parts too, and state the whole claim from the results of all: `cargo volta merge`.
+        MergeParts = "merge-parts",
         /// Run both kernels on the inputs of the witness, as `cargo volta replay` does.
         Replay = "replay-witness",
         /// Check the guards and the grid of the kernel that does not write the element.
@@ -151,6 +153,8 @@ pub enum Reason {
     EquivalentWhere,
     /// A proof of a claim about bits.
     Same(Claim),
+    /// A proof about a share of the elements.
+    InPart,
     /// One kernel alone, without a fault.
     Clean,
     /// The kernels differ.
@@ -166,7 +170,7 @@ pub enum Reason {
 impl Reason {
     /// All reasons, in the order of `docs/reasons.md`.
     pub fn all() -> Vec<Reason> {
-        let mut all = vec![Reason::Equivalent, Reason::EquivalentWhere, Reason::Clean];
+        let mut all = vec![Reason::Equivalent, Reason::EquivalentWhere, Reason::InPart, Reason::Clean];
         let of_bits = Claim::ALL.iter().map(|(claim, _)| *claim).filter(|claim| claim.is_of_bits());
         all.extend(of_bits.map(Reason::Same));
         all.extend(DifferenceKind::ALL.iter().map(|(kind, _)| Reason::Different(*kind)));
@@ -182,6 +186,7 @@ impl Reason {
             Reason::Equivalent | Reason::EquivalentWhere | Reason::Same(_) | Reason::Clean => {
                 self.verdict().name()
             }
+            Reason::InPart => "proved-in-part",
             Reason::Different(kind) => kind.name(),
             Reason::Fault(kind) => kind.name(),
             Reason::Unknown(reason) => reason.name(),
@@ -197,7 +202,7 @@ impl Reason {
     /// The verdict that it leads to. Problems that are found before the verifier runs count as `input-error`.
     pub fn verdict(self) -> VerdictName {
         match self {
-            Reason::Equivalent => VerdictName::Equivalent,
+            Reason::Equivalent | Reason::InPart => VerdictName::Equivalent,
             Reason::EquivalentWhere => VerdictName::EquivalentWhere,
             Reason::Same(claim) => VerdictName::of_claim(claim),
             Reason::Clean => VerdictName::Clean,
@@ -216,6 +221,7 @@ impl Reason {
             | Reason::Same(_)
             | Reason::Clean
             | Reason::Fault(_) => self.verdict().meaning().into(),
+            Reason::InPart => "a proof about a share of the elements only, `part` says which: nothing is claimed about the others".into(),
             Reason::Different(kind) => clause(kind.description()),
             Reason::Unknown(reason) => clause(reason.description()),
             Reason::Input(problem) => clause(problem.description()),
@@ -227,6 +233,7 @@ impl Reason {
         Some(match self {
             Reason::Equivalent | Reason::Same(_) => Hint::ReadAssumptions,
             Reason::EquivalentWhere => Hint::CheckConditions,
+            Reason::InPart => Hint::MergeParts,
             Reason::Clean => return None,
             Reason::Different(DifferenceKind::Values) => Hint::Replay,
             Reason::Different(DifferenceKind::OneSided) => Hint::CheckGuards,

@@ -70,7 +70,8 @@ pub const PARAM: &[Key] = &[
         "of a tensor before the launch: `\"symbolic\"` (any reals; default of `in` and `inout`), `\"undefined\"` \
          (default of the others), `{ fill = 0 }`, `{ fill = \"-inf\" }`, `{ fill = 0, symbolic = \"lower\" }` (any reals in a part of \
          the last two dimensions, {regions}), `\"iota\"` (element *i* is *i*), \
-         `\"lower_triangular\"` (1 on and below the diagonal, else 0), or a list of all elements",
+         `\"lower_triangular\"` (1 on and below the diagonal, else 0), a list of all elements, or a \
+         [file](#contents-from-a-file) with them, `\"indices.npy\"`",
     ),
     Key::own("value", "of a scalar: its value at the launch"),
     Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
@@ -322,6 +323,8 @@ section! {
         /// `"10s"`, `"500ms"`, `"2m"`: how long verifying may take; after that the verdict is *unknown(timeout)*. There is
         /// no timeout unless it is set here, by `--timeout` or by `VOLTA_TIMEOUT`; the shortest of these applies
         timeout: Option<Duration> = None;
+        /// the number of parts, each a test of its own that decides a share of the compared elements, [below](#parts)
+        shards: u32 = 1;
     }
 }
 

@@ -72,6 +72,7 @@ pub mod program;
 mod progress;
 pub mod ptx;
 pub mod rust_reference;
+mod sound_case;
 mod steps;
 pub mod term;
 mod unused;
@@ -83,3 +84,6 @@ pub use verify::{Formulas, SideFormula, conditions, formulas, verify};
 
 /// The level at which this crate was compiled: `0` for a debug build, which takes many times as long as `3`.
 pub const OPT_LEVEL: &str = env!("COMPILED_AT_LEVEL");
+
+/// A digest of this crate's source, by which programs tell whether they have the same verifier.
+pub const SOURCE_DIGEST: &str = env!("DIGEST_OF_SOURCE");

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
-use crate::case::{Binding, Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
+use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Shard, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -15,14 +15,14 @@ use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
-use crate::program;
 use crate::progress::{decided, ended, findings, perhaps, undecided};
-use crate::steps::{self, Loaded, Programs, Ran};
-use crate::term::{Store, TermId, element_index, spell_element};
+use crate::sound_case::{check_params, check_part, check_variables};
+use crate::steps::{self, Programs, Ran};
+use crate::term::{Store, element_index, spell_element};
 use crate::unused::unused_inputs;
 use crate::verdict::{
-    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem, Report,
-    Unknown, UnknownReason, Verdict, Witness,
+    Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem, Report, Unknown,
+    UnknownReason, Verdict, Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
@@ -158,7 +158,7 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) = check_params(&case.params) {
+        if let Err(error) = check_params(&case.params).and_then(|()| check_part(case)) {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
@@ -488,8 +488,30 @@ impl<'c> Verification<'c> {
                 )
             }));
         }
+        if let Some(shard) = self.case.options.shard {
+            self.keep_share(shard, &mut pairs);
+        }
         let options = self.decide_options(reference.held.and(&opt.held));
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
+    }
+
+    /// Keeps the elements of a part's share, which the coverage is then about.
+    fn keep_share(&mut self, shard: Shard, pairs: &mut Vec<Pair>) {
+        let coverage = &mut self.report.coverage;
+        let share = shard.share(coverage.total);
+        let mut before = 0;
+        let first_of: Vec<u64> = self
+            .case
+            .params
+            .iter()
+            .map(|param| {
+                before += output_elements(param).unwrap_or(0);
+                before - output_elements(param).unwrap_or(0)
+            })
+            .collect();
+        pairs.retain(|pair| share.contains(&(first_of[pair.param] + pair.element)));
+        coverage.total = share.end - share.start;
+        coverage.unwritten = coverage.total - pairs.len() as u64;
     }
 
     /// The elements of one output that either side writes, with the old contents for a side that does not.
@@ -711,64 +733,6 @@ fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
 pub(crate) fn difference(param: &Param, element: u64, how: How) -> Verdict {
     let index = element_index(shape(param), element);
     Verdict::Different(Difference { tensor: param.name.clone(), element, index, how })
-}
-
-/// Checks that parameters have different names and that each has a value.
-fn check_params(params: &[Param]) -> Result<(), InputError> {
-    let mut seen = BTreeSet::new();
-    let error = |message: String| InputError::new(InputProblem::WrongValue, message);
-    for param in params {
-        if !seen.insert(param.name.as_str()) {
-            return Err(error(format!("parameter `{}` is declared twice", param.name)));
-        }
-        if !param.has_values() {
-            let [one, other] = param.elements().map(|element| element.name());
-            let both = if one == other { one.to_string() } else { format!("{one} and {other}") };
-            let name = &param.name;
-            let range = param.assumed().and_then(|assumed| assumed.range);
-            let range = range.map(|[least, greatest]| format!("between {least} and {greatest}"));
-            let sign = Some(param.sign().name().to_string()).filter(|sign| !sign.is_empty());
-            let elements = param.assumed().map(|assumed| assumed.elements.name().to_string());
-            let elements = elements.filter(|name| !name.is_empty());
-            let assumed: Vec<String> = sign.into_iter().chain(range).chain(elements).collect();
-            let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(", and "));
-            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
-        }
-    }
-    if params.len() >= TermId::MAX_INPUTS {
-        return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
-    }
-    Ok(())
-}
-
-/// Checks that the variables that the case declares are variables of a module (rule M5).
-fn check_variables<'l>(
-    params: &[Param],
-    loaded: impl Iterator<Item = &'l Result<Loaded, InputError>> + Clone,
-) -> Result<(), InputError> {
-    let programs = loaded.filter_map(|loaded| loaded.as_ref().ok());
-    for param in params.iter().filter(|param| param.binding == Binding::Variable) {
-        if programs.clone().count() > 0
-            && !programs
-                .clone()
-                .flat_map(Loaded::kernels)
-                .any(|program| machine::has_variable(program, &param.name))
-        {
-            let names: BTreeSet<String> = programs
-                .flat_map(Loaded::kernels)
-                .flat_map(|program| &program.module_variables)
-                .filter(|name| !program::is_made_by_compiler(name))
-                .map(|name| format!("`{}`", program::variable_name(name)))
-                .collect();
-            let names: Vec<String> = names.into_iter().collect();
-            let message = format!("no kernel's module has a variable `{}`", param.name);
-            return Err(InputError {
-                help: (!names.is_empty()).then(|| format!("there are: {}", names.join(", "))),
-                ..InputError::new(InputProblem::Variable, message)
-            });
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {

@@ -7,8 +7,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Claim, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value,
-    VerdictName, Wrong, choose, source_problem, split_source,
+    About, Claim, Element, Expectation, Launch, MAX_SHARDS, Options, Section, Takes, Target, TensorMap,
+    Value, VerdictName, Wrong, choose, source_problem, split_source,
 };
 
 use crate::signature::{Function, Number, combine, number};
@@ -31,6 +31,8 @@ pub(crate) struct CaseAttribute {
     pub expect: Vec<Set>,
     pub options: Vec<Set>,
     pub slow: bool,
+    /// The number of parts, each a test of its own.
+    pub shards: u32,
 }
 
 /// One kernel.
@@ -171,15 +173,36 @@ impl Reader<'_> {
         let mut chosen = Options::default();
         let options = self.section(&mut chosen, "");
         let slow = chosen.run.slow;
+        let shards = self.shards();
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
-            (None, Some(opt)) => Ok(CaseAttribute { reference, opt, repeat, about, expect, options, slow }),
+            (None, Some(opt)) => {
+                Ok(CaseAttribute { reference, opt, repeat, about, expect, options, slow, shards })
+            }
             (None, None) => {
                 let span =
                     self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
                 Err(Error::new(span, "a case needs a kernel"))
             }
         }
+    }
+
+    /// The number of parts, which the attribute itself must know.
+    fn shards(&mut self) -> u32 {
+        let Some(given) = self.entry("shards").map(|entry| (entry.key.clone(), entry.value.clone())) else {
+            return 1;
+        };
+        let count = match &given.1 {
+            Given::Value(value) => integer_literal(value).and_then(|count| u32::try_from(count).ok()),
+            Given::Nothing | Given::List(_) => None,
+        };
+        let message = match count {
+            Some(count @ 1..=MAX_SHARDS) => return count,
+            Some(count) => format!("a case has from 1 to {MAX_SHARDS} parts, not {count}"),
+            None => "`shards` is a number, such as `shards = 8`: each part is a test of its own".into(),
+        };
+        self.complain(Error::new(given.0.span(), message));
+        1
     }
 
     /// Reports what a reference that is the function's body excludes.

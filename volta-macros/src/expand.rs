@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, LitStr, Result};
-use volta_case::split_source;
+use volta_case::{NamedContents, Shard, split_source};
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
 use crate::body;
@@ -18,7 +18,9 @@ pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) ->
     let one = |attribute: TokenStream, item: TokenStream, member: Option<&FamilyMember>| {
         let function = signature::parse(item)?;
         let attribute = attribute::parse(attribute, form, &function)?;
-        Ok(expand(&attribute, &function, member))
+        let parts = Shard::all(attribute.shards).map(Some);
+        let parts: Vec<Option<Shard>> = if attribute.shards > 1 { parts.collect() } else { vec![None] };
+        Ok(parts.into_iter().map(|part| expand(&attribute, &function, member, part)).collect::<TokenStream>())
     };
     let (attribute, family) = family::split(attribute)?;
     let Some(family) = family else { return one(attribute, item, None) };
@@ -30,8 +32,13 @@ pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) ->
     family.members().map(of).collect()
 }
 
-/// The items that replace the function, or those of one member of its family.
-fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&FamilyMember>) -> TokenStream {
+/// The items that replace the function, or those of one member of its family, or of one part.
+fn expand(
+    attribute: &CaseAttribute,
+    function: &Function,
+    member: Option<&FamilyMember>,
+    part: Option<Shard>,
+) -> TokenStream {
     let Function { name, kept, docs, params, body } = function;
     let (name, text) = match member {
         Some(member) => (
@@ -39,6 +46,12 @@ fn expand(attribute: &CaseAttribute, function: &Function, member: Option<&Family
             format!("{name}::{member}"),
         ),
         None => (name.clone(), name.to_string()),
+    };
+    let (name, text) = match part {
+        Some(part) => {
+            (format_ident!("{name}_{}", part.to_string(), span = name.span()), format!("{text}/{part}"))
+        }
+        None => (name, text),
     };
     let constant = format_ident!("__VOLTA_CASE_{}", name.to_string().to_uppercase(), span = name.span());
     let slow = attribute.slow;
@@ -137,6 +150,14 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
             let role = variant("Role", role);
             let assumed = self::assumed(assumed);
+            let of_file = match contents {
+                Some(Contents::File(file)) => {
+                    let tracked = tracked(file);
+                    Some(quote!(#tracked case.contents_of(#file);))
+                }
+                Some(Contents::Named(_) | Contents::Fill(_) | Contents::Partly(..) | Contents::List(_))
+                | None => None,
+            };
             let contents = match contents {
                 Some(contents) => {
                     let contents = contents_value(contents);
@@ -144,7 +165,7 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
                 }
                 None => quote!(::core::option::Option::None),
             };
-            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #assumed);)
+            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #assumed); #of_file)
         }
         Kind::Map(sets) => {
             let values = values(sets);
@@ -180,6 +201,8 @@ fn variant(type_name: &str, variant: &impl Debug) -> TokenStream {
 fn contents_value(contents: &Contents) -> TokenStream {
     match contents {
         Contents::Named(name) => variant("Contents", name),
+        // The file is named behind the tensor.
+        Contents::File(_) => variant("Contents", &NamedContents::Symbolic),
         Contents::Fill(value) => {
             let value = number(value);
             quote!(::volta_test::__private::Contents::Fill(#value))

@@ -50,6 +50,7 @@ use proc_macro::TokenStream;
 /// - `family(N = [1, 31, 64..=66], T = [f32, f16])`: a case and a test for each combination of these values. `N` and `T`
 ///   stand for them in the attribute and in the signature, and `{T}` in texts.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
+/// - `shards = 8`: a test for each of so many parts of the case, which decides a share of the compared elements.
 /// - Every key of `[options]`: rules (`partial`, `exit_orders_memory`, …), `slow`, `snapshot = false`,
 ///   `timeout = "10s"`, and limits (`max_instructions`, `max_memory_bytes`, …). [`volta_case::Options`] has all of them.
 ///

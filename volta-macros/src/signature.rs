@@ -6,8 +6,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Block, Error, Expr, ExprRange, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, RangeLimits, Result,
-    Token, TraitItemFn, Type, TypeReference, UnOp,
+    Attribute, Block, Error, Expr, ExprLit, ExprRange, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, RangeLimits,
+    Result, Token, TraitItemFn, Type, TypeReference, UnOp,
 };
 
 use crate::attribute::{Set, tensor_map};
@@ -62,6 +62,7 @@ pub(crate) enum Kind {
 /// The contents of a tensor before the launch.
 pub(crate) enum Contents {
     Named(NamedContents),
+    File(LitStr),
     Fill(Number),
     Partly(Region, Number),
     List(Vec<Number>),
@@ -563,6 +564,11 @@ fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
         return Ok(Contents::List(
             list.elems.iter().map(|item| number(item, is_float)).collect::<Result<_>>()?,
         ));
+    }
+    if let Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) = &expression
+        && [".npy", ".bin", ".raw"].iter().any(|extension| file.value().ends_with(extension))
+    {
+        return Ok(Contents::File(file.clone()));
     }
     if let Expr::Path(path) = &expression
         && let Some(name) = path.path.get_ident()

@@ -4,6 +4,7 @@
 //! only with the verdict of that run, never by a guess.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use volta_core::case::{ParamKind, Which};
 use volta_core::lint::SourceStatement;
@@ -56,7 +57,7 @@ fn alone(
 ) -> Option<(Case, Texts)> {
     let ptx = texts.at(side, 0).filter(|_| case.side(side).is_one_launch())?;
     let text = edit(&ptx.text)?;
-    let mut alone = Case { reference: None, opt: case.side(side).clone(), ..case.clone() };
+    let mut alone = Case { reference: None, opt: case.side(side).clone(), shard: None, ..case.clone() };
     if side == Which::Reference && case.reference.is_some() {
         // A single kernel is the optimized one: its element types are those of the side that is verified.
         for param in &mut alone.params {
@@ -65,7 +66,8 @@ fn alone(
             }
         }
     }
-    Some((alone, Texts::new([(Which::Opt, 0, Ptx { text, ..ptx.clone() })])))
+    let texts_of_alone = Texts::new([(Which::Opt, 0, Ptx { text, ..ptx.clone() })]);
+    Some((alone, texts_of_alone.with_data(Arc::clone(texts.data()))))
 }
 
 /// The line number (from 0) of the instruction at `place`, if the line contains nothing else.

@@ -11,9 +11,9 @@ use volta_core::case::{
 use volta_core::number::{Extended, Rational};
 use volta_core::rust_reference::Trace;
 
-use crate::case::{Case, Expectation, GraphSource, Home, Kernel, Side, Step};
-use crate::manifest::MOST_RUNS;
-use crate::{limits, number};
+use crate::case::{Case, DataFile, Expectation, GraphSource, Home, Kernel, Side, Step};
+use crate::manifest::{MOST_RUNS, parts};
+use crate::{contents, limits, number};
 
 /// Builds a case. The attribute has checked names and types; checks that need values are in [`Builder::finish`].
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Builder {
     repeat: [u32; 2],
     expect: Expectation,
     options: Options,
+    /// The parameters with contents from files.
+    data: Vec<(usize, String)>,
     errors: Vec<String>,
 }
 
@@ -62,6 +64,7 @@ impl Builder {
             repeat: [1; 2],
             expect: Expectation::default(),
             options: Options { limits: limits::of_machine(), ..Options::default() },
+            data: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -96,6 +99,17 @@ impl Builder {
         }
         let kind = ParamKind::Tensor { reference, opt, shape, role, contents, assumed };
         self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+    }
+
+    /// Gives the last parameter the contents of a file.
+    pub fn contents_of(&mut self, file: &str) {
+        let problem = volta_case::path_problem(file);
+        let problem = problem.or_else(|| (!contents::is_file(file)).then(|| contents::no_file(file)));
+        self.errors.extend(problem);
+        if let Some(Param { kind: ParamKind::Tensor { contents, .. }, .. }) = self.params.last_mut() {
+            *contents = Contents::List(Vec::new());
+            self.data.push((self.params.len() - 1, file.into()));
+        }
     }
 
     /// A scalar.
@@ -237,6 +251,12 @@ impl Builder {
         if !self.errors.is_empty() {
             return Err(format!("{}: {}", self.name, self.errors.join("; ")));
         }
+        let shard = parts::part(&self.name, &self.options, self.expect.verdict, reference.is_some())
+            .map_err(|wrong| format!("{}: {wrong}", self.name))?;
+        let of = |(at, file): (usize, String)| Some(DataFile { of: self.params.get(at)?.name.clone(), file });
+        let data = self.data.into_iter().filter_map(of).collect();
+        // Its forms are those of a share.
+        self.options.run.snapshot &= shard.is_none();
         Ok(Case {
             name: self.name,
             home: self.home,
@@ -250,6 +270,8 @@ impl Builder {
             recheck: 0,
             contains: Vec::new(),
             guesses: Vec::new(),
+            data,
+            shard,
         })
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
-use volta_core::case::{Case, Step};
+use volta_core::case::{Case, Options, Step};
 use volta_core::verdict::{Report, UnknownReason, Verdict};
 
 use crate::beside::hex;
@@ -144,22 +144,9 @@ impl Cache {
 
     /// A hash of everything that the verifier's report depends on.
     pub(crate) fn key(&self, case: &Case, timeout: Option<Duration>) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |bytes: &[u8]| {
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        };
-        part(self.program.as_bytes());
-        // `Debug` output contains every field. The number of threads is left out: reports do not depend on it.
-        let mut case = case.clone();
-        case.options.threads = 0;
-        for side in case.reference.iter_mut().chain([&mut case.opt]) {
-            for launch in side.steps.iter_mut().filter_map(Step::launch_mut) {
-                part(std::mem::take(&mut launch.ptx).as_bytes());
-            }
-        }
-        part(format!("{case:?} {timeout:?}").as_bytes());
-        hex(hash.finalize())
+        // The number of threads is left out: reports do not depend on it.
+        let options = Options { threads: 0, ..case.options.clone() };
+        hash_of(&[&self.program, &format!("{timeout:?}")], &Case { options, ..case.clone() })
     }
 
     /// The report of an earlier run under this key.
@@ -222,6 +209,32 @@ impl Cache {
     }
 }
 
+/// A digest of what is claimed: the PTX, and all that a case says of parameters, launches and rules. It is the same for
+/// all parts of a case, and depends neither on limits nor on the machine.
+pub(crate) fn digest(case: &Case) -> String {
+    let options = Options { rules: case.options.rules.clone(), ..Options::default() };
+    hash_of(&[], &Case { options, ..case.clone() })
+}
+
+/// A hash of some texts, and of a case.
+fn hash_of(texts: &[&str], case: &Case) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    texts.iter().for_each(|text| part(text.as_bytes()));
+    let mut case = case.clone();
+    for side in case.reference.iter_mut().chain([&mut case.opt]) {
+        for launch in side.steps.iter_mut().filter_map(Step::launch_mut) {
+            part(std::mem::take(&mut launch.ptx).as_bytes());
+        }
+    }
+    // `Debug` output contains every field.
+    part(format!("{case:?}").as_bytes());
+    hex(hash.finalize())
+}
+
 #[derive(Serialize, Deserialize)]
 struct Entry<T> {
     /// The key, which must match the file's name: a renamed file is ignored.
@@ -267,7 +280,7 @@ fn shrink(folder: &Path, most: u64) {
 #[cfg(test)]
 mod tests {
     use volta_core::base::assumption::Assumption;
-    use volta_core::case::{FormsWanted, KernelLaunch, Launch, Options, Side, Which};
+    use volta_core::case::{FormsWanted, KernelLaunch, Launch, Side, Which};
     use volta_core::verdict::{
         CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, FormulaText,
         How, InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, UnusedInput,

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use volta_case::{About, Key, Launch, Options, Section, Target, Value, Wrong, split_source};
+use volta_case::{About, Key, Launch, Options, Section, Shard, Target, Value, Wrong, split_source};
 pub use volta_case::{Contains, Expectation};
-use volta_core::case::{Argument, Param, Which};
+use volta_core::case::{Argument, Param, ParamKind, Role, Which};
 use volta_core::graph::Graph;
 use volta_core::number::Extended;
 
@@ -40,6 +40,19 @@ pub struct Case {
     pub contains: Vec<Contains>,
     /// What is still marked as a guess of `cargo volta new`: no verdict under it is as expected.
     pub guesses: Vec<Guess>,
+    /// The files with the contents of tensors.
+    pub data: Vec<DataFile>,
+    /// The part of the case that this is, by its name; the whole case otherwise.
+    pub shard: Option<Shard>,
+}
+
+/// A file with the contents of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataFile {
+    /// The tensor: the name of a parameter.
+    pub of: String,
+    /// The file as the case spells it.
+    pub file: String,
 }
 
 /// A line of a `volta.toml` that is marked `# guess`.
@@ -53,6 +66,14 @@ pub struct Guess {
 }
 
 impl Case {
+    /// The number of elements of its outputs, which are compared.
+    pub fn elements(&self) -> u64 {
+        let is_compared =
+            |kind: &ParamKind| matches!(kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
+        let outputs = self.params.iter().filter(|param| is_compared(&param.kind));
+        outputs.fold(0, |all, param| all.saturating_add(param.count()))
+    }
+
     /// Its sides.
     pub fn sides(&self) -> impl Iterator<Item = (Which, &Side)> {
         let reference = self.reference.iter().map(|side| (Which::Reference, side));

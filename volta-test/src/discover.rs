@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use volta_case::nearest;
+use volta_case::{Shard, nearest};
 
 use crate::manifest::{self, FILE_NAME};
 
@@ -19,8 +19,8 @@ pub enum Found {
         name: String,
         /// Its folder.
         dir: PathBuf,
-        /// Which member of the family it is, if the folder holds one: `n=97`.
-        member: Option<String>,
+        /// How its name goes on behind those of the folders: the member of a family, the part of a case.
+        suffix: String,
     },
     /// A problem, which must not be ignored silently.
     Wrong {
@@ -40,8 +40,9 @@ impl Found {
     }
 }
 
-/// The name of the family whose member a case is; of any other case, its own.
+/// The name of the family whose member a case is; of any other case, its own. A part is called as its case.
 pub fn family_of(name: &str) -> &str {
+    let (name, _) = Shard::split(name);
     name.rsplit_once("::").filter(|(_, member)| member.contains('=')).map_or(name, |(family, _)| family)
 }
 
@@ -53,7 +54,7 @@ pub fn discover(root: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
     visit(root, &mut vec![], &name, &mut found);
-    // The members of a family stay in the order of its file.
+    // The members of a family, and the parts of a case, stay in the order of its file.
     found.sort_by(|a, b| family_of(a.name()).cmp(family_of(b.name())));
     found
 }
@@ -62,14 +63,10 @@ fn visit(dir: &Path, path: &mut Vec<String>, root_name: &str, found: &mut Vec<Fo
     let name = if path.is_empty() { root_name.to_owned() } else { path.join("::") };
     let before = found.len();
     if dir.join(FILE_NAME).is_file() {
-        let members = manifest::members(dir);
-        if members.is_empty() {
-            found.push(Found::Case { name: name.clone(), dir: dir.into(), member: None });
-        }
-        found.extend(members.into_iter().map(|member| Found::Case {
-            name: format!("{name}::{member}"),
+        found.extend(manifest::tests(dir).into_iter().map(|suffix| Found::Case {
+            name: format!("{name}{suffix}"),
             dir: dir.into(),
-            member: Some(member),
+            suffix,
         }));
     }
     let entries = match fs::read_dir(dir) {

@@ -39,6 +39,7 @@ pub mod builder;
 pub mod cache;
 pub mod case;
 pub mod cli;
+mod contents;
 pub mod declared;
 pub mod discover;
 pub mod files;

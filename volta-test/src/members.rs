@@ -2,11 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use volta_case::Shard;
+
 use crate::discover::family_of;
 
 /// The outcomes of members, by the name of their family.
 #[derive(Debug, Default)]
-pub(crate) struct Outcomes(BTreeMap<String, Vec<(Member, bool)>>);
+pub(crate) struct Outcomes(BTreeMap<String, Vec<Ran>>);
+
+/// A member that ran.
+#[derive(Debug)]
+struct Ran {
+    member: Member,
+    is_expected: bool,
+    /// How many of its parts have yet to run.
+    missing: u32,
+}
 
 /// The values of the variables, in the order of the file.
 type Member = Vec<(String, Value)>;
@@ -22,9 +33,10 @@ enum Value {
 const MOST_RUNS: usize = 16;
 
 impl Outcomes {
-    /// Adds the outcome of a case, if it is a member of a family.
+    /// Adds the outcome of a case, if it is a member of a family, or of a part of one.
     pub(crate) fn add(&mut self, name: &str, is_expected: bool) {
         let family = family_of(name);
+        let (name, shard) = Shard::split(name);
         let Some(member) = name.strip_prefix(family).and_then(|rest| rest.strip_prefix("::")) else { return };
         let bound = |part: &str| {
             let (name, value) = part.split_once('=')?;
@@ -32,19 +44,33 @@ impl Outcomes {
             Some((name.to_owned(), number.unwrap_or_else(|_| Value::Text(value.to_owned()))))
         };
         let member: Option<Member> = member.split(',').map(bound).collect();
-        if let Some(member) = member {
-            self.0.entry(family.to_owned()).or_default().push((member, is_expected));
+        let Some(member) = member else { return };
+        let ran = self.0.entry(family.to_owned()).or_default();
+        // The parts of a member come one after the other, or in any order from several threads.
+        match ran.iter_mut().rev().find(|ran| shard.is_some() && ran.member == member) {
+            Some(ran) => {
+                ran.is_expected &= is_expected;
+                ran.missing = ran.missing.saturating_sub(1);
+            }
+            None => ran.push(Ran { member, is_expected, missing: shard.map_or(0, |shard| shard.of - 1) }),
         }
     }
 
     /// A line for each family.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(family, members)| {
-            let bad = members.iter().filter(|(_, is_expected)| !is_expected).map(|(member, _)| member);
+            let bad = members.iter().filter(|ran| !ran.is_expected).map(|ran| &ran.member);
             let others = bad.clone().count();
             let smallest = bad.min_by_key(|member| values_of(member));
+            let whole: Vec<&Member> =
+                members.iter().filter(|ran| ran.missing == 0).map(|ran| &ran.member).collect();
+            let parts = match members.len() - whole.len() {
+                0 => String::new(),
+                some => format!("; of {} only some parts ran", counted(some)),
+            };
             match smallest {
-                None => format!("{family}: as expected for {}", told(members)),
+                None if whole.is_empty() => format!("{family}: nothing as a whole{parts}"),
+                None => format!("{family}: as expected for {}{parts}", told(&whole)),
                 Some(smallest) => {
                     let are = if others == 1 { "is" } else { "are" };
                     let of = counted(members.len());
@@ -72,9 +98,9 @@ fn spelled(member: &Member) -> String {
 }
 
 /// The values of each variable, if all combinations of them occur; else the number of members.
-fn told(members: &[(Member, bool)]) -> String {
+fn told(members: &[&Member]) -> String {
     let mut variables: Vec<(&str, Vec<&Value>)> = Vec::new();
-    for (name, value) in members.iter().flat_map(|(member, _)| member) {
+    for (name, value) in members.iter().copied().flatten() {
         let at = variables.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             variables.push((name, Vec::new()));
             variables.len() - 1
@@ -144,6 +170,12 @@ mod tests {
                 "rows::sum: as expected for n = 1, 31 to 33, 128; dtype = f16, f32 (10 members)",
             ]
         );
+        for part in [3, 1, 2] {
+            outcomes.add(&format!("rows::max::n=7/shard_{part}_of_3"), true);
+        }
+        outcomes.add("rows::max::n=8/shard_2_of_3", true);
+        let lines: Vec<String> = outcomes.lines().collect();
+        assert_eq!(lines[0], "rows::max: as expected for n = 7 (1 member); of 1 member only some parts ran");
         outcomes.add("rows::sum::n=2,dtype=f32", true);
         assert_eq!(outcomes.lines().last().as_deref(), Some("rows::sum: as expected for 11 members"));
     }

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use volta_case::InputProblem;
-use volta_core::case::Which;
+use volta_core::case::{Contents, Param, ParamKind, Which};
 use volta_core::graph::Graph;
+use volta_core::number::Extended;
 
 use crate::beside::{self, Header, normalized};
-use crate::case::{Case, GraphSource, Home, Kernel};
+use crate::case::{Case, DataFile, GraphSource, Home, Kernel};
+use crate::contents;
 use crate::files;
 use crate::manifest;
 use crate::nvcc::{self, CompileError, Target, Toolchain};
@@ -79,18 +81,51 @@ pub struct Ptx {
 pub struct Texts {
     ptx: Vec<(Which, usize, Ptx)>,
     graphs: Vec<(Which, usize, Arc<Graph>)>,
+    data: Arc<Vec<TensorData>>,
+}
+
+/// The elements of a tensor from a file.
+#[derive(Clone, Debug)]
+pub struct TensorData {
+    /// The tensor.
+    pub of: String,
+    /// Its elements.
+    pub elements: Vec<Extended>,
 }
 
 impl Texts {
     /// The texts of launches, each with its side and the number of its step.
     pub fn new(texts: impl IntoIterator<Item = (Which, usize, Ptx)>) -> Texts {
-        Texts { ptx: texts.into_iter().collect(), graphs: Vec::new() }
+        Texts { ptx: texts.into_iter().collect(), graphs: Vec::new(), data: Arc::default() }
     }
 
     /// These texts with the graphs of a case, each with its side and the number of its step.
     #[must_use]
     pub fn with_graphs(self, graphs: Vec<(Which, usize, Arc<Graph>)>) -> Texts {
         Texts { graphs, ..self }
+    }
+
+    /// These texts with the contents of tensors from files.
+    #[must_use]
+    pub fn with_data(self, data: Arc<Vec<TensorData>>) -> Texts {
+        Texts { data, ..self }
+    }
+
+    /// The contents of tensors from files.
+    pub fn data(&self) -> &Arc<Vec<TensorData>> {
+        &self.data
+    }
+
+    /// The parameters of a case, with the contents of files; `None` if some are not here.
+    pub fn params(&self, case: &Case) -> Option<Vec<Param>> {
+        let mut params = case.params.clone();
+        for DataFile { of, .. } in &case.data {
+            let own = self.data.iter().find(|data| data.of == *of)?;
+            let param = params.iter_mut().find(|param| param.name == *of)?;
+            let ParamKind::Tensor { contents, .. } = &mut param.kind else { return None };
+            *contents = Contents::List(own.elements.clone());
+        }
+        Some(params)
     }
 
     /// The graph of a step of a side.
@@ -122,7 +157,7 @@ impl Texts {
     /// Only the PTX files that the case itself names; compiled PTX is left out.
     pub fn given(&self) -> Texts {
         let given = self.ptx.iter().filter(|(_, _, ptx)| ptx.made_by == MadeBy::Given).cloned();
-        Texts::new(given).with_graphs(self.graphs.clone())
+        Texts::new(given).with_graphs(self.graphs.clone()).with_data(Arc::clone(&self.data))
     }
 
     /// The origin of each text in words; nothing for PTX that the case names itself.
@@ -182,6 +217,25 @@ pub fn graph(case: &Case, which: Which, source: &GraphSource) -> Result<Arc<Grap
             Err(Obstacle::new(kind, message, help))
         }
     }
+}
+
+/// The contents of the tensors of a case that are in files.
+///
+/// # Errors
+/// When a file cannot be read, or does not fit its tensor.
+pub fn data(case: &Case) -> Result<Arc<Vec<TensorData>>, Obstacle> {
+    let read = |DataFile { of, file }: &DataFile| {
+        let path = locate_path(&case.home, file, volta_case::path_problem)?;
+        let bytes = files::read(&path, contents::MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
+        let param = case.params.iter().find(|param| param.name == *of);
+        let Some((param, ParamKind::Tensor { shape, .. })) = param.map(|param| (param, &param.kind)) else {
+            let message = format!("{file}: `{of}` is no tensor");
+            return Err(Obstacle::new(InputProblem::WrongValue, message, None));
+        };
+        let elements = contents::elements(file, &bytes, param.elements(), shape)?;
+        Ok(TensorData { of: of.clone(), elements })
+    };
+    Ok(Arc::new(case.data.iter().map(read).collect::<Result<_, _>>()?))
 }
 
 /// The file that `kernel` names.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use volta_case::{InputProblem, Options, Reason, VerdictName};
+use volta_case::{InputProblem, Options, Reason, Shard, VerdictName};
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::case::Which;
@@ -19,7 +19,7 @@ use crate::cache::Cache;
 use crate::case::{Case, Expectation, Guess, Kernel, Side, Step};
 use crate::limits;
 use crate::nvcc::Toolchain;
-use crate::prepare::{self, Obstacle, Offer, Ptx, Texts, prepare};
+use crate::prepare::{self, Obstacle, Offer, Ptx, TensorData, Texts, prepare};
 use crate::render;
 use crate::snapshot::{self, Compared, Policy};
 
@@ -46,6 +46,8 @@ pub struct Run {
     pub texts: Texts,
     /// Why it could not run.
     pub obstacle: Option<Obstacle>,
+    /// The part of the case that was run.
+    pub shard: Option<Shard>,
     /// What the case still marks as a guess; a verdict under it is not as expected.
     pub guesses: Vec<Guess>,
     /// Each way in which it is not as expected.
@@ -76,12 +78,25 @@ impl Run {
         }
     }
 
-    /// The name of the verdict; a case that could not run is an input error, as its reason says.
+    /// The name of the verdict, with `(part)` where it is a proof about a part; a case that could not run is an input
+    /// error, as its reason says.
     pub fn verdict_name(&self) -> String {
         match &self.report {
+            Some(report) if self.is_proof_in_part() => format!("{}(part)", report.verdict.name()),
             Some(report) => report.verdict.name(),
             None => VerdictName::InputError.name().into(),
         }
+    }
+
+    /// Whether it is a proof, but of a share of the elements only.
+    fn is_proof_in_part(&self) -> bool {
+        self.shard.is_some()
+            && self.report.as_ref().is_some_and(|report| match report.verdict {
+                Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_) | Verdict::Clean => true,
+                Verdict::Different(_) | Verdict::Fault(_) | Verdict::Unknown(_) | Verdict::InputError(_) => {
+                    false
+                }
+            })
     }
 
     /// The name of the verdict for people, who see that it rests on guesses.
@@ -92,7 +107,17 @@ impl Run {
 
     /// The reason for the verdict, or for the obstacle.
     pub fn reason(&self) -> Option<Reason> {
-        let verdict = self.report.as_ref().map(|report| report.verdict.reason());
+        let verdict = self.report.as_ref().map(|report| match report.verdict {
+            Verdict::Equivalent | Verdict::Same(_) if self.is_proof_in_part() => Reason::InPart,
+            Verdict::Equivalent
+            | Verdict::Same(_)
+            | Verdict::EquivalentWhere(_)
+            | Verdict::Different(_)
+            | Verdict::Fault(_)
+            | Verdict::Unknown(_)
+            | Verdict::InputError(_)
+            | Verdict::Clean => report.verdict.reason(),
+        });
         verdict.or(self.obstacle.as_ref().map(|obstacle| Reason::Input(obstacle.kind)))
     }
 
@@ -117,6 +142,7 @@ impl Run {
             cached: false,
             texts: Texts::default(),
             obstacle: Some(obstacle),
+            shard: None,
             guesses: Vec::new(),
             failures: Vec::new(),
             notes: Vec::new(),
@@ -151,7 +177,8 @@ pub struct Settings<'c> {
 /// Runs `case`. The snapshot is made, but not compared; see [`Run::compare`].
 pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
-    let ready = graphs(case).and_then(|graphs| Ok((graphs, offers(case, toolchain)?)));
+    let ready = || Ok((graphs(case)?, prepare::data(case)?, offers(case, toolchain)?));
+    let ready: Result<_, Obstacle> = ready();
     let mut run = match ready {
         Ok(ready) => run_offers(case, ready, settings, begin),
         Err(obstacle) => Run::stopped(obstacle),
@@ -190,7 +217,7 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
 
 fn run_offers(
     case: &Case,
-    (graphs, offers): (Vec<GraphAt>, Vec<Offered>),
+    (graphs, data, offers): (Vec<GraphAt>, Arc<Vec<TensorData>>, Vec<Offered>),
     settings: Settings<'_>,
     begin: Instant,
 ) -> Run {
@@ -204,9 +231,10 @@ fn run_offers(
     let checked_in = |offer: &Offer| offer.checked_in.clone().unwrap_or_else(|| offer.ptx.clone());
     let has_other = offers.iter().any(|(_, _, offer)| offer.checked_in.is_some());
     let of_other = || offers.iter().map(|(which, step, offer)| (*which, *step, checked_in(offer)));
-    let other = has_other.then(|| Texts::new(of_other()).with_graphs(graphs.clone()));
+    let other = || Texts::new(of_other()).with_graphs(graphs.clone()).with_data(Arc::clone(&data));
+    let other = has_other.then(other);
     let texts = Texts::new(offers.into_iter().map(|(which, step, offer)| (which, step, offer.ptx)));
-    let texts = texts.with_graphs(graphs);
+    let texts = texts.with_graphs(graphs).with_data(data);
     let mut failures = guessed(case);
     failures.extend(missing_texts(case, &texts));
     // The PTX of two compilers must lead to the same forms, so these are always made to compare them.
@@ -251,6 +279,7 @@ fn run_offers(
         cached,
         texts,
         obstacle: None,
+        shard: case.shard,
         guesses: case.guesses.clone(),
         failures,
         notes,
@@ -267,7 +296,8 @@ fn run_offers(
 /// When the PTX of a side is not available.
 pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
     let offers = offers(case, toolchain)?.into_iter();
-    Ok(Texts::new(offers.map(|(which, step, offer)| (which, step, offer.ptx))).with_graphs(graphs(case)?))
+    let texts = Texts::new(offers.map(|(which, step, offer)| (which, step, offer.ptx)));
+    Ok(texts.with_graphs(graphs(case)?).with_data(prepare::data(case)?))
 }
 
 /// Only the verdict of a case on the given PTX; `None` if the verifier could not run.
@@ -327,8 +357,9 @@ pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
     let Options { rules, limits, run: _ } = case.options.clone();
     let budgets = Budgets { limits, ..Budgets::default() };
     let recheck = if case.recheck > 0 { case.recheck } else { points_to_recheck() };
-    let options = core::Options { rules, budgets, recheck, ..core::Options::default() };
-    Some(core::Case { params: case.params.clone(), reference, opt, options })
+    let shard = case.shard;
+    let options = core::Options { rules, budgets, recheck, shard, ..core::Options::default() };
+    Some(core::Case { params: texts.params(case)?, reference, opt, options })
 }
 
 /// `VOLTA_RECHECK`: the number of points at which each proof is compared with evaluation.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::cache::Cache;
+use crate::cli;
 use crate::discover::{Found, discover};
 use crate::limits;
 use crate::manifest;
@@ -163,6 +164,7 @@ pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
         Settings { cache: Cache::of_process()?, snapshot: policy.concerns(case), ..Settings::default() };
     let mut run = run(case, toolchain, settings);
     run.compare(case, policy);
+    let run = cli::write_result(case, run)?;
     if run.outcome() != Outcome::Passed {
         return Err(format!("{}: {}\n{}", case.name, run.verdict_shown(), render::run(case, &run, paint())));
     }

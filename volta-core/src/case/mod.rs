@@ -6,7 +6,7 @@ mod param;
 mod structs;
 
 pub use volta_case::{
-    Claim, Element, Elements, Launch, Literals, Region, Role, Rules, Sign, Swizzle, TensorMap, Which,
+    Claim, Element, Elements, Launch, Literals, Region, Role, Rules, Shard, Sign, Swizzle, TensorMap, Which,
     WmmaLayout,
 };
 
@@ -291,6 +291,9 @@ pub struct Options {
     pub forms: FormsWanted,
     /// If the kernels differ, finds out in which elements.
     pub maps: bool,
+    /// Decides only the share of this part of the compared elements (rule R1). Both sides are executed, and their faults
+    /// are those of the whole case.
+    pub shard: Option<Shard>,
     /// Executes floats as values of IEEE arithmetic, for claims about bits.
     pub ieee: bool,
     /// Records the cost of accesses of warps to shared and global memory. The verdict does not depend on it.

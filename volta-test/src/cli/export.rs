@@ -15,7 +15,7 @@ use volta_core::decide::ElementPair;
 use volta_core::decide::smt;
 use volta_core::verdict::Verdict;
 
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::files;
 use crate::manifest;
@@ -118,7 +118,7 @@ fn to_hardware(arguments: &ExportArgs, folder: &Path, out: &mut impl Write) -> i
             return Ok(Exit::CouldNotRun);
         }
     };
-    let selected = select(&arguments.selection);
+    let selected = select_whole(&arguments.selection);
     let (next, written) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     // Threads of their own: one of rayon's that waits for a verifier would begin another case on its stack.
     thread::scope(|scope| {
@@ -188,7 +188,7 @@ pub(super) fn ptxas_of(toolchain: &Toolchain) -> Option<PathBuf> {
 }
 
 fn script(arguments: &ExportArgs) -> Result<String, String> {
-    let selected = select(&arguments.selection);
+    let selected = select_whole(&arguments.selection);
     let folder = match selected.as_slice() {
         [Selected::Case(folder)] => folder,
         [Selected::Wrong { message, .. }] => return Err(message.clone()),

@@ -227,6 +227,8 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
         recheck: 0,
         contains: Vec::new(),
         guesses: Vec::new(),
+        data: Vec::new(),
+        shard: None,
     };
     let toolchain = if compiled.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let offer = prepare(&case, &own, &toolchain).map_err(|obstacle| obstacle.to_string())?;

@@ -9,7 +9,7 @@ use volta_core::lint::{access_costs, precision_lost};
 use volta_core::machine::{AccessPattern, Traffic};
 use volta_core::verdict::Place;
 
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::attempt::redundant;
 use crate::case::Case;
@@ -45,7 +45,7 @@ pub(super) struct LintArgs {
 pub(super) fn lint(arguments: &LintArgs, out: &mut impl Write) -> io::Result<Exit> {
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let mut exit = Exit::Good;
-    for selected in select(&arguments.selection) {
+    for selected in select_whole(&arguments.selection) {
         let told = match &selected {
             Selected::Case(folder) => one(folder, &toolchain),
             Selected::Wrong { message, .. } => Err(message.clone()),

@@ -6,6 +6,7 @@ mod describe;
 mod export;
 mod inspect;
 mod lint;
+mod merge;
 mod new;
 mod refresh;
 mod replay;
@@ -26,8 +27,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex_lite::Regex;
 use volta_case::{Reason, nearest};
 
+use crate::case::Case;
+use crate::files;
 use crate::limits;
 use crate::render::{Paint, rules};
+use crate::run::Run;
+use report::Checked;
 
 /// Proves that GPU kernels are equivalent over the reals, and free of races.
 #[derive(Debug, Parser)]
@@ -58,6 +63,7 @@ Examples:
                                                     a case for them, with marked guesses
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
+  cargo volta merge results/*.json                  the whole claim of cases that were verified in parts
   cargo volta watch kernels                         run cases again when their files change
   cargo volta bench fixtures --published --z3       compare with published figures and with a solver
 
@@ -103,6 +109,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Show what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
+    /// State the claims of whole cases from the results of all their parts
+    Merge(merge::MergeArgs),
     /// List the sizes that a family of a case should have
     Suggest(suggest::SuggestArgs),
     /// Explain a rule or a verdict; without a name, list all of them
@@ -294,6 +302,7 @@ pub fn main() -> ExitCode {
         Command::Lint(arguments) => lint::lint(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
+        Command::Merge(arguments) => merge::merge(&arguments, &mut out),
         Command::Suggest(arguments) => suggest::suggest(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
         Command::Completions(arguments) => describe::completions(&arguments, &mut out),
@@ -331,6 +340,22 @@ pub fn answer(document: String) -> io::Result<Answer> {
     limits::share_among(1);
     let (json, message) = check::answer(&arguments, document)?;
     Ok(Answer { json, message })
+}
+
+/// Writes the result of a case to the folder that `VOLTA_JSON` names, as `cargo volta check --format json` prints it.
+pub(crate) fn write_result(case: &Case, run: Run) -> Result<Run, String> {
+    let Some(folder) = env::var_os("VOLTA_JSON").filter(|folder| !folder.is_empty()) else { return Ok(run) };
+    let folder = PathBuf::from(folder);
+    let file = case.home.document.is_none().then(|| case.home.file.clone());
+    let checked = Checked { case: Some(case.clone()), ..Checked::new(&case.name, file, run) };
+    let name = case.name.replace(|c: char| !c.is_alphanumeric() && !"=,.-".contains(c), "_");
+    let path = folder.join(format!("{name}.json"));
+    let write = || -> io::Result<()> {
+        std::fs::create_dir_all(&folder)?;
+        files::write(&path, report::json_line_of(&checked)?.as_bytes())
+    };
+    write().map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(checked.run)
 }
 
 /// The arguments of the process, without the word `volta` that cargo inserts when it runs the subcommand.

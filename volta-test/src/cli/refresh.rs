@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::select::{Selected, select};
+use super::select::{Selected, select_whole};
 use super::{Exit, RefreshArgs, Selection, complain};
 use crate::beside::Header;
 use crate::files;
@@ -36,7 +36,7 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
         exclude: Vec::new(),
         root: arguments.root.clone(),
     };
-    for selected in select(&selection) {
+    for selected in select_whole(&selection) {
         let folder = match selected {
             Selected::Case(folder) => folder,
             Selected::Wrong { message, .. } => {

@@ -12,7 +12,7 @@ use volta_interpreter::launch::{self, Output, ready, witness_inputs};
 use volta_interpreter::values;
 
 use super::export::ptxas_of;
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::case::Case;
 use crate::manifest;
@@ -68,7 +68,7 @@ enum Emit {
 pub(super) fn replay(arguments: &ReplayArgs, out: &mut impl Write) -> io::Result<Exit> {
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let mut exit = Exit::Good;
-    for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
+    for (at, selected) in select_whole(&arguments.selection).into_iter().enumerate() {
         if arguments.run {
             exit = exit.max(
                 match &selected {

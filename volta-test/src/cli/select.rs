@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use volta_case::nearest;
+use volta_case::{Shard, nearest};
 
 use super::Selection;
 use crate::beside::normalized;
@@ -38,11 +38,25 @@ impl Selected {
     }
 }
 
-/// The cases, each once, by name.
+/// The cases, each once, by name; of a case in parts, each part.
 pub(super) fn select(selection: &Selection) -> Vec<Selected> {
+    select_by(selection, |found| found)
+}
+
+/// The cases, each once, by name; a case in parts as a whole.
+pub(super) fn select_whole(selection: &Selection) -> Vec<Selected> {
+    select_by(selection, |found| match found {
+        Selected::Case(folder) => {
+            Selected::Case(Folder { name: Shard::split(&folder.name).0.into(), ..folder })
+        }
+        wrong @ Selected::Wrong { .. } => wrong,
+    })
+}
+
+fn select_by(selection: &Selection, named: fn(Selected) -> Selected) -> Vec<Selected> {
     let mut selected: Vec<Selected> = Vec::new();
     for path in &selection.paths {
-        for found in below(path, selection.root.as_deref()) {
+        for found in below(path, selection.root.as_deref()).into_iter().map(named) {
             let is_known = |other: &Selected| match (other, &found) {
                 (Selected::Case(a), Selected::Case(b)) => a.dir == b.dir && a.name == b.name,
                 _ => false,
@@ -54,8 +68,10 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
     }
     selected.sort_by(|a, b| family_of(a.name()).cmp(family_of(b.name())));
     let names: Vec<String> = selected.iter().map(|selected| selected.name().to_owned()).collect();
+    // The name of a case names all its parts.
+    let is_called = |name: &str, exact: &str| name == exact || Shard::split(name).0 == exact;
     let wanted = |name: &str| {
-        (selection.exact.is_empty() || selection.exact.iter().any(|exact| exact == name))
+        (selection.exact.is_empty() || selection.exact.iter().any(|exact| is_called(name, exact)))
             && (selection.filter.is_empty() || selection.filter.iter().any(|regex| regex.is_match(name)))
             && !selection.exclude.iter().any(|regex| regex.is_match(name))
     };
@@ -66,7 +82,7 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
         wanted(selected.name()) || (names.len() == 1 && matches!(selected, Selected::Wrong { .. }))
     });
     for exact in &selection.exact {
-        if !names.contains(exact) {
+        if !names.iter().any(|name| is_called(name, exact)) {
             let near = nearest(exact, names.iter().map(String::as_str));
             let help = near.map_or(String::new(), |near| format!("\nhelp: did you mean `{near}`?"));
             let message = format!("there is no case `{exact}`{help}");
@@ -123,15 +139,12 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     let found = discover(&dir);
     let alone = is_case && found.len() == 1;
     let selected = found.into_iter().map(|found| match found {
-        Found::Case { dir: case, member, .. } => {
-            let name = name_of(&case, top.as_deref());
-            Selected::Case(Folder {
-                name: member.map_or(name.clone(), |member| format!("{name}::{member}")),
-                dir: case,
-                root: root.clone(),
-                alone,
-            })
-        }
+        Found::Case { dir: case, suffix, .. } => Selected::Case(Folder {
+            name: name_of(&case, top.as_deref()) + &suffix,
+            dir: case,
+            root: root.clone(),
+            alone,
+        }),
         Found::Wrong { name, message } => {
             let is_dir_itself = dir.file_name().is_some_and(|dir| dir.to_string_lossy() == name);
             let wrong = if is_dir_itself { dir.clone() } else { dir.join(name.replace("::", "/")) };

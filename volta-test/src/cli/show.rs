@@ -8,7 +8,7 @@ use volta_core::Formulas;
 use volta_core::formula::Formula;
 
 use super::check::json_line;
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::manifest;
 use crate::nvcc::Toolchain;
@@ -76,7 +76,7 @@ impl<'f> Line<'f> {
 pub(super) fn show(arguments: &ShowArgs, out: &mut impl Write) -> io::Result<Exit> {
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let mut exit = Exit::Good;
-    for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
+    for (at, selected) in select_whole(&arguments.selection).into_iter().enumerate() {
         let formulas = match &selected {
             Selected::Case(folder) => formulas(folder, &toolchain),
             Selected::Wrong { message, .. } => Err(message.clone()),

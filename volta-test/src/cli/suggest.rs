@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::Args;
 use volta_core::inspect::{Landmark, landmarks};
 
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::manifest;
 use crate::nvcc::Toolchain;
@@ -39,7 +39,7 @@ pub(super) struct SuggestArgs {
 pub(super) fn suggest(arguments: &SuggestArgs, out: &mut impl Write) -> io::Result<Exit> {
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let mut exit = Exit::Good;
-    for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
+    for (at, selected) in select_whole(&arguments.selection).into_iter().enumerate() {
         let found = match &selected {
             Selected::Case(folder) => found(folder, &toolchain).map(|found| (&folder.name, found)),
             Selected::Wrong { message, .. } => Err(message.clone()),

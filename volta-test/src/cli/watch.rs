@@ -26,7 +26,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Arguments of `cargo volta watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The files of a case are its volta.toml, its sources and what they include, the PTX beside them and its snapshot. New \
+The files of a case are its volta.toml, its sources and what they include, the PTX beside them, files \
+with contents and its snapshot. New \
 cases are run, too. The command runs until it is interrupted.
 
 Examples:
@@ -155,6 +156,7 @@ fn sources_of(folder: &Folder, case: &Case) -> Vec<PathBuf> {
             paths.push(normalized(&folder.dir.join(file)));
         }
     }
+    paths.extend(case.data.iter().map(|data| normalized(&folder.dir.join(&data.file))));
     paths.retain(|path| path.starts_with(&folder.root));
     paths
 }

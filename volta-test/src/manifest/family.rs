@@ -36,10 +36,10 @@ impl Display for Bound {
     }
 }
 
-type Member = volta_case::Member<Bound>;
+pub(super) type Member = volta_case::Member<Bound>;
 
 /// The value of an expression for a member.
-fn value_for(member: &Member, text: &str) -> Result<Rational, String> {
+pub(super) fn value_for(member: &Member, text: &str) -> Result<Rational, String> {
     let value_of = |name: &str| match member.value(name)? {
         Bound::Number(value) => Some(Rational::from_integer(*value)),
         Bound::Text(_) => None,

@@ -9,6 +9,7 @@ mod family;
 pub mod graph;
 mod guesses;
 mod locate;
+pub(crate) mod parts;
 mod reader;
 mod side;
 mod structs;
@@ -19,7 +20,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use volta_case::{
     About, CASE, Claim, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section,
-    TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
+    Shard, TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, path_problem, spellings,
 };
 use volta_core::case::{
     Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,
@@ -35,7 +36,8 @@ use side::Names;
 use volta_core::number::Extended;
 use volta_core::verdict::CasePart;
 
-use crate::case::{Case, Contains, Expectation, Home};
+use crate::case::{Case, Contains, DataFile, Expectation, Home};
+use crate::contents;
 use crate::files;
 use crate::limits;
 
@@ -66,7 +68,7 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
         dir: dir.into(),
         root: root.into(),
         snapshot_dir: dir.join("snapshots"),
-        snapshot_name: name.rsplit("::").next().unwrap_or(name).into(),
+        snapshot_name: last(Shard::split(name).0).into(),
     };
     let unreadable = |text, message: String| {
         let problem = Problem { span: 0..0, kind: InputProblem::FileUnreadable, message, help: None };
@@ -84,9 +86,29 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
     parse(name, home, &text).map_err(|problems| Unreadable { path, text, problems })
 }
 
-/// The names of the members of the family in `dir`; none if the case is not a family, or cannot be read.
-pub fn members(dir: &Path) -> Vec<String> {
-    files::read_text(&dir.join(FILE_NAME), MAX_BYTES).map_or_else(|_| Vec::new(), |text| members_of(&text))
+/// The last part of a name.
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// How the names of the cases in `dir` go on behind that of the folder: nothing where there is one, else a member of its
+/// family, a part, or both.
+pub fn tests(dir: &Path) -> Vec<String> {
+    let text = files::read_text(&dir.join(FILE_NAME), MAX_BYTES).unwrap_or_default();
+    let document = document::parse(&text);
+    let document = document.as_ref().ok();
+    let parts = |plain: String, member: &str| -> Vec<String> {
+        let shards = document.and_then(|document| parts::count(document, member)).unwrap_or(1);
+        match shards {
+            0 | 1 => vec![plain],
+            of => Shard::all(of).map(|shard| format!("{plain}/{shard}")).collect(),
+        }
+    };
+    let members = members_of(&text);
+    if members.is_empty() {
+        return parts(String::new(), "");
+    }
+    members.iter().flat_map(|member| parts(format!("::{member}"), member)).collect()
 }
 
 /// The names of the members of the family in the text of a `volta.toml`.
@@ -113,7 +135,7 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let plain = document::parse(text)?;
     let family = family::read(&plain)?;
     let Some(first) = family.members().next() else { return read(name, home, text, &plain) };
-    let wanted = name.rsplit("::").next().unwrap_or(name);
+    let wanted = last(Shard::split(name).0);
     let Some(member) = family.member(wanted) else {
         family::replaced(&plain, &first)?;
         let message = format!("`{wanted}` is no member of this family, which has {}", family.count());
@@ -240,6 +262,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         }
         params.extend(read_params(&globals, Binding::Variable, problems));
     }
+    let data = data_files(&top);
     let maps =
         top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
     let known = Names { params: &names, values: &params, maps: &maps, problems };
@@ -261,6 +284,15 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         table.finish();
     }
     let expect = read_expectation(&top, is_pair, options.rules.claim, problems);
+    let shard = parts::part(name, &options, expect.verdict, is_pair);
+    let shard = shard.unwrap_or_else(|Wrong { message, help }| {
+        let options = top.table("options", Options::keys());
+        let span = options.map_or(0..0, |options| options.value_span("shards"));
+        problems.add(span, message, help);
+        None
+    });
+    // Its forms are those of a share.
+    options.run.snapshot &= shard.is_none();
     let contains = read_contains(&top, is_pair, problems);
     let description = top.string("description");
     let mut about = About::default();
@@ -279,7 +311,36 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         recheck: 0,
         contains,
         guesses: Vec::new(),
+        data,
+        shard,
     })
+}
+
+/// The value of a key.
+fn entry<'d, 't>(table: &'d DeTable<'t>, key: &str) -> Option<&'d DeValue<'t>> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value.get_ref())
+}
+
+/// The files with contents that the parameters and the variables of a case name.
+fn data_files(top: &Table<'_>) -> Vec<DataFile> {
+    let mut found = Vec::new();
+    let mut add = |name: String, table: &DeTable<'_>| {
+        let file = entry(table, "contents").and_then(DeValue::as_str).filter(|text| contents::is_file(text));
+        found.extend(file.map(|file| DataFile { of: name, file: file.to_owned() }));
+    };
+    let tables = ["params", "globals"].into_iter().filter_map(|key| top.get(key)?.get_ref().as_table());
+    for (name, value) in tables.flat_map(|table| table.iter()) {
+        let Some(table) = value.get_ref().as_table() else { continue };
+        add(name.get_ref().to_string(), table);
+        // The fields of a struct have contents of their own.
+        let fields = entry(table, "type").and_then(DeValue::as_table);
+        for (field, value) in fields.into_iter().flat_map(|fields| fields.iter()) {
+            if let Some(table) = value.get_ref().as_table() {
+                add(format!("{}.{}", name.get_ref(), field.get_ref()), table);
+            }
+        }
+    }
+    found
 }
 
 fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<Param> {
@@ -514,6 +575,11 @@ fn read_contents(
         None
     };
     match value.get_ref() {
+        DeValue::String(text) if contents::is_file(text) => match path_problem(text) {
+            // They are read when the case runs.
+            None => Some(Contents::List(Vec::new())),
+            Some(message) => wrong(message, None),
+        },
         DeValue::String(text) => {
             let named = choose(text, || format!("unknown contents `{text}`"));
             if Region::parse(text).is_some() {

@@ -32,8 +32,8 @@ use crate::snapshot::State;
 
 pub(crate) use fault::fix;
 pub use input::unreadable;
-pub(crate) use proof::unused;
-use wrap::wrapped;
+pub(crate) use proof::{claim, unused};
+pub(crate) use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
 pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Vec<String>> {
@@ -320,7 +320,7 @@ fn count(number: u64, what: &str) -> String {
 }
 
 /// A bulleted list below a title; nothing when it is empty.
-fn bullets(title: &str, items: &[impl ToString], paint: Paint) -> String {
+pub(crate) fn bullets(title: &str, items: &[impl ToString], paint: Paint) -> String {
     let mut text = String::new();
     if !items.is_empty() {
         let _ = writeln!(text, "  {}", paint.bold(title));

@@ -16,21 +16,13 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     if conditions.is_empty() {
         let title = title(case, "equivalent", paint);
         let width = title_width(case, "equivalent");
-        let of_inputs = match domain(&report.scope) {
-            None => format!("for {}", inputs(&report.scope)),
-            Some(domain) if report.scope.restricted => {
-                format!(
-                    "for every input that the case allows and at which the reference is defined: where {domain}"
-                )
-            }
-            Some(domain) => format!("wherever the reference is defined: where {domain}"),
-        };
-        let claim = format!("{opt} computes what {reference} computes, {of_inputs}");
+        let claim = claim(&opt, &reference, Claim::Reals, &report.scope);
         let _ = writeln!(text, "{title} {}", wrapped(&claim, width, 2));
     } else {
-        let title = paint.doubtful("equivalent only where");
+        let title = format!("equivalent{} only where", of_part(case));
         let claim = format!("the following holds: {opt} and {reference}");
-        let _ = writeln!(text, "{title} {}", wrapped(&claim, 22, 2));
+        let width = title.len() + 1;
+        let _ = writeln!(text, "{} {}", paint.doubtful(&title), wrapped(&claim, width, 2));
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
@@ -45,6 +37,16 @@ pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> 
     let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
     let opt = clean_line(&case.opt.shown());
     let name = report.verdict.name();
+    let claim = self::claim(&opt, &reference, claim, &report.scope);
+    let mut text =
+        format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
+    let _ = writeln!(text, "  {}", coverage(case, report));
+    text.push_str(&unused_lines(case, report));
+    text
+}
+
+/// What a proof claims of all elements that were compared.
+pub(crate) fn claim(opt: &str, reference: &str, claim: Claim, scope: &InputScope) -> String {
     let what = match claim {
         Claim::Bits => format!("{opt} computes the bits that {reference} computes"),
         Claim::BitsUpToFma => {
@@ -57,12 +59,27 @@ pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> 
         }
         Claim::Reals => format!("{opt} computes what {reference} computes"),
     };
-    let claim = format!("{what}, for {}", inputs(&report.scope));
-    let mut text =
-        format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
-    let _ = writeln!(text, "  {}", coverage(case, report));
-    text.push_str(&unused_lines(case, report));
-    text
+    let of_inputs = match domain(scope) {
+        None => format!("for {}", inputs(scope)),
+        Some(domain) if scope.restricted => {
+            format!(
+                "for every input that the case allows and at which the reference is defined: where {domain}"
+            )
+        }
+        Some(domain) => format!("wherever the reference is defined: where {domain}"),
+    };
+    format!("{what}, {of_inputs}")
+}
+
+/// ` in elements 0 to 1023 of 8192`, where a case is one part.
+fn of_part(case: &Case) -> String {
+    let Some(shard) = case.shard else { return String::new() };
+    let elements = case.elements();
+    let share = shard.share(elements);
+    match share.end.saturating_sub(share.start) {
+        1 => format!(" in element {} of {elements}", share.start),
+        _ => format!(" in elements {} to {} of {elements}", share.start, share.end.saturating_sub(1)),
+    }
 }
 
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
@@ -109,10 +126,11 @@ fn unused_lines(case: &Case, report: &Report) -> String {
 
 /// The title of a proof, which says so if the case has guesses.
 fn plain_title(case: &Case, verdict: &str) -> String {
+    let part = of_part(case);
     match case.guesses.len() {
-        0 => format!("{verdict}:"),
-        1 => format!("{verdict}, if a guess is right:"),
-        many => format!("{verdict}, if {many} guesses are right:"),
+        0 => format!("{verdict}{part}:"),
+        1 => format!("{verdict}{part}, if a guess is right:"),
+        many => format!("{verdict}{part}, if {many} guesses are right:"),
     }
 }
 
@@ -159,6 +177,9 @@ pub(super) fn coverage(case: &Case, report: &Report) -> String {
         format!("compared: {} of {} elements of {}", coverage.compared, coverage.total, outputs.join(", "));
     if coverage.unwritten > 0 {
         let _ = write!(text, "; {} unwritten", coverage.unwritten);
+    }
+    if let Some(shard) = case.shard {
+        let _ = write!(text, "; part {} of {}: nothing is claimed about the others", shard.part, shard.of);
     }
     text
 }

@@ -48,6 +48,8 @@ fn case(name: &str) -> (Case, TempDir) {
         recheck: 0,
         contains: Vec::new(),
         guesses: Vec::new(),
+        data: Vec::new(),
+        shard: None,
     };
     (case, folder)
 }

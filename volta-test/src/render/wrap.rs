@@ -5,7 +5,7 @@ pub(super) const WIDTH: usize = 80;
 
 /// `text` in lines of at most [`WIDTH`] columns. The first one begins in column `first`, others in column `next`; text
 /// between backticks is kept in one line if it fits.
-pub(super) fn wrapped(text: &str, first: usize, next: usize) -> String {
+pub(crate) fn wrapped(text: &str, first: usize, next: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.split('\n') {
         let begin = if lines.is_empty() { first } else { next };

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use self::measure::{Measurement, Solver, measure};
 use self::published::Published;
 use super::check::{Progress, json_line, load, name_of};
-use super::select::{Folder, Selected, select};
+use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
 use crate::render::{self, Paint};
 use crate::run::Outcome;
@@ -124,7 +124,7 @@ pub(super) fn bench(arguments: &BenchArgs) -> io::Result<Exit> {
     let mut worst = |found: Exit| exit = exit.max(found);
     let mut tables: Vec<(PathBuf, Published)> = Vec::new();
     let mut rows: Vec<Measurement> = Vec::new();
-    let selected = select(&arguments.selection);
+    let selected = select_whole(&arguments.selection);
     let selected_count = selected.len();
     let progress = Progress::start(selected_count);
     for selected in &selected {

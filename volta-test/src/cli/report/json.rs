@@ -11,6 +11,7 @@ use volta_core::verdict::{
 };
 
 use super::finding::place_of_error;
+use super::part::{PartLine, Said};
 use super::table::Figures;
 use super::{Checked, Reporter};
 use crate::beside::slashed;
@@ -24,7 +25,7 @@ use crate::run::Outcome;
 use crate::snapshot::Compared;
 
 /// The version of what is printed.
-const VERSION: u32 = 1;
+pub(in crate::cli) const VERSION: u32 = 1;
 
 /// Prints each case when it ends.
 pub(super) struct Json;
@@ -58,6 +59,8 @@ struct Line<'r> {
     /// What the case still marks as guesses of `cargo volta new`; the verdict rests on them.
     guesses: &'r [Guess],
     error: Option<String>,
+    /// Which elements it is about, where it is one of several parts of a case: nothing is claimed about the others.
+    part: Option<PartLine>,
     assumptions: Vec<&'r str>,
     conditions: &'r [String],
     /// Where a claim about bits is not proved: the weaker claims that are.
@@ -257,7 +260,7 @@ impl<'r> Line<'r> {
         let verdict = report.map(|report| &report.verdict);
         let coverage = report.map(|report| report.coverage).unwrap_or_default();
         let figures = Figures::of(run);
-        Line {
+        let line = Line {
             version: VERSION,
             name: &checked.name,
             path: checked.file.as_deref().map(|file| slashed(&shown(file))),
@@ -280,6 +283,7 @@ impl<'r> Line<'r> {
                 (None, Some(Verdict::Unknown(unknown))) => Some(unknown.reason.clone()),
                 _ => None,
             },
+            part: None,
             assumptions: report.iter().flat_map(|report| &report.assumptions).map(|one| &*one.text).collect(),
             conditions: match verdict {
                 Some(Verdict::EquivalentWhere(conditions)) => conditions,
@@ -321,7 +325,21 @@ impl<'r> Line<'r> {
             barriers: figures.barriers,
             term_bytes: figures.term_bytes,
             peak_memory_bytes: checked.peak_memory_bytes.filter(|_| !checked.skipped),
-        }
+        };
+        let said = Said {
+            name: line.name,
+            outcome: line.outcome,
+            expected: line.expected.as_deref(),
+            verdict: line.verdict.as_deref(),
+            assumptions: line.assumptions.clone(),
+            conditions: line.conditions,
+            restricted: line.restricted,
+            domain: line.domain,
+            elements_compared: line.elements_compared,
+            elements_unwritten: line.elements_unwritten,
+        };
+        let part = PartLine::of(checked).map(|part| part.sealed(&said));
+        Line { part, ..line }
     }
 }
 

@@ -6,6 +6,7 @@ mod html;
 mod human;
 mod json;
 mod junit;
+pub(super) mod part;
 mod sarif;
 pub(super) mod table;
 
@@ -19,6 +20,8 @@ use crate::members::Outcomes;
 use crate::render::{self, Paint};
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
+
+pub(super) use json::VERSION;
 
 /// A case that was run, or could not be.
 #[derive(Debug)]
@@ -128,6 +131,13 @@ pub(super) fn message(checked: &Checked, paint: Paint) -> String {
         }
         (None, None, None) => String::new(),
     }
+}
+
+/// The line of `--format json` about a case.
+pub(super) fn json_line_of(checked: &Checked) -> io::Result<String> {
+    let mut line = Vec::new();
+    json::Json.case(checked, &mut line)?;
+    String::from_utf8(line).map_err(io::Error::other)
 }
 
 /// Prints the results in one format.

@@ -1,0 +1,89 @@
+//! Whether a case makes sense, before anything is executed.
+
+use std::collections::BTreeSet;
+
+use crate::case::{Binding, Case, Literals, Param};
+use crate::machine;
+use crate::program;
+use crate::steps::Loaded;
+use crate::term::TermId;
+use crate::verdict::{CasePart, InputError, InputProblem};
+use crate::verify::output_elements;
+
+/// Checks that parameters have different names and that each has a value.
+pub(crate) fn check_params(params: &[Param]) -> Result<(), InputError> {
+    let mut seen = BTreeSet::new();
+    let error = |message: String| InputError::new(InputProblem::WrongValue, message);
+    for param in params {
+        if !seen.insert(param.name.as_str()) {
+            return Err(error(format!("parameter `{}` is declared twice", param.name)));
+        }
+        if !param.has_values() {
+            let [one, other] = param.elements().map(|element| element.name());
+            let both = if one == other { one.to_string() } else { format!("{one} and {other}") };
+            let name = &param.name;
+            let range = param.assumed().and_then(|assumed| assumed.range);
+            let range = range.map(|[least, greatest]| format!("between {least} and {greatest}"));
+            let sign = Some(param.sign().name().to_string()).filter(|sign| !sign.is_empty());
+            let elements = param.assumed().map(|assumed| assumed.elements.name().to_string());
+            let elements = elements.filter(|name| !name.is_empty());
+            let assumed: Vec<String> = sign.into_iter().chain(range).chain(elements).collect();
+            let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(", and "));
+            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
+        }
+    }
+    if params.len() >= TermId::MAX_INPUTS {
+        return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
+    }
+    Ok(())
+}
+
+/// Checks that a case can be decided in parts, if this is one.
+pub(crate) fn check_part(case: &Case) -> Result<(), InputError> {
+    let Some(shard) = case.options.shard else { return Ok(()) };
+    let elements: u64 = case.params.iter().filter_map(output_elements).fold(0, u64::saturating_add);
+    let message = if case.reference.is_none() {
+        "one kernel alone has nothing to compare, and no parts".into()
+    } else if case.options.rules.literals != Literals::Exact {
+        // One reading of a literal holds for all elements, and another part may need another one.
+        "which literals are read otherwise (`literals`, V9) is chosen for all elements together, so that such a case \
+         has no parts"
+            .into()
+    } else if u64::from(shard.of) > elements || shard.part == 0 || shard.part > shard.of {
+        format!("there is no part {} of {} of {elements} compared elements", shard.part, shard.of)
+    } else {
+        return Ok(());
+    };
+    let help = Some("leave out `shards`, or give a smaller number of parts".into());
+    Err(InputError { help, ..InputError::new(InputProblem::WrongValue, message) })
+}
+
+/// Checks that the variables that the case declares are variables of a module (rule M5).
+pub(crate) fn check_variables<'l>(
+    params: &[Param],
+    loaded: impl Iterator<Item = &'l Result<Loaded, InputError>> + Clone,
+) -> Result<(), InputError> {
+    let programs = loaded.filter_map(|loaded| loaded.as_ref().ok());
+    for param in params.iter().filter(|param| param.binding == Binding::Variable) {
+        if programs.clone().count() > 0
+            && !programs
+                .clone()
+                .flat_map(Loaded::kernels)
+                .any(|program| machine::has_variable(program, &param.name))
+        {
+            let names: BTreeSet<String> = programs
+                .flat_map(Loaded::kernels)
+                .flat_map(|program| &program.module_variables)
+                .filter(|name| !program::is_made_by_compiler(name))
+                .map(|name| format!("`{}`", program::variable_name(name)))
+                .collect();
+            let names: Vec<String> = names.into_iter().collect();
+            let message = format!("no kernel's module has a variable `{}`", param.name);
+            return Err(InputError {
+                help: (!names.is_empty()).then(|| format!("there are: {}", names.join(", "))),
+                ..InputError::new(InputProblem::Variable, message)
+            });
+        }
+    }
+    Ok(())
+}
