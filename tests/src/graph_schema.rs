@@ -7,6 +7,10 @@ use volta_core::graph::library::{Operator, OperatorArgument};
 /// Names that arguments have besides their own.
 const OTHER_NAMES: [&str; 6] = ["input", "axis", "axes", "keepdims", "tensor1", "x"];
 
+/// Longer values are written in several lines, except those in this depth, which are operators.
+const LINE: usize = 100;
+const DEEPEST: usize = 4;
+
 /// The schema.
 pub fn graph_schema() -> Value {
     let operators: Vec<&Operator> =
@@ -56,6 +60,41 @@ pub fn graph_schema() -> Value {
         "additionalProperties": false,
         "$defs": shared,
     })
+}
+
+/// The text of the file: a line for each operator.
+pub fn graph_schema_text() -> String {
+    let mut text = String::new();
+    spell(&graph_schema(), "", &mut text);
+    text.push('\n');
+    text
+}
+
+/// Writes a value in one line if it is an operator's or short, else its parts in lines of their own.
+fn spell(value: &Value, indent: &str, text: &mut String) {
+    let line = value.to_string();
+    let parts: Vec<(Option<&String>, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (Some(name), value)).collect(),
+        Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    if line.len() <= LINE || indent.len() > DEEPEST || parts.is_empty() {
+        text.push_str(&line);
+        return;
+    }
+    text.push_str(&line[..1]);
+    let inner = format!("{indent} ");
+    for (at, (name, part)) in parts.into_iter().enumerate() {
+        text.push_str(if at == 0 { "\n" } else { ",\n" });
+        text.push_str(&inner);
+        if let Some(name) = name {
+            text.push_str(&format!("{}: ", json!(name)));
+        }
+        spell(part, &inner, text);
+    }
+    text.push('\n');
+    text.push_str(indent);
+    text.push_str(&line[line.len() - 1..]);
 }
 
 /// A reference to a schema that many have in common.
