@@ -285,7 +285,11 @@ impl<'c> Verification<'c> {
         }
         let decision = decide::decide(&pairs, &self.inputs, &self.decide_options(outcome.held));
         let Some((at, failure)) = decision.first_failure else {
-            let (first, condition) = (compared.first()?, decision.conditions.first()?);
+            let first = compared.first()?;
+            if let Some(open) = compared.iter().find(|alternative| !alternative.is_complete) {
+                return undecided(open, "there are too many orders to execute".into());
+            }
+            let condition = decision.conditions.first()?;
             return undecided(first, format!("it is the same only where {condition}"));
         };
         match failure {

@@ -10,7 +10,7 @@ use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
-use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, unspoken};
+use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, orders_at_least, unspoken};
 use crate::base::assumption::Assumption;
 use crate::case::Options;
 use crate::term::{Store, TermId, View};
@@ -30,6 +30,8 @@ pub struct Alternative {
     pub step: usize,
     /// Whether another step follows, which may write it again.
     pub is_followed: bool,
+    /// Whether all orders were executed, or there are too many.
+    pub is_complete: bool,
 }
 
 /// What other orders left in place of what a run left.
@@ -39,7 +41,12 @@ pub(super) struct Others {
     pub(super) stores: Vec<Store>,
     /// Element, its value in the first order, that in another one, and the index of that one's store.
     pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
+    /// Whether there are orders for which no run speaks.
+    pub(super) are_partial: bool,
 }
+
+/// The orders after which it is estimated how many more there are.
+const ENOUGH_ORDERS: usize = 8;
 
 /// Runs it in all orders.
 pub(super) fn run_in_orders(
@@ -54,7 +61,8 @@ pub(super) fn run_in_orders(
     let done = runs.all();
     let Orders { mut run, spoken, .. } = runs;
     let executed = spoken.len();
-    if executed > 1 {
+    let are_all = done.as_ref().is_ok_and(|ran| !ran.others.are_partial);
+    if executed > 1 && are_all {
         run.relied.others.insert(Assumption::relied(format!(
             "which thread an atomic operation tells that it is the last, or another one in particular, is open: \
              {executed} orders were executed, which speak for all (Y18)"
@@ -85,7 +93,11 @@ impl<'l> Orders<'l, 'l> {
         loop {
             let order = match unspoken(&self.spoken) {
                 Ok(None) => return Ok(first),
-                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS => order,
+                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS && !self.is_hopeless() => order,
+                Ok(Some(_)) | Err(()) if !first.others.differing.is_empty() => {
+                    first.others.are_partial = true;
+                    return Ok(first);
+                }
                 Ok(Some(_)) | Err(()) => {
                     return Err(
                         self.unclear("too many orders of its atomic operations would have to be executed")
@@ -106,6 +118,12 @@ impl<'l> Orders<'l, 'l> {
             self.spoken.push(spoken);
             self.compare(&mut first, other)?;
         }
+    }
+
+    /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.
+    fn is_hopeless(&self) -> bool {
+        self.spoken.len() >= ENOUGH_ORDERS
+            && self.spoken.iter().map(orders_at_least).min() > Some(MOST_ORDERS)
     }
 
     /// A run in an order, by which it speaks for others as well.

@@ -173,6 +173,15 @@ impl Tickets {
         answer
     }
 
+    /// The number that a value computed from a ticket is in this order. It holds for the turns that would have given the
+    /// same number.
+    pub(super) fn settle(&mut self, draw: u32, numbers: &[u64]) -> Option<u64> {
+        let turn = self.draws.get(draw as usize)?.turn;
+        let own = *numbers.get(turn)?;
+        self.answer(draw, numbers, |number| number == own);
+        Some(own)
+    }
+
     /// Whether each thread that learned as the last one knows that it is the last.
     pub(super) fn are_last(&self) -> bool {
         self.draws.iter().filter(|draw| draw.has_learned).all(|draw| {
@@ -220,6 +229,18 @@ pub(super) fn unspoken(spoken: &[Spoken]) -> Result<Option<DrawOrder>, ()> {
         };
         search.chosen.into_iter().map(|(key, threads)| (key, in_turn(threads))).collect()
     }))
+}
+
+/// How many runs it takes to speak for all orders if each speaks for as few as this one: where each of `known` threads
+/// of `all` has one turn only, as many as there are ways to give them turns.
+pub(super) fn orders_at_least(spoken: &Spoken) -> usize {
+    let ways = spoken.values().map(|threads| {
+        let all = threads.len();
+        let is_known = |turns: &&Turns| (0..all).filter(|turn| turns.contains(*turn)).count() == 1;
+        let known = threads.values().filter(is_known).count();
+        (0..known).fold(1, |ways: usize, at| ways.saturating_mul(all - at))
+    });
+    ways.fold(1, usize::saturating_mul)
 }
 
 /// A search for an order for which no run speaks.

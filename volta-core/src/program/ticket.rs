@@ -1,7 +1,7 @@
 //! Atomic operations that draw tickets (rule Y18): counters whose previous contents a thread learns.
 
 use super::code::Program;
-use super::op::{InstId, Int2, Op, Space, Width};
+use super::op::{InstId, Int2, Op, Space, Src, Width};
 use super::update::Update;
 use super::visit::Named;
 
@@ -50,5 +50,32 @@ impl Program {
             }
         };
         (0..self.insts.len()).map(InstId::from_index).filter(draws).collect()
+    }
+}
+
+impl Op {
+    /// Calls `visit` with each value that it uses for more than an integer to move, compute with or compare.
+    pub(crate) fn visit_settled(&self, visit: &mut dyn FnMut(Src)) {
+        let follows = matches!(
+            self,
+            Op::Mov { .. }
+                | Op::Int1 { .. }
+                | Op::Int2 { .. }
+                | Op::Int3 { .. }
+                | Op::Insert { .. }
+                | Op::CvtInt { .. }
+                | Op::SetpInt { .. }
+                | Op::Select { .. }
+        );
+        if follows {
+            return;
+        }
+        if let Op::Store { address, .. } = self {
+            visit(address.base);
+        } else if let Op::Shuffle { b, c, mask, .. } = self {
+            [*b, *c, *mask].into_iter().for_each(visit);
+        } else {
+            self.visit_sources(visit);
+        }
     }
 }

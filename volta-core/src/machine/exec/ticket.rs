@@ -13,7 +13,7 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{InstId, Op, Strong, Update};
+use crate::program::{InstId, Op, Src, Strong, Update};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -245,6 +245,41 @@ impl Cta<'_> {
         Some(self.packed.of_ticket(Ticket { draw, pc, numbers: results.into() }))
     }
 
+    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
+    /// where the operation does not follow it through all orders.
+    #[inline]
+    pub(in super::super) fn settle_tickets(&mut self, warp: &mut Warp, mask: LaneMask, op: &Op) {
+        if !self.tickets.draws.is_empty() {
+            op.visit_settled(&mut |source| {
+                let Src::Reg(id) = source else { return };
+                if warp.register(id).is_concrete(mask) {
+                    return;
+                }
+                for lane in mask {
+                    let value = warp.register(id).get(lane);
+                    let settled = self.settled(warp, lane, value);
+                    warp.register_mut(id).set(lane, settled);
+                }
+            });
+        }
+    }
+
+    /// A value, for a ticket the number that it is in this order.
+    pub(super) fn settled(&mut self, warp: &Warp, lane: Lane, value: Value) -> Value {
+        let Some(Ticket { draw, numbers, .. }) = self.packed.as_ticket(value).cloned() else { return value };
+        self.note_asked(warp, lane);
+        self.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
+    }
+
+    /// Notes that a thread does something that depends on a ticket.
+    fn note_asked(&mut self, warp: &Warp, lane: Lane) {
+        let thread = warp.thread(lane);
+        if let Detector::VectorClock(exact) = &mut self.order {
+            let stamp = exact.clocks.now(thread as usize);
+            self.tickets.asked.entry(thread).or_insert(stamp);
+        }
+    }
+
     /// The answer to a question about a ticket.
     pub(super) fn ask_ticket(
         &mut self,
@@ -255,11 +290,7 @@ impl Cta<'_> {
     ) -> Option<bool> {
         let SymKind::Ticket(index) = sym.kind() else { return None };
         let Ticket { draw, numbers, .. } = self.packed.ticket(index).clone();
-        let thread = warp.thread(lane);
-        if let Detector::VectorClock(exact) = &mut self.order {
-            let stamp = exact.clocks.now(thread as usize);
-            self.tickets.asked.entry(thread).or_insert(stamp);
-        }
+        self.note_asked(warp, lane);
         Some(self.tickets.answer(draw, &numbers, holds))
     }
 
