@@ -10,7 +10,7 @@ use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
-use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, orders_at_least, unspoken};
+use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};
 use crate::base::assumption::Assumption;
 use crate::case::Options;
 use crate::term::{Store, TermId, View};
@@ -45,7 +45,7 @@ pub(super) struct Others {
     pub(super) are_partial: bool,
 }
 
-/// The orders after which it is estimated how many more there are.
+/// The orders after which it is estimated how many there are, if all leave the same.
 const ENOUGH_ORDERS: usize = 8;
 
 /// Runs it in all orders.
@@ -64,8 +64,12 @@ pub(super) fn run_in_orders(
     let are_all = done.as_ref().is_ok_and(|ran| !ran.others.are_partial);
     if executed > 1 && are_all {
         run.relied.others.insert(Assumption::relied(format!(
-            "which thread an atomic operation tells that it is the last, or another one in particular, is open: \
-             {executed} orders were executed, which speak for all (Y18)"
+            "{} is open: {executed} orders were executed, which speak for all (Y18)",
+            if launch.has_locks {
+                "in which order threads take locks, or draw numbers,"
+            } else {
+                "which thread an atomic operation tells that it is the last, or another one in particular,"
+            }
         )));
     }
     run.done = done;
@@ -91,10 +95,11 @@ impl<'l> Orders<'l, 'l> {
         }
         self.spoken.push(tickets.spoken());
         loop {
+            let differ = !first.others.differing.is_empty();
             let order = match unspoken(&self.spoken) {
                 Ok(None) => return Ok(first),
-                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS && !self.is_hopeless() => order,
-                Ok(Some(_)) | Err(()) if !first.others.differing.is_empty() => {
+                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS && !self.is_hopeless(differ) => order,
+                Ok(Some(_)) | Err(()) if differ => {
                     first.others.are_partial = true;
                     return Ok(first);
                 }
@@ -121,9 +126,9 @@ impl<'l> Orders<'l, 'l> {
     }
 
     /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.
-    fn is_hopeless(&self) -> bool {
-        self.spoken.len() >= ENOUGH_ORDERS
-            && self.spoken.iter().map(orders_at_least).min() > Some(MOST_ORDERS)
+    fn is_hopeless(&self, differ: bool) -> bool {
+        let fewest = || self.spoken.iter().map(runs_at_least).fold(f64::INFINITY, f64::min);
+        (differ || self.spoken.len() >= ENOUGH_ORDERS) && fewest() > (4.0 * MOST_ORDERS as f64).log2()
     }
 
     /// A run in an order, by which it speaks for others as well.

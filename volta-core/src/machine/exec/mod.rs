@@ -28,6 +28,7 @@ mod int;
 mod integer;
 mod known;
 mod left_out;
+mod lock;
 mod matrix;
 mod matrix_element;
 mod matrix_terms;
