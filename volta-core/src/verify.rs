@@ -260,7 +260,8 @@ impl<'c> Verification<'c> {
             );
             let help = "what a kernel leaves must not depend on which thread an atomic operation tells that it is the \
                         last, or the first";
-            let fault = Fault::new(which, kind, "Y18", message, Vec::new(), Some(help.into()));
+            let fault =
+                Fault::new(which, kind, "Y18", message, alternative.sites.to_vec(), Some(help.into()));
             Some(Verdict::Fault(Fault { step: alternative.step, ..fault }))
         };
         let undecided = |alternative: &Alternative, reason: String| {

@@ -2,6 +2,7 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -344,7 +345,7 @@ impl Execution {
         } else {
             let store = self.stores.len();
             self.add_store(ran.store);
-            let Others { stores, differing, are_partial } = ran.others;
+            let Others { stores, differing, are_partial, sites } = ran.others;
             let others = self.stores.len();
             stores.into_iter().for_each(|store| self.add_store(store));
             self.alternatives.extend(differing.into_iter().map(|(param, element, own, there, of)| {
@@ -355,6 +356,7 @@ impl Execution {
                     step: launch.step,
                     is_followed: launch.is_followed,
                     is_complete: !are_partial,
+                    sites: Arc::clone(&sites),
                 }
             }));
             self.held.state += (ran.outputs.len() * size_of::<Output>()) as u64;

@@ -2,6 +2,7 @@
 //! of them (rule Y18), and compares what they leave.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::bind::Launch;
 use super::cta::{Beside, Mode, Stop};
@@ -13,12 +14,13 @@ use super::relied::Relied;
 use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};
 use crate::base::assumption::Assumption;
 use crate::case::Options;
+use crate::program::InstId;
 use crate::term::{Store, TermId, View};
-use crate::verdict::{Fault, FaultKind};
+use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashSet;
 
 /// An output element whose terms in two orders are not the same, in stores of their own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Alternative {
     /// The tensor's parameter in the case.
     pub param: usize,
@@ -32,6 +34,8 @@ pub struct Alternative {
     pub is_followed: bool,
     /// Whether all orders were executed, or there are too many.
     pub is_complete: bool,
+    /// The operations that may come in several orders.
+    pub sites: Arc<[Site]>,
 }
 
 /// What other orders left in place of what a run left.
@@ -43,8 +47,12 @@ pub(super) struct Others {
     pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
     /// Whether there are orders for which no run speaks.
     pub(super) are_partial: bool,
+    /// The operations that may come in several orders.
+    pub(super) sites: Arc<[Site]>,
 }
 
+/// A message shows as many operations.
+const MOST_SITES: usize = 3;
 /// The orders after which it is estimated how many there are, if all leave the same.
 const ENOUGH_ORDERS: usize = 8;
 
@@ -94,6 +102,7 @@ impl<'l> Orders<'l, 'l> {
             return Ok(first);
         }
         self.spoken.push(tickets.spoken());
+        first.others.sites = self.sites(&tickets);
         loop {
             let differ = !first.others.differing.is_empty();
             let order = match unspoken(&self.spoken) {
@@ -123,6 +132,18 @@ impl<'l> Orders<'l, 'l> {
             self.spoken.push(spoken);
             self.compare(&mut first, other)?;
         }
+    }
+
+    /// The first few operations that draw.
+    fn sites(&self, tickets: &Tickets) -> Arc<[Site]> {
+        let drawn: BTreeSet<InstId> = tickets.draws.iter().map(|draw| draw.pc).collect();
+        let places = drawn.into_iter().filter_map(|pc| self.launch.place(pc)).take(MOST_SITES);
+        let site = |place| Site {
+            action: "threads execute this in any order".into(),
+            thread: None,
+            place: Some(place),
+        };
+        places.map(site).collect()
     }
 
     /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.

@@ -97,6 +97,15 @@ impl Counter {
     }
 }
 
+/// Whether a lock is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockState {
+    Free,
+    /// The next store takes it.
+    Taking,
+    Taken,
+}
+
 /// A word that threads take and give back.
 #[derive(Clone, Debug)]
 pub(super) struct Lock {
@@ -105,11 +114,14 @@ pub(super) struct Lock {
     pub(super) changes: u32,
     /// What the thread of the last change knew, and what it tells.
     pub(super) left: Option<(Snapshot, Told)>,
+    pub(super) state: LockState,
+    /// Whether it was written by anything but strong stores since.
+    pub(super) is_written_plainly: bool,
 }
 
 impl Lock {
     pub(super) fn new(agent: usize) -> Lock {
-        Lock { agent, changes: 0, left: None }
+        Lock { agent, changes: 0, left: None, state: LockState::Free, is_written_plainly: false }
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::agent::Agent;
 use super::super::clock::{Clocks, Joined, Snapshot};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::flag::Told;
-use super::super::ticket::{Counter, Lock, MOST_DRAWS};
+use super::super::ticket::{Counter, Lock, LockState, MOST_DRAWS};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::flag::word;
@@ -16,6 +16,7 @@ use crate::verdict::FaultKind;
 
 /// Bytes of a lock.
 const BYTES: u32 = 4;
+const ACCESSED: &str = "the lock is accessed by other operations as well";
 
 impl Cta<'_> {
     /// Lanes try to take a lock. Returns those that have taken it; the others wait.
@@ -125,7 +126,13 @@ impl Cta<'_> {
         self.note_asked(warp, lane);
         let numbers: Vec<u64> = numbers.into_iter().map(u64::from).collect();
         self.tickets.settle(ticket, &numbers);
+        if let Some(lock) = self.tickets.locks.get_mut(&key) {
+            lock.state = LockState::Taking;
+        }
         self.store_value(warp, lane, &at, at.offsets[lane], BYTES, Value::Bits(new))?;
+        if self.tickets.locks.get(&key).is_some_and(|lock| lock.is_written_plainly) {
+            return Err(self.unclear_draw(warp, lane, &at, ACCESSED));
+        }
         warp.register_mut(swap.d).set(lane, Value::Bits(found.into()));
         Ok(true)
     }
@@ -139,6 +146,11 @@ impl Cta<'_> {
             let why = "its thread, or one with which it has synchronised, has already taken a lock, or asked for the \
                        value of a ticket";
             return Err(self.unclear_draw(warp, lane, at, why));
+        }
+        // Threads that try in vain access the lock as well, at any time.
+        let (_, reads) = exact.history(key.0, key.1);
+        if !reads.is_empty() {
+            return Err(self.unclear_draw(warp, lane, at, ACCESSED));
         }
         let is_lock = self.tickets.locks.contains_key(&key);
         let Some(counter) = self.tickets.counters.get(&key) else {
@@ -164,13 +176,29 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Notes a strong store to a lock, by which it is given back or taken.
-    pub(super) fn note_lock(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) {
+    /// Notes an access to what may be a lock: by strong stores it is taken, and given back once after that. Threads that
+    /// try to take it in vain are not executed, so that no other access may depend on them.
+    pub(super) fn note_lock(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        writes: bool,
+    ) -> Result<(), Stop> {
         let key = (at.number, cell);
-        let (Agent::Setter { .. }, Detector::VectorClock(exact)) = (at.agent, &mut self.order) else {
-            return;
+        let Some(lock) = self.tickets.locks.get_mut(&key) else { return Ok(()) };
+        let is_strong = matches!(at.agent, Agent::Setter { .. });
+        if writes && !is_strong {
+            lock.is_written_plainly = true;
+            return Ok(());
+        }
+        lock.state = match lock.state {
+            LockState::Taking => LockState::Taken,
+            LockState::Taken if writes => LockState::Free,
+            LockState::Taken | LockState::Free => return Err(self.unclear_draw(warp, lane, at, ACCESSED)),
         };
-        let Some(lock) = self.tickets.locks.get_mut(&key) else { return };
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
         let now = clocks.snapshot(number);
         let told = told_by(clocks, &now, at.access.strong.is_some_and(|strong| strong.orders));
@@ -185,6 +213,7 @@ impl Cta<'_> {
         if let Some(lock) = self.tickets.locks.get_mut(&key) {
             lock.left = Some((now, told));
         }
+        Ok(())
     }
 }
 

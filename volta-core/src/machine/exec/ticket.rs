@@ -206,7 +206,8 @@ impl Cta<'_> {
         }
         // Updates of other widths race with it.
         let key: CounterKey = (at.number, at.offsets[lane] / 4);
-        if self.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4) {
+        let is_counter = self.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
+        if is_counter || self.tickets.locks.contains_key(&key) {
             let why = "it is updated by other operations as well";
             return Err(self.unclear_draw(warp, lane, at, why));
         }
