@@ -451,10 +451,7 @@ pub(super) fn attempt<'l>(
         for (at, first) in written_elements(tensor, *page, content) {
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
-            let value = packed
-                .as_ticket(value)
-                .and_then(|of| tickets.settle(of.draw, &of.numbers))
-                .map_or(value, Value::Bits);
+            let value = tickets.settled(packed.as_ticket(value)).map_or(value, Value::Bits);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {

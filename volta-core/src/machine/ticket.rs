@@ -4,6 +4,7 @@
 
 use super::clock::Snapshot;
 use super::flag::Told;
+use super::packed::Ticket;
 use crate::program::{InstId, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -212,6 +213,11 @@ impl Tickets {
         let own = *numbers.get(turn)?;
         self.answer(draw, numbers, |number| number == own);
         Some(own)
+    }
+
+    /// The number that a ticket is in this order, if there is one.
+    pub(super) fn settled(&mut self, ticket: Option<&Ticket>) -> Option<u64> {
+        ticket.and_then(|ticket| self.settle(ticket.draw, &ticket.numbers))
     }
 
     /// Whether each thread that learned as the last one knows that it is the last.
