@@ -260,7 +260,8 @@ impl<'c> Verification<'c> {
             );
             let help = "what a kernel leaves must not depend on which thread an atomic operation tells that it is the \
                         last, or the first";
-            let fault = Fault::new(which, kind, "Y18", message, Vec::new(), Some(help.into()));
+            let fault =
+                Fault::new(which, kind, "Y18", message, alternative.sites.to_vec(), Some(help.into()));
             Some(Verdict::Fault(Fault { step: alternative.step, ..fault }))
         };
         let undecided = |alternative: &Alternative, reason: String| {
@@ -269,6 +270,7 @@ impl<'c> Verification<'c> {
             let kind = UnknownReason::Undecided;
             Some(Verdict::Unknown(Unknown { kind, reason, progress: None, help: None }))
         };
+        let one_known = || "its value is a known number in one of them only".to_string();
         for alternative in &outcome.alternatives {
             let [(own, value), (other, there)] = alternative.values;
             match (value.term(), there.term()) {
@@ -278,13 +280,14 @@ impl<'c> Verification<'c> {
                     compared.push(alternative);
                 }
                 (None, None) => return differs(alternative),
-                (Some(_), None) | (None, Some(_)) => {
-                    return undecided(alternative, "its value is a known number in one of them only".into());
-                }
+                (Some(_), None) | (None, Some(_)) => return undecided(alternative, one_known()),
             }
         }
         let decision = decide::decide(&pairs, &self.inputs, &self.decide_options(outcome.held));
         let Some((at, failure)) = decision.first_failure else {
+            if let Some(open) = compared.iter().find(|alternative| !alternative.is_complete) {
+                return undecided(open, "there are too many orders to execute".into());
+            }
             let (first, condition) = (compared.first()?, decision.conditions.first()?);
             return undecided(first, format!("it is the same only where {condition}"));
         };

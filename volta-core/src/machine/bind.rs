@@ -110,6 +110,8 @@ pub(super) struct Launch<'a> {
     pub(super) cooperative: bool,
     /// Whether tickets are followed (rule Y18).
     pub(super) has_tickets: bool,
+    /// Whether threads take locks, and are followed in doing so.
+    pub(super) has_locks: bool,
     /// What exceeds a limit of the hardware, in words.
     pub(super) exceeded: Vec<String>,
     /// The address of the memory that the driver provides for the barrier of a cooperative grid.
@@ -277,6 +279,7 @@ impl<'a> Launch<'a> {
             together,
             cooperative: kernel.launch.cooperative || tickets == Some(true),
             has_tickets: tickets.is_some(),
+            has_locks: tickets.is_some() && program.has_locks(),
             exceeded,
             workspace,
             has_flags: program.waits_for_flags(),
@@ -400,6 +403,11 @@ impl<'a> Launch<'a> {
     /// Names a thread by its number in the cluster with that linear number.
     pub(super) fn thread(&self, linear: u64, number: u32) -> Thread {
         Thread { cta: self.cta(linear, self.rank_of(number)), thread: self.thread_index(number) }
+    }
+
+    /// Whether strong stores may set a word for which other threads wait.
+    pub(super) fn sets(&self) -> bool {
+        self.has_flags || self.has_locks
     }
 
     /// Whether what the launch leaves in a parameter of the case is compared.

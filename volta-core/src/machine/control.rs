@@ -87,6 +87,10 @@ impl<'l> Cta<'l> {
                 break;
             }
             self.count(threads.size())?;
+            if active == Active::Some && inst.divides != Divides::Never && self.launch.has_tickets {
+                let Lanes { warp, active, .. } = threads.lanes()?;
+                self.settle_tickets(warp, active, &inst.op);
+            }
             let next = match active {
                 Active::Apart | Active::Moved => None,
                 Active::Nobody => Some(pc.next()),

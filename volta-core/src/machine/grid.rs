@@ -2,6 +2,7 @@
 //! conflict, and their writes are merged in the order of CTAs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -344,7 +345,7 @@ impl Execution {
         } else {
             let store = self.stores.len();
             self.add_store(ran.store);
-            let Others { stores, differing } = ran.others;
+            let Others { stores, differing, are_partial, sites } = ran.others;
             let others = self.stores.len();
             stores.into_iter().for_each(|store| self.add_store(store));
             self.alternatives.extend(differing.into_iter().map(|(param, element, own, there, of)| {
@@ -354,6 +355,8 @@ impl Execution {
                     values: [(store, own), (others + of, there)],
                     step: launch.step,
                     is_followed: launch.is_followed,
+                    is_complete: !are_partial,
+                    sites: Arc::clone(&sites),
                 }
             }));
             self.held.state += (ran.outputs.len() * size_of::<Output>()) as u64;
@@ -448,6 +451,7 @@ pub(super) fn attempt<'l>(
         for (at, first) in written_elements(tensor, *page, content) {
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
+            let value = tickets.settled(packed.as_ticket(value)).map_or(value, Value::Bits);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
@@ -703,12 +707,9 @@ pub(super) fn output_value(
                 mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }
             (_, SymKind::Choice(_) | SymKind::Partly(_)) => mismatch("a choice between encodings".into()),
-            (_, SymKind::Ticket(_)) => Err((
-                FaultKind::Nondeterministic,
-                "S4",
-                "depends on the order of atomic operations".into(),
-                None,
-            )),
+            (_, SymKind::Ticket(_)) => {
+                Err((FaultKind::Unsupported, "Y18", "depends on the order of atomic operations".into(), None))
+            }
             (_, SymKind::Answer(_)) => Err((
                 FaultKind::Nondeterministic,
                 "Y9",

@@ -2,6 +2,7 @@
 //! of them (rule Y18), and compares what they leave.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::bind::Launch;
 use super::cta::{Beside, Mode, Stop};
@@ -10,15 +11,16 @@ use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
-use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, unspoken};
+use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};
 use crate::base::assumption::Assumption;
 use crate::case::Options;
+use crate::program::InstId;
 use crate::term::{Store, TermId, View};
-use crate::verdict::{Fault, FaultKind};
+use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashSet;
 
 /// An output element whose terms in two orders are not the same, in stores of their own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Alternative {
     /// The tensor's parameter in the case.
     pub param: usize,
@@ -30,6 +32,10 @@ pub struct Alternative {
     pub step: usize,
     /// Whether another step follows, which may write it again.
     pub is_followed: bool,
+    /// Whether all orders were executed, or there are too many.
+    pub is_complete: bool,
+    /// The operations that may come in several orders.
+    pub sites: Arc<[Site]>,
 }
 
 /// What other orders left in place of what a run left.
@@ -39,7 +45,16 @@ pub(super) struct Others {
     pub(super) stores: Vec<Store>,
     /// Element, its value in the first order, that in another one, and the index of that one's store.
     pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
+    /// Whether there are orders for which no run speaks.
+    pub(super) are_partial: bool,
+    /// The operations that may come in several orders.
+    pub(super) sites: Arc<[Site]>,
 }
+
+/// A message shows as many operations.
+const MOST_SITES: usize = 3;
+/// The orders after which it is estimated how many there are, if all leave the same.
+const ENOUGH_ORDERS: usize = 8;
 
 /// Runs it in all orders.
 pub(super) fn run_in_orders(
@@ -54,10 +69,15 @@ pub(super) fn run_in_orders(
     let done = runs.all();
     let Orders { mut run, spoken, .. } = runs;
     let executed = spoken.len();
-    if executed > 1 {
+    let are_all = done.as_ref().is_ok_and(|ran| !ran.others.are_partial);
+    if executed > 1 && are_all {
         run.relied.others.insert(Assumption::relied(format!(
-            "which thread an atomic operation tells that it is the last, or another one in particular, is open: \
-             {executed} orders were executed, which speak for all (Y18)"
+            "{} is open: {executed} orders were executed, which speak for all (Y18)",
+            if launch.has_locks {
+                "in which order threads take locks, or draw numbers,"
+            } else {
+                "which thread an atomic operation tells that it is the last, or another one in particular,"
+            }
         )));
     }
     run.done = done;
@@ -82,10 +102,16 @@ impl<'l> Orders<'l, 'l> {
             return Ok(first);
         }
         self.spoken.push(tickets.spoken());
+        first.others.sites = self.sites(&tickets);
         loop {
+            let differ = !first.others.differing.is_empty();
             let order = match unspoken(&self.spoken) {
                 Ok(None) => return Ok(first),
-                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS => order,
+                Ok(Some(order)) if self.spoken.len() < MOST_ORDERS && !self.is_hopeless(differ) => order,
+                Ok(Some(_)) | Err(()) if differ => {
+                    first.others.are_partial = true;
+                    return Ok(first);
+                }
                 Ok(Some(_)) | Err(()) => {
                     return Err(
                         self.unclear("too many orders of its atomic operations would have to be executed")
@@ -106,6 +132,24 @@ impl<'l> Orders<'l, 'l> {
             self.spoken.push(spoken);
             self.compare(&mut first, other)?;
         }
+    }
+
+    /// The first few operations that draw.
+    fn sites(&self, tickets: &Tickets) -> Arc<[Site]> {
+        let drawn: BTreeSet<InstId> = tickets.draws.iter().map(|draw| draw.pc).collect();
+        let places = drawn.into_iter().filter_map(|pc| self.launch.place(pc)).take(MOST_SITES);
+        let site = |place| Site {
+            action: "threads execute this in any order".into(),
+            thread: None,
+            place: Some(place),
+        };
+        places.map(site).collect()
+    }
+
+    /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.
+    fn is_hopeless(&self, differ: bool) -> bool {
+        let fewest = || self.spoken.iter().map(runs_at_least).fold(f64::INFINITY, f64::min);
+        (differ || self.spoken.len() >= ENOUGH_ORDERS) && fewest() > (4.0 * MOST_ORDERS as f64).log2()
     }
 
     /// A run in an order, by which it speaks for others as well.

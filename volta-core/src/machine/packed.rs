@@ -119,6 +119,13 @@ impl PackedValues {
         &self.tickets[index as usize]
     }
 
+    /// The ticket from which a value is computed.
+    pub(super) fn as_ticket(&self, value: Value) -> Option<&Ticket> {
+        let Value::Sym(sym) = value else { return None };
+        let SymKind::Ticket(index) = sym.kind() else { return None };
+        Some(self.ticket(index))
+    }
+
     /// A value that is computed from a ticket.
     pub(super) fn of_ticket(&mut self, ticket: Ticket) -> Value {
         self.tickets.push(ticket);
@@ -611,8 +618,8 @@ impl PackedValues {
                     parts.filter_map(|piece| self.undefined_part(piece.value)).reduce(Origin::or)
                 }
                 SymKind::Partly(index) => Some(Origin::Partly(index)),
-                // Whatever does not follow it by turns finds an integer that the schedule determines (rule S4).
-                SymKind::Ticket(index) => Some(Origin::Unpredictable(self.ticket(index).pc)),
+                // For what neither follows it by turns nor settles it.
+                SymKind::Ticket(index) => Some(Origin::Unevaluated(self.ticket(index).pc)),
                 SymKind::Real(..)
                 | SymKind::Half64(..)
                 | SymKind::Int(..)

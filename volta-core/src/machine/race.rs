@@ -197,6 +197,14 @@ impl VectorClockDetector {
             })
     }
 
+    /// Whether an access that a thread makes now comes after all writes of a cell so far, which it sees.
+    pub(super) fn is_after_all(&self, place: (u32, u64), thread: u32, inst: InstId) -> bool {
+        let Some(history) = self.cells.get(place) else { return true };
+        let later = self.access_now(Guard::ALWAYS, (thread, Agent::Thread), 0xf, inst);
+        let conflict = |earlier| self.conflict(&history.reads, (earlier, true), (&later, false));
+        history.writes.iter().all(|earlier| conflict(earlier).is_none())
+    }
+
     /// Whether the thread of a change of a flag has found an earlier one, so that its own comes later (rule Y15).
     fn is_found(&self, earlier: &Access, later: &Access) -> bool {
         let is_change = |access: &Access| matches!(access.agent, Agent::Setter { .. } | Agent::Atomic { .. });

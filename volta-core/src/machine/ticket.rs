@@ -4,6 +4,7 @@
 
 use super::clock::Snapshot;
 use super::flag::Told;
+use super::packed::Ticket;
 use crate::program::{InstId, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,6 +98,34 @@ impl Counter {
     }
 }
 
+/// Whether a lock is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockState {
+    Free,
+    /// The next store takes it.
+    Taking,
+    Taken,
+}
+
+/// A word that threads take and give back.
+#[derive(Clone, Debug)]
+pub(super) struct Lock {
+    /// A thread that knows this agent up to some number comes after so many changes of the word.
+    pub(super) agent: usize,
+    pub(super) changes: u32,
+    /// What the thread of the last change knew, and what it tells.
+    pub(super) left: Option<(Snapshot, Told)>,
+    pub(super) state: LockState,
+    /// Whether it was written by anything but strong stores since.
+    pub(super) is_written_plainly: bool,
+}
+
+impl Lock {
+    pub(super) fn new(agent: usize) -> Lock {
+        Lock { agent, changes: 0, left: None, state: LockState::Free, is_written_plainly: false }
+    }
+}
+
 /// The tickets of a run.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
@@ -104,6 +133,7 @@ pub(super) struct Tickets {
     pub(super) order: Option<DrawOrder>,
     pub(super) learns: Learns,
     pub(super) counters: BTreeMap<CounterKey, Counter>,
+    pub(super) locks: BTreeMap<CounterKey, Lock>,
     pub(super) draws: Vec<Draw>,
     /// Threads that are about to draw, each with the counter.
     pub(super) waiting: BTreeMap<u32, CounterKey>,
@@ -113,6 +143,9 @@ pub(super) struct Tickets {
     pub(super) asked: BTreeMap<u32, u32>,
     /// Locations with other atomic updates.
     pub(super) updated: BTreeSet<CounterKey>,
+    /// By location, the thread and the stamp of each atomic operation whose result is known: it comes after all earlier
+    /// ones, and must come before all later ones.
+    pub(super) ordered: BTreeMap<CounterKey, Vec<(u32, u32)>>,
 }
 
 impl Tickets {
@@ -173,6 +206,20 @@ impl Tickets {
         answer
     }
 
+    /// The number that a value computed from a ticket is in this order. It holds for the turns that would have given the
+    /// same number.
+    pub(super) fn settle(&mut self, draw: u32, numbers: &[u64]) -> Option<u64> {
+        let turn = self.draws.get(draw as usize)?.turn;
+        let own = *numbers.get(turn)?;
+        self.answer(draw, numbers, |number| number == own);
+        Some(own)
+    }
+
+    /// The number that a ticket is in this order, if there is one.
+    pub(super) fn settled(&mut self, ticket: Option<&Ticket>) -> Option<u64> {
+        ticket.and_then(|ticket| self.settle(ticket.draw, &ticket.numbers))
+    }
+
     /// Whether each thread that learned as the last one knows that it is the last.
     pub(super) fn are_last(&self) -> bool {
         self.draws.iter().filter(|draw| draw.has_learned).all(|draw| {
@@ -220,6 +267,18 @@ pub(super) fn unspoken(spoken: &[Spoken]) -> Result<Option<DrawOrder>, ()> {
         };
         search.chosen.into_iter().map(|(key, threads)| (key, in_turn(threads))).collect()
     }))
+}
+
+/// The logarithm of how many runs it takes to speak for all orders if each speaks for as few as this one, at least. A
+/// run speaks for the perfect matchings of threads and turns; there are as many as Brègman's bound says at most.
+pub(super) fn runs_at_least(spoken: &Spoken) -> f64 {
+    let factorial = |n: usize| (1..=n).map(|n| (n as f64).log2()).sum::<f64>();
+    let ways = spoken.values().map(|threads| {
+        let all = threads.len();
+        let turns = threads.values().map(|turns| (0..all).filter(|turn| turns.contains(*turn)).count());
+        factorial(all) - turns.map(|count| factorial(count) / count.max(1) as f64).sum::<f64>()
+    });
+    ways.sum()
 }
 
 /// A search for an order for which no run speaks.
@@ -312,6 +371,22 @@ mod tests {
         assert_eq!(runs(6, |turn| u32::from(turn == 0) + 2 * u32::from(turn == 5)), 30, "who is either");
         assert_eq!(runs(4, |turn| turn as u32), 24, "each ticket by itself");
         assert_eq!(runs(6, |turn| u32::from(turn >= 3)), 20, "who is in the first half");
+    }
+
+    #[test]
+    fn runs_are_estimated() {
+        let estimate = |count: u32, asks: fn(usize) -> u32| {
+            let order: Vec<u32> = (0..count).collect();
+            runs_at_least(&spoken(&order, asks)).exp2()
+        };
+        for (count, asks, runs) in [
+            (5, (|_| 0) as fn(usize) -> u32, 1.0),
+            (40, |turn| u32::from(turn == 39), 40.0),
+            (4, |turn| turn as u32, 24.0),
+            (6, |turn| u32::from(turn >= 3), 20.0),
+        ] {
+            assert!((estimate(count, asks) - runs).abs() < 1e-6, "{count}");
+        }
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl Op {
             Op::Store { .. } => Effect::Writes(Writes::Store),
             // Who draws next is a choice of the run.
             Op::Atomic { draws: true, .. } => Effect::Waits(Wait::Phase),
+            Op::Swap(swap) if swap.waits => Effect::Waits(Wait::Phase),
             Op::Atomic { .. } | Op::Swap(_) => Effect::Writes(Writes::Atomic),
             Op::Async(operation) => operation.effect(),
             Op::Enter { .. } | Op::ActiveMask { .. } => Effect::Context,

@@ -25,6 +25,7 @@ mod isa;
 mod kernel;
 mod layout;
 mod literal;
+mod lock;
 mod loop_code;
 mod lower;
 mod names;

@@ -331,13 +331,18 @@ impl Display for Op {
                     expected,
                     new,
                     turn,
+                    waits,
                     reason: _,
                 } = &**swap;
                 let (scope, order) = (scope_name(*scope), atomic_order(*releases, *acquires));
                 let expected = expected.map_or_else(String::new, |expected| format!("{expected}, "));
                 let first =
                     turn.operations.first().map_or_else(String::new, |first| format!(" from {first}"));
-                write!(out, "{d} = swap{order}{scope}.{space}.{width} {address}, {expected}{new}{first}")
+                write!(
+                    out,
+                    "{d} = swap{order}{scope}.{space}.{width} {address}, {expected}{new}{first}{}",
+                    if *waits { " until it succeeds" } else { "" }
+                )
             }
             Op::Cvta { d, a, space, to, width } => {
                 let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };

@@ -65,7 +65,8 @@ impl Program {
                 continue;
             }
             let Some(found) = self.swap_loop(at, &swap, &targets) else {
-                self.insts[at].replace(Op::Unsupported { reason: swap.reason });
+                let lock = self.as_lock(at, &swap, &targets).map(|lock| Op::Swap(Box::new(lock)));
+                self.insts[at].replace(lock.unwrap_or(Op::Unsupported { reason: swap.reason }));
                 continue;
             };
             for guess in found.guesses {

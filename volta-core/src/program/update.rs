@@ -172,6 +172,8 @@ pub struct Swap {
     pub new: Src,
     /// One turn of the loop around it.
     pub turn: Turn,
+    /// It is tried again until it succeeds, and nothing else happens before: it takes a lock (rule Y18).
+    pub waits: bool,
     /// The reason given if it is not an update.
     pub reason: String,
 }
@@ -223,6 +225,7 @@ impl Swap {
             expected,
             new,
             turn,
+            waits: _,
             reason: _,
         } = self;
         [Some(address.base), *expected, Some(*new)].into_iter().flatten().for_each(|a| visit(Named::Read(a)));

@@ -44,8 +44,12 @@ impl Cta<'_> {
             self.writable(warp, &at, bytes)?;
             self.note_plain_update(warp, lane, &at)?;
             let by = self.value(warp, a, lane);
-            self.update_at(warp, lane, &at, at.offsets[lane], by)?;
-            if let Some(d) = d {
+            let is_known = d.is_some() && self.launch.has_tickets && self.comes_last(warp, lane, &at, bytes);
+            let found = self.update_at(warp, lane, &at, at.offsets[lane], by)?;
+            if is_known {
+                self.note_ordered(warp, lane, &at, bytes);
+                d.iter().for_each(|d| warp.register_mut(*d).set(lane, found));
+            } else if let Some(d) = d {
                 // The previous contents depend on the schedule (rule S4).
                 self.note_found(warp, lane, &at, d);
                 let old = Value::Undefined(Origin::Unpredictable(pc));
@@ -55,7 +59,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Updates a location of an object by an operand, with the update of the accessing agent.
+    /// Updates a location of an object by an operand, with the update of the accessing agent. Returns what it held.
     pub(super) fn update_at(
         &mut self,
         warp: &mut Warp,
@@ -63,11 +67,12 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         offset: u64,
         by: Value,
-    ) -> Result<(), Stop> {
+    ) -> Result<Value, Stop> {
         let Some(own) = at.agent.atomic_update() else {
             return Err(Stop::Defect("a non-atomic update"));
         };
         let (update, pc) = (own.update, at.pc);
+        self.keeps_order(warp, lane, at, (offset, update.bytes()))?;
         self.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
@@ -115,7 +120,7 @@ impl Cta<'_> {
             };
             self.memory.contribute(place, own, sum);
         }
-        Ok(())
+        Ok(old)
     }
 
     /// Checks that the object supports atomics and that all CTAs that update it are executed: only then is the total

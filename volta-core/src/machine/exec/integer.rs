@@ -128,6 +128,7 @@ impl Cta<'_> {
                 warp.register_mut(d).set(lane, value);
                 continue;
             }
+            let values = values.map(|value| self.settled(warp, lane, *value));
             let words = values.operands();
             let value = match self.taint(words) {
                 // Undefined values taint the result; a packed value may have an undefined part that the operation

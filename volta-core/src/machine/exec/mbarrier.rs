@@ -379,6 +379,9 @@ impl Cta<'_> {
         if let Op::Atomic { .. } = self.launch.program.insts[pc.index()].op {
             return Ok((self.draw_tickets(warp, mask, pc)?, pc.next()));
         }
+        if self.launch.program.takes_lock(pc) {
+            return Ok((self.take_locks(warp, mask, pc)?, pc.next()));
+        }
         if let Op::Load { .. } = self.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
         }

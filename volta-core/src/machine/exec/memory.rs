@@ -192,7 +192,7 @@ impl<'l> Cta<'l> {
         } else if let Op::Store { a, access, width, .. } = &inst.op {
             at.access = *access;
             if let Some(strong) =
-                access.strong.filter(|_| self.launch.has_flags && a.len() == 1 && *width == Width::W32)
+                access.strong.filter(|_| self.launch.sets() && a.len() == 1 && *width == Width::W32)
             {
                 at.agent = Agent::Setter { scope: strong.scope };
             }

@@ -28,6 +28,7 @@ mod int;
 mod integer;
 mod known;
 mod left_out;
+mod lock;
 mod matrix;
 mod matrix_element;
 mod matrix_terms;
@@ -113,6 +114,7 @@ impl Cta<'_> {
         if !self.products.is_empty() {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
+        self.settle_tickets(warp, mask, &inst.op);
         let together = match mask.only() {
             // What happens in memory under a condition is done lane by lane.
             _ if self.guards.are_narrow() && !inst.op.only_computes() => false,

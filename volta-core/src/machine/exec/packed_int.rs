@@ -420,7 +420,10 @@ impl Cta<'_> {
         targets: CompareTargets,
     ) -> Result<(), Stop> {
         for lane in mask {
-            let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
+            let (mut x, mut y) = (self.value(warp, a, lane), self.value(warp, b, lane));
+            if !matches!((x, y), (Value::Bits(_), _) | (_, Value::Bits(_))) {
+                (x, y) = (self.settled(warp, lane, x), self.settled(warp, lane, y));
+            }
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
                 (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),

@@ -39,6 +39,8 @@ impl Cta<'_> {
                 }
                 if let Some(content) = content.filter(|_| self.launch.has_flags) {
                     self.note_change(warp, lane, at, cell, touched, content);
+                } else if self.launch.has_locks {
+                    self.note_lock(warp, lane, at, cell, writes)?;
                 }
                 Ok(false)
             }

@@ -4,6 +4,8 @@ use super::super::agent::Agent;
 use super::super::clock::Joined;
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::flag::Told;
+use super::super::guard::Guard;
+use super::super::objects::Backing;
 use super::super::packed::Ticket;
 use super::super::ticket::{Counter, CounterKey, Learns, MOST_DRAWS};
 use super::super::value::{Sym, SymKind, Value};
@@ -13,8 +15,9 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{InstId, Op, Strong, Update};
+use crate::program::{InstId, Op, Src, Strong, Update};
 use crate::verdict::FaultKind;
+use std::ops::RangeInclusive;
 
 impl Cta<'_> {
     /// Lanes reach an operation that draws a ticket. Returns those that have drawn.
@@ -45,9 +48,9 @@ impl Cta<'_> {
         else {
             return Err(Stop::Defect("a ticket is drawn by an operation that is not atomic"));
         };
-        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let found = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let (agent, bytes) = (Agent::Atomic { update: *update, scope: *scope }, update.bytes());
-        let place = (*space, address);
+        let place = (*space, found);
         let access = LaneAccess { place, bytes, alignment: *alignment, agent, writes: true };
         let mut offsets = [0; 32];
         let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
@@ -55,6 +58,14 @@ impl Cta<'_> {
         self.holds_atomics(warp, lane, &at)?;
         self.writable(warp, &at, bytes)?;
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        let is_changed = self.tickets.counters.contains_key(&key) || self.tickets.updated.contains(&key);
+        if is_changed && !matches!(update, Update::Counter { .. }) && self.comes_last(warp, lane, &at, bytes)
+        {
+            let (how, place) = ((*update, *scope, *releases), (*space, *address, *alignment));
+            self.atomic(warp, LaneMask::of(lane), pc, how, place, (*d, *a))?;
+            return Ok(true);
+        }
+        self.keeps_order(warp, lane, &at, (at.offsets[lane], bytes))?;
         if !self.tickets.is_turn(key, thread) {
             self.tickets.waiting.insert(thread, key);
             return Ok(false);
@@ -138,7 +149,7 @@ impl Cta<'_> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, at, key.1);
         let Value::Bits(by) = by else { return Err(self.unclear_draw(warp, lane, at, OTHER)) };
-        if self.tickets.updated.contains(&key) {
+        if self.tickets.updated.contains(&key) || self.tickets.locks.contains_key(&key) {
             return Err(self.unclear_draw(warp, lane, at, OTHER));
         }
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
@@ -177,7 +188,7 @@ impl Cta<'_> {
 
     /// The fault of a ticket about which nothing is known.
     #[cold]
-    fn unclear_draw(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, why: &str) -> Stop {
+    pub(super) fn unclear_draw(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, why: &str) -> Stop {
         let place = self.spell(at.object, at.offsets[lane] / 4 * 4, 4);
         let message = format!("what an atomic operation on {place} returns is not followed: {why}");
         self.fault(FaultKind::Unsupported, "Y18", message, warp, lane, at.pc)
@@ -195,11 +206,56 @@ impl Cta<'_> {
         }
         // Updates of other widths race with it.
         let key: CounterKey = (at.number, at.offsets[lane] / 4);
-        if self.tickets.counters.contains_key(&key) {
+        let is_counter = self.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
+        if is_counter || self.tickets.locks.contains_key(&key) {
             let why = "it is updated by other operations as well";
             return Err(self.unclear_draw(warp, lane, at, why));
         }
         self.tickets.updated.insert(key);
+        Ok(())
+    }
+
+    /// Whether a lane's operation on a location comes after all changes of it so far.
+    pub(super) fn comes_last(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, bytes: u32) -> bool {
+        let Detector::VectorClock(exact) = &self.order else { return false };
+        let is_whole = matches!(at.object.backing, Backing::Shared(_)) || self.launch.clusters.len() == 1;
+        let is_after = |cell| exact.is_after_all((at.number, cell), warp.thread(lane), at.pc);
+        is_whole && self.guards.of(lane) == Guard::ALWAYS && cells_of(at.offsets[lane], bytes).all(is_after)
+    }
+
+    /// Notes that the result of a lane's atomic operation is known, since it comes after all changes so far: all later
+    /// ones must come after it.
+    pub(super) fn note_ordered(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, bytes: u32) {
+        let Detector::VectorClock(exact) = &self.order else { return };
+        let thread = warp.thread(lane);
+        let stamp = exact.clocks.now(thread as usize);
+        for cell in cells_of(at.offsets[lane], bytes) {
+            self.tickets.ordered.entry((at.number, cell)).or_default().push((thread, stamp));
+        }
+    }
+
+    /// Checks that a lane's operation on a location comes after those whose results are known.
+    pub(super) fn keeps_order(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        (offset, bytes): (u64, u32),
+    ) -> Result<(), Stop> {
+        if self.tickets.ordered.is_empty() {
+            return Ok(());
+        }
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let thread = warp.thread(lane) as usize;
+        for cell in cells_of(offset, bytes) {
+            let before = self.tickets.ordered.get(&(at.number, cell)).into_iter().flatten();
+            for (other, stamp) in before {
+                if !exact.clocks.is_past(thread, *other as usize, *stamp) {
+                    let why = "nothing orders this operation behind one whose result is used";
+                    return Err(self.unclear_draw(warp, lane, at, why));
+                }
+            }
+        }
         Ok(())
     }
 
@@ -245,6 +301,41 @@ impl Cta<'_> {
         Some(self.packed.of_ticket(Ticket { draw, pc, numbers: results.into() }))
     }
 
+    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
+    /// where the operation does not follow it through all orders.
+    #[inline]
+    pub(in super::super) fn settle_tickets(&mut self, warp: &mut Warp, mask: LaneMask, op: &Op) {
+        if !self.tickets.draws.is_empty() {
+            op.visit_settled(&mut |source| {
+                let Src::Reg(id) = source else { return };
+                if warp.register(id).is_concrete(mask) {
+                    return;
+                }
+                for lane in mask {
+                    let value = warp.register(id).get(lane);
+                    let settled = self.settled(warp, lane, value);
+                    warp.register_mut(id).set(lane, settled);
+                }
+            });
+        }
+    }
+
+    /// A value, for a ticket the number that it is in this order.
+    pub(super) fn settled(&mut self, warp: &Warp, lane: Lane, value: Value) -> Value {
+        let Some(Ticket { draw, numbers, .. }) = self.packed.as_ticket(value).cloned() else { return value };
+        self.note_asked(warp, lane);
+        self.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
+    }
+
+    /// Notes that a thread does something that depends on a ticket.
+    pub(super) fn note_asked(&mut self, warp: &Warp, lane: Lane) {
+        let thread = warp.thread(lane);
+        if let Detector::VectorClock(exact) = &mut self.order {
+            let stamp = exact.clocks.now(thread as usize);
+            self.tickets.asked.entry(thread).or_insert(stamp);
+        }
+    }
+
     /// The answer to a question about a ticket.
     pub(super) fn ask_ticket(
         &mut self,
@@ -255,17 +346,14 @@ impl Cta<'_> {
     ) -> Option<bool> {
         let SymKind::Ticket(index) = sym.kind() else { return None };
         let Ticket { draw, numbers, .. } = self.packed.ticket(index).clone();
-        let thread = warp.thread(lane);
-        if let Detector::VectorClock(exact) = &mut self.order {
-            let stamp = exact.clocks.now(thread as usize);
-            self.tickets.asked.entry(thread).or_insert(stamp);
-        }
+        self.note_asked(warp, lane);
         Some(self.tickets.answer(draw, &numbers, holds))
     }
 
     /// Called when no thread can proceed: lets one of those draw that wait for it. Returns whether there is one.
     pub(in super::super) fn lets_draw(&mut self) -> bool {
-        let waits = self.tickets.order.is_none() && !self.tickets.waiting.is_empty();
+        // Of a lock that nobody gives back, no turn comes.
+        let waits = self.tickets.order.is_none() && !self.tickets.waiting.is_empty() && !self.tickets.let_go;
         self.tickets.let_go |= waits;
         waits
     }
@@ -281,4 +369,9 @@ impl Cta<'_> {
         let sites = draw.map(|draw| self.site_of_thread("gets".into(), *thread, draw.pc));
         Some(self.fault_at(FaultKind::Unsupported, "Y18", message, sites.into_iter().collect(), None))
     }
+}
+
+/// The cells of a range of bytes.
+fn cells_of(offset: u64, bytes: u32) -> RangeInclusive<u64> {
+    offset / 4..=(offset + u64::from(bytes) - 1) / 4
 }

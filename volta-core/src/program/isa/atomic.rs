@@ -215,6 +215,7 @@ fn swap(
         expected,
         new,
         turn,
+        waits: false,
         reason,
     })));
     Ok(())
