@@ -307,7 +307,8 @@ section! {
         literals: Literals = Literals::Exact;
         /// what is claimed of both kernels (B1): that they compute the same reals, `{default}`; the same sums and products of
         /// floats, each rounded alike, in any order, `order`; the same bits if a product and a sum replace each fused one,
-        /// `bits-up-to-fma`; the same bits, `bits`
+        /// `bits-up-to-fma`; the same bits, `bits`. Or of one kernel as of two, that no operation on floats overflows,
+        /// divides by zero or gives NaN, `finite` (B2)
         claim: Claim = Claim::Reals;
     }
 }

@@ -32,6 +32,7 @@ pub fn verify(case: &Case) -> Report {
     let run = || match case.options.rules.claim {
         Claim::Reals => Verification::new(case).run(),
         claim @ (Claim::Order | Claim::BitsUpToFma | Claim::Bits) => crate::claims::of_bits(case, claim),
+        Claim::Finite => crate::finite::of_floats(case),
     };
     let work = || on_threads(case.options.threads, run);
     caught(work).unwrap_or_else(Report::of)
@@ -158,7 +159,7 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) = check_params(&case.params) {
+        if let Err(error) = check_params(&case.params, case.options.rules.claim) {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
@@ -325,7 +326,7 @@ impl<'c> Verification<'c> {
     }
 
     /// One kernel alone that ran without fault: its outputs must be written.
-    fn single(&mut self, opt: &Execution) {
+    pub(crate) fn single(&mut self, opt: &Execution) {
         self.report.verdict = Verdict::Clean;
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
@@ -714,7 +715,7 @@ pub(crate) fn difference(param: &Param, element: u64, how: How) -> Verdict {
 }
 
 /// Checks that parameters have different names and that each has a value.
-fn check_params(params: &[Param]) -> Result<(), InputError> {
+fn check_params(params: &[Param], claim: Claim) -> Result<(), InputError> {
     let mut seen = BTreeSet::new();
     let error = |message: String| InputError::new(InputProblem::WrongValue, message);
     for param in params {
@@ -734,6 +735,9 @@ fn check_params(params: &[Param]) -> Result<(), InputError> {
             let message = format!("`{name}` is assumed to be {}, and no {both} is", assumed.join(", and "));
             return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
         }
+    }
+    if let Some(error) = crate::finite::wrong_range(params, claim) {
+        return Err(error);
     }
     if params.len() >= TermId::MAX_INPUTS {
         return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));

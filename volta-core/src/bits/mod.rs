@@ -10,6 +10,7 @@ pub mod laws;
 #[cfg(test)]
 mod tests;
 mod witness;
+pub(crate) mod range;
 
 use rustc_hash::FxHashMap;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{ParamKind, Role};
+use volta_core::case::{ParamKind, Role, Which};
 use volta_core::term::spell_element;
 use volta_core::verdict::{Claim, InputScope, Report, UnusedInput};
 
@@ -56,13 +56,36 @@ pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> 
             format!("{opt} computes the sums and products that {reference} computes, in some order")
         }
         Claim::Reals => format!("{opt} computes what {reference} computes"),
+        Claim::Finite => {
+            let who = if case.reference.is_some() { format!("{reference} or {opt}") } else { opt };
+            format!("no operation on floats of {who} overflows, divides by zero or gives NaN")
+        }
     };
+    let claim_is_of_pairs = claim != Claim::Finite;
     let claim = format!("{what}, for {}", inputs(&report.scope));
     let mut text =
         format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
-    let _ = writeln!(text, "  {}", coverage(case, report));
+    if claim_is_of_pairs {
+        let _ = writeln!(text, "  {}", coverage(case, report));
+    }
     text.push_str(&unused_lines(case, report));
     text
+}
+
+/// What the operations of each source line give, of a claim about ranges.
+pub(crate) fn ranges(report: &Report) -> Vec<String> {
+    let told = report.ranges.iter().map(|line| {
+        let [low, high] = &line.between;
+        let leaves = if line.may_leave { ", and perhaps no number" } else { "" };
+        let side = match line.side {
+            Which::Reference => "in the reference",
+            Which::Opt if report.reference.is_some() => "in the optimized kernel",
+            Which::Opt => "in the kernel",
+        };
+        let place = super::difference::line(Some(&line.place));
+        format!("{side}{place}, `{}` gives {low} to {high}{leaves}", line.operation)
+    });
+    told.collect()
 }
 
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
