@@ -204,7 +204,12 @@ impl Verification<'_> {
         for (side, survey) in sides.iter().zip(&surveys) {
             let found = search(&side.roots, survey, &inputs, &mut effort);
             let mut list: Vec<&Departure> = survey.departures.values().collect();
-            list.sort_unstable_by_key(|departure| (departure.root, departure.site, departure.leaving));
+            let found_at = |departure: &Departure| {
+                found.get(&(departure.site, departure.leaving)).map_or(usize::MAX, |witness| witness.point)
+            };
+            list.sort_unstable_by_key(|departure| {
+                (departure.root, found_at(departure), departure.site, departure.leaving)
+            });
             let mut told: Vec<(Option<(String, u32)>, Leaving)> = Vec::new();
             for departure in list {
                 let place = departure.site.and_then(|site| self.place_of(side.which, site));

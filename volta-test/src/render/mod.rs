@@ -227,7 +227,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         let line = format!("what holds of both: {}", report.holds.join(", "));
         let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
     }
-    let ranges = proof::ranges(report);
+    let ranges = ranges(report);
     if !ranges.is_empty() {
         text.push_str(&bullets("at most, line by line", &ranges, paint));
     }

@@ -20,7 +20,7 @@ const LARGEST: usize = 512;
 const PIECES_OF_DEPARTURES: usize = 160;
 
 /// At most so many pieces are looked at to find the least and the greatest value.
-const PIECES_OF_BOUNDS: usize = 96;
+const PIECES_OF_BOUNDS: usize = 192;
 
 /// A term as a function of another.
 #[derive(Clone, Debug)]
@@ -172,6 +172,7 @@ impl Cone {
         let numbers = FloatSet { finite: set.finite, ..FloatSet::EMPTY };
         effort.spend(cost)?;
         pieces.push((numbers, self.piece(store, Known::Float(numbers))));
+        let mut idle = 0;
         for round in 0..PIECES_OF_DEPARTURES + PIECES_OF_BOUNDS {
             let leaves = |piece: &Outcome| piece.inner.iter().flatten().any(|inner| inner.raised.any());
             let width = |set: &FloatSet| middle(*set).map(|_| set.finite.map_or(0.0, |[low, high]| high - low));
@@ -183,13 +184,24 @@ impl Cone {
                 let set = piece.value.float()?;
                 set.finite.map(|[low, high]| if round % 2 == 0 { high } else { -low })
             };
+            // A piece whose values are near to one another cannot be much narrower.
+            let is_narrow = |piece: &Outcome| {
+                let set = piece.value.float().and_then(|set| set.finite);
+                set.is_some_and(|[low, high]| high - low <= high.max(-low) / 512.0)
+            };
             let extreme = pieces.iter().enumerate().filter(|(_, (set, _))| middle(*set).is_some());
             let extreme = extreme.filter_map(|(at, (_, piece))| Some((at, ends(piece)?)));
             let extreme = extreme.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at);
+            let extreme = extreme.filter(|at| !is_narrow(&pieces[*at].1));
             let Some(at) = departing.or(extreme.filter(|_| round < PIECES_OF_BOUNDS || widest.is_some()))
             else {
-                break;
+                idle += 1;
+                if idle > 1 {
+                    break;
+                }
+                continue;
             };
+            idle = 0;
             let (set, _) = pieces[at];
             let Some((middle, [low, high])) = middle(set).zip(set.finite) else { break };
             effort.spend(2 * cost)?;
@@ -275,7 +287,13 @@ fn middle(set: FloatSet) -> Option<f64> {
     } else if low.max(-high) <= 0.0 {
         // One end is zero.
         let far = if high > 0.0 { high } else { low };
-        if far.abs() < 1e-45 { 0.0 } else { far / 16.0 }
+        if far.abs() < 1e-45 {
+            0.0
+        } else if far.abs() > 64.0 {
+            far.abs().sqrt().copysign(far)
+        } else {
+            far / 4.0
+        }
     } else if (high / low).max(low / high) > 4.0 {
         let root = (low.abs().sqrt() * high.abs().sqrt()).abs();
         if low < 0.0 { -root } else { root }

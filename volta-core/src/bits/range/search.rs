@@ -61,6 +61,8 @@ pub(crate) type PointValue = (usize, u64, f64);
 pub(crate) struct RangeWitness {
     /// The inputs that matter.
     pub(crate) inputs: Vec<PointValue>,
+    /// The number of the point: earlier ones are simpler.
+    pub(crate) point: usize,
 }
 
 /// How elements are drawn at a point.
@@ -82,7 +84,7 @@ enum Draw {
     One,
 }
 
-const DRAWS: [Draw; 28] = [
+const DRAWS: [Draw; 34] = [
     Draw::At(1.0),
     Draw::At(0.0),
     Draw::All(0.0),
@@ -110,6 +112,12 @@ const DRAWS: [Draw; 28] = [
     Draw::All(123.4),
     Draw::All(0.7),
     Draw::All(5.1),
+    Draw::At(0.9371),
+    Draw::At(0.8613),
+    Draw::At(0.7127),
+    Draw::At(0.0617),
+    Draw::At(0.1873),
+    Draw::At(0.9773),
     Draw::Corners,
 ];
 
@@ -185,6 +193,7 @@ pub(crate) fn search(
                 continue;
             }
             let witness = || RangeWitness {
+                point,
                 inputs: read.iter().filter_map(|((input, at), value)| Some((*input, *at, (*value)?))).collect(),
             };
             for key in wanted.iter().filter(|key| !found.contains_key(*key)).copied().collect::<Vec<_>>() {

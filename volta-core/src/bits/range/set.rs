@@ -339,10 +339,18 @@ fn arithmetic(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(Floa
 /// The set of results of an operation that gives a float, and what it may raise. `square`: the first two operands are
 /// one value.
 pub(crate) fn apply(key: IeeeKey, operands: &[FloatSet], square: bool) -> (FloatSet, Raised) {
-    known(key, operands, square).unwrap_or_else(|| {
+    let Some((mut set, raised)) = known(key, operands, square) else {
         // Nothing is known: it may be anything, for any reason.
-        (FloatSet::all(key.format), Raised { overflow: true, ..Raised::INVALID })
-    })
+        return (FloatSet::all(key.format), Raised { overflow: true, ..Raised::INVALID });
+    };
+    let most = greatest(key.format);
+    if raised.overflow
+        && let Some([low, high]) = set.finite
+    {
+        // Numbers beyond are infinities of the format.
+        set.finite = Some([low.clamp(-most, most), high.clamp(-most, most)]);
+    }
+    (set, raised)
 }
 
 fn known(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(FloatSet, Raised)> {
