@@ -44,7 +44,7 @@ const SIGN: Key = Key::own("assume", "sign of every symbolic element: {signs}");
 
 const RANGE: Key = Key::own(
     "range",
-    "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+    "the least and the greatest value of every symbolic element, `[0, 9]`; of floats, with `claim = \"finite\"` only. It is listed with the verdict",
 );
 
 /// What is assumed of symbolic elements together.

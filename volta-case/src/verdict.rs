@@ -299,7 +299,11 @@ impl VerdictName {
 
     /// The verdict that a case expects by default.
     pub const fn passing(is_pair: bool, claim: Claim) -> VerdictName {
-        if is_pair || matches!(claim, Claim::Finite) { VerdictName::of_claim(claim) } else { VerdictName::Clean }
+        if is_pair || matches!(claim, Claim::Finite) {
+            VerdictName::of_claim(claim)
+        } else {
+            VerdictName::Clean
+        }
     }
 
     /// Checks that a pair, or a single kernel, can have this verdict.

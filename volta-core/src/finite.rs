@@ -35,7 +35,9 @@ pub(crate) fn wrong_range(params: &[Param], claim: Claim) -> Option<InputError> 
             && param.assumed().is_none()
         {
             let message = format!("`{name}` has a `range`, and no unknown elements before the launch");
-            let help = Some("a `range` is about inputs: a kernel's results have the values that it gives them".into());
+            let help = Some(
+                "a `range` is about inputs: a kernel's results have the values that it gives them".into(),
+            );
             let part = Some(CasePart::Parameter(name.clone()));
             return Some(InputError { part, help, ..InputError::new(InputProblem::WrongValue, message) });
         }
@@ -47,18 +49,30 @@ pub(crate) fn wrong_range(params: &[Param], claim: Claim) -> Option<InputError> 
         let most = most.fold(f64::MAX, f64::min);
         let (message, help) = if claim != Claim::Finite {
             let help = "options = { claim = \"finite\" }, or no `range`: other claims are about all floats";
-            (format!("`{name}` is an input of floats with a `range`, which only `claim = \"finite\"` reads"), help)
+            (
+                format!(
+                    "`{name}` is an input of floats with a `range`, which only `claim = \"finite\"` reads"
+                ),
+                help,
+            )
         } else if !low.is_finite() || !high.is_finite() {
             (format!("the `range` of `{name}` is not one of numbers"), "two numbers: [-8, 8]")
         } else if low > high {
-            (format!("the `range` of `{name}` has no number: {low} is more than {high}"), "the least comes first")
+            (
+                format!("the `range` of `{name}` has no number: {low} is more than {high}"),
+                "the least comes first",
+            )
         } else if low > most || high < -most {
             (format!("no number of the `range` of `{name}` is one of its type"), "two numbers of the type")
         } else {
             return None;
         };
         let part = Some(CasePart::Parameter(name.clone()));
-        Some(InputError { part, help: Some(help.into()), ..InputError::new(InputProblem::WrongValue, message) })
+        Some(InputError {
+            part,
+            help: Some(help.into()),
+            ..InputError::new(InputProblem::WrongValue, message)
+        })
     })
 }
 
@@ -232,7 +246,8 @@ impl Verification<'_> {
             let more = open.len().saturating_sub(SPELLED);
             open.truncate(SPELLED);
             let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let reason = format!("not excluded, and no input was found that shows it: {}{rest}", open.join("; "));
+            let reason =
+                format!("not excluded, and no input was found that shows it: {}{rest}", open.join("; "));
             self.report.verdict = undecided(reason, safe);
             return;
         }
@@ -282,7 +297,9 @@ impl Verification<'_> {
                 place,
             };
             match lines.get_mut(&line) {
-                Some(known) if (known.0, std::cmp::Reverse(known.1.place.line)) >= (size, std::cmp::Reverse(own.place.line)) => {}
+                Some(known)
+                    if (known.0, std::cmp::Reverse(known.1.place.line))
+                        >= (size, std::cmp::Reverse(own.place.line)) => {}
                 Some(known) => *known = (size, own),
                 None => {
                     lines.insert(line, (size, own));

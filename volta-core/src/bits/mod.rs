@@ -7,10 +7,10 @@
 mod evaluate;
 mod form;
 pub mod laws;
+pub(crate) mod range;
 #[cfg(test)]
 mod tests;
 mod witness;
-pub(crate) mod range;
 
 use rustc_hash::FxHashMap;
 

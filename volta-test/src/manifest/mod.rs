@@ -381,7 +381,9 @@ fn read_assumed(
         problems.add(table.key_span("elements"), "`elements` is for tensors of integers".to_owned(), None);
         return None;
     }
-    let Some(value) = table.get("range") else { return Some(Assumed { sign, elements, ..Assumed::default() }) };
+    let Some(value) = table.get("range") else {
+        return Some(Assumed { sign, elements, ..Assumed::default() });
+    };
     if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
         let ends = value.get_ref().as_array().map(|ends| {
             let number = |end: &DeValue<'_>| {

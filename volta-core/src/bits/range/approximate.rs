@@ -20,7 +20,9 @@ fn error_of(op: IeeeOp, format: Format, argument: f64) -> Option<ErrorBound> {
     let relative = |error: f64| Some(ErrorBound { relative: error + unit, absolute: 0.0 });
     let absolute = |error: f64| Some(ErrorBound { relative: unit, absolute: error });
     match (op, format) {
-        (IeeeOp::Ex2 | IeeeOp::Rcp | IeeeOp::DivApprox | IeeeOp::DivFull, Format::F32) => relative(2.0 * unit),
+        (IeeeOp::Ex2 | IeeeOp::Rcp | IeeeOp::DivApprox | IeeeOp::DivFull, Format::F32) => {
+            relative(2.0 * unit)
+        }
         (IeeeOp::SqrtApprox, Format::F32) => relative(power(-22.9)),
         (IeeeOp::Rsqrt, Format::F32) => relative(power(-22.8)),
         (IeeeOp::Lg2, Format::F32) => {
@@ -92,9 +94,11 @@ fn function(key: IeeeKey, a: FloatSet) -> Option<(FloatSet, Raised)> {
                 Some([0.0, 0.0]) => add(FloatSet::value(1.0), none),
                 Some([low, high]) => {
                     // Beyond, the result is zero or infinite in every format that has the instruction.
-                    let [down, up] = ends_of(low.clamp(-800.0, 800.0), high.clamp(-800.0, 800.0), |of| of.exp2())?;
+                    let [down, up] =
+                        ends_of(low.clamp(-800.0, 800.0), high.clamp(-800.0, 800.0), |of| of.exp2())?;
                     let (set, own) = widened(FloatSet::between(down, up), format, error);
-                    let down = if low < -800.0 { 0.0 } else { set.finite.map_or(0.0, |[down, _]| down.max(0.0)) };
+                    let down =
+                        if low < -800.0 { 0.0 } else { set.finite.map_or(0.0, |[down, _]| down.max(0.0)) };
                     add(FloatSet { finite: set.finite.map(|[_, up]| [down.min(up), up]), ..set }, own);
                 }
                 None => {}
@@ -138,7 +142,10 @@ fn function(key: IeeeKey, a: FloatSet) -> Option<(FloatSet, Raised)> {
             }
             if let Some([low, high]) = rest.finite {
                 if low <= 0.0 {
-                    add(FloatSet { plus: true, minus: true, ..FloatSet::EMPTY }, Raised { division: true, ..none });
+                    add(
+                        FloatSet { plus: true, minus: true, ..FloatSet::EMPTY },
+                        Raised { division: true, ..none },
+                    );
                 }
                 if high > 0.0 {
                     let low = low.max(f64::powi(2.0, -149)).min(high);
@@ -164,9 +171,8 @@ fn function(key: IeeeKey, a: FloatSet) -> Option<(FloatSet, Raised)> {
                 }
             }
             if let Some([low, high]) = a.finite {
-                let [down, up] = ends_of(low.clamp(-64.0, 64.0), high.clamp(-64.0, 64.0), |of| {
-                    of.apply(Function::Tanh)
-                })?;
+                let [down, up] =
+                    ends_of(low.clamp(-64.0, 64.0), high.clamp(-64.0, 64.0), |of| of.apply(Function::Tanh))?;
                 let (set, own) = widened(FloatSet::between(down, up), format, error);
                 // Beyond, it is 1 up to much less than the error.
                 add(set, own);
@@ -174,10 +180,9 @@ fn function(key: IeeeKey, a: FloatSet) -> Option<(FloatSet, Raised)> {
         }
         _ => return None,
     }
-    let result = result.finite.map_or(result, |[low, high]| FloatSet {
-        finite: Some([low.max(-most), high.min(most)]),
-        ..result
-    });
+    let result = result
+        .finite
+        .map_or(result, |[low, high]| FloatSet { finite: Some([low.max(-most), high.min(most)]), ..result });
     Some((result, raised))
 }
 

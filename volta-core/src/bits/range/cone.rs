@@ -175,7 +175,8 @@ impl Cone {
         let mut idle = 0;
         for round in 0..PIECES_OF_DEPARTURES + PIECES_OF_BOUNDS {
             let leaves = |piece: &Outcome| piece.inner.iter().flatten().any(|inner| inner.raised.any());
-            let width = |set: &FloatSet| middle(*set).map(|_| set.finite.map_or(0.0, |[low, high]| high - low));
+            let width =
+                |set: &FloatSet| middle(*set).map(|_| set.finite.map_or(0.0, |[low, high]| high - low));
             let widest = pieces.iter().enumerate().filter(|(_, (_, piece))| leaves(piece));
             let widest = widest.filter_map(|(at, (set, _))| Some((at, width(set)?)));
             let widest = widest.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at);

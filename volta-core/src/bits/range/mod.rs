@@ -194,7 +194,11 @@ impl<'s, 'c> Analysis<'s, 'c> {
 
     /// The operands of a term on which its value depends; none of a constant.
     fn operands(&self, term: TermId) -> SmallVec<[TermId; 3]> {
-        if self.store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(self.store, term) }
+        if self.store.as_ieee_number(term).is_some() {
+            SmallVec::new()
+        } else {
+            operands_of(self.store, term)
+        }
     }
 
     fn dominated(&self, term: TermId) -> Option<Dominated> {
@@ -332,11 +336,8 @@ impl<'s, 'c> Analysis<'s, 'c> {
             value = Known::Float(set.within(f64::NEG_INFINITY, 0.0));
         }
         survey.undecided |= is_undecided(self.store, term, &|of| self.known.get(&of).copied());
-        let operands: SmallVec<[FloatSet; 3]> = self
-            .operands(term)
-            .iter()
-            .filter_map(|operand| self.known.get(operand)?.float())
-            .collect();
+        let operands: SmallVec<[FloatSet; 3]> =
+            self.operands(term).iter().filter_map(|operand| self.known.get(operand)?.float()).collect();
         self.note(term, value, raised, operands, survey);
         Ok(value)
     }
@@ -469,10 +470,7 @@ fn step(store: &Store, term: TermId, get: &dyn Fn(TermId) -> Known) -> (Known, R
             (_, None) => unknown(key.format),
             (IeeeOp::Encode, Some(floats)) => integers(set::encodings(key.format, floats[0])),
             (IeeeOp::ToInt, Some(floats)) => integers(set::to_integers(key, floats[0])),
-            (
-                IeeeOp::Less | IeeeOp::LessEqual | IeeeOp::Equal | IeeeOp::Ordered,
-                Some(floats),
-            ) => {
+            (IeeeOp::Less | IeeeOp::LessEqual | IeeeOp::Equal | IeeeOp::Ordered, Some(floats)) => {
                 let mut holds = set::compare(key, floats[0], floats[1]);
                 // A number is never less than itself.
                 if operands[0] == operands[1] && key.op == IeeeOp::Less {

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::set::FloatSet;
 use super::{Analysis, TooMany};
@@ -70,8 +71,8 @@ impl Analysis<'_, '_> {
     /// The operands of a difference of a number and a maximum that it is an operand of, with that.
     fn from_maximum(&mut self, term: TermId) -> Result<Option<(TermId, Rc<Maximum>)>, TooMany> {
         let Some((key, x, m)) = difference(self.store, term) else { return Ok(None) };
-        let is_maximum = key_of_term(self.store, m)
-            .is_some_and(|key| matches!(key.op, IeeeOp::Max | IeeeOp::MaxNan));
+        let is_maximum =
+            key_of_term(self.store, m).is_some_and(|key| matches!(key.op, IeeeOp::Max | IeeeOp::MaxNan));
         if !is_maximum {
             return Ok(None);
         }
@@ -88,7 +89,9 @@ impl Analysis<'_, '_> {
 
     /// Narrows the set of an operand that is a sum.
     pub(super) fn tighten(&mut self, user: TermId, term: TermId) -> Result<(), TooMany> {
-        let adds = |of: TermId| key_of_term(self.store, of).is_some_and(|key| key.op == IeeeOp::Add);
+        let adds = |of: TermId| {
+            key_of_term(self.store, of).is_some_and(|key| matches!(key.op, IeeeOp::Add | IeeeOp::Fma))
+        };
         if !adds(term) || adds(user) || self.tightened.contains(&term) {
             return Ok(());
         }
@@ -112,25 +115,42 @@ impl Analysis<'_, '_> {
         let mut covered: FxHashMap<Vec<TermId>, (FxHashSet<TermId>, f64)> = FxHashMap::default();
         while let Some(term) = work.pop() {
             self.effort.spend(1)?;
-            let key = key_of_term(self.store, term);
-            let Some(set) = self.known.get(&term).and_then(|known| known.float()) else { return Ok(None) };
-            if !set.is_natural() {
+            if !self.known_set(term).is_some_and(FloatSet::is_natural) {
                 return Ok(None);
             }
             let operands = operands_of(self.store, term);
-            let sums = key.is_some_and(|key| key.op == IeeeOp::Add)
-                && operands.iter().all(|operand| self.known.contains_key(operand));
-            if sums {
-                if seen.insert(term) {
-                    work.extend(operands);
+            let op = key_of_term(self.store, term).map(|key| key.op);
+            let known = operands.iter().all(|operand| self.known.contains_key(operand));
+            // The factors of a summand: itself, or those of a fused product.
+            let factors: SmallVec<[TermId; 2]> = match (op, operands.as_slice()) {
+                (Some(IeeeOp::Add), [a, b]) if known => {
+                    if seen.insert(term) {
+                        work.extend([*a, *b]);
+                    }
+                    continue;
                 }
-                continue;
+                (Some(IeeeOp::Fma), [a, b, c]) if known => {
+                    if !seen.insert(term) {
+                        continue;
+                    }
+                    work.push(*c);
+                    smallvec![*a, *b]
+                }
+                _ => smallvec![term],
+            };
+            if !factors.iter().all(|factor| self.known_set(*factor).is_some_and(FloatSet::is_natural)) {
+                return Ok(None);
             }
-            let mut at = term;
+            let mut at = match factors.as_slice() {
+                [a, b] if self.dominated(*a).is_some() && self.dominated(*b).is_some() => {
+                    self.common(Some(*a), Some(*b))?
+                }
+                all => all.iter().find(|factor| self.dominated(**factor).is_some()).copied(),
+            };
             for _ in 0..DOMINATORS {
-                if let Some((x, maximum)) = self.from_maximum(at)? {
-                    let value = self.value_at(term, at, FloatSet::value(0.0))?;
-                    if let Some([least, _]) = value.filter(|value| value.is_finite()).and_then(|value| value.finite) {
+                let Some(base) = at else { break };
+                if let Some((x, maximum)) = self.from_maximum(base)? {
+                    if let Some(least) = self.product_at_zero(&factors, base)? {
                         let fresh = (FxHashSet::default(), f64::INFINITY);
                         let own = covered.entry(maximum.one_of.clone()).or_insert(fresh);
                         own.0.insert(x);
@@ -138,10 +158,7 @@ impl Analysis<'_, '_> {
                     }
                     break;
                 }
-                match self.dominated(at).and_then(|own| own.by) {
-                    Some(by) => at = by,
-                    None => break,
-                }
+                at = self.dominated(base).and_then(|own| own.by);
             }
         }
         let format = key_of_term(self.store, root).map(|key| key.format);
@@ -155,16 +172,41 @@ impl Analysis<'_, '_> {
             let lowest = sets.iter().filter(|(term, _)| covers.contains(term));
             let lowest = lowest.filter_map(|(_, set)| set.finite).map(|[low, _]| low).reduce(f64::max);
             let dominated = |set: &FloatSet| {
-                !set.plus && !set.nan && set.finite.is_none_or(|[_, high]| lowest.is_some_and(|low| high <= low))
+                !set.plus
+                    && !set.nan
+                    && set.finite.is_none_or(|[_, high]| lowest.is_some_and(|low| high <= low))
             };
-            let holds = sets.iter().all(|(term, set)| {
-                if covers.contains(term) { set.is_finite() } else { dominated(set) }
-            });
+            let holds = sets.iter().all(
+                |(term, set)| {
+                    if covers.contains(term) { set.is_finite() } else { dominated(set) }
+                },
+            );
             if holds && lowest.is_some() && least >= floor {
                 best = Some(best.map_or(least, |best| best.max(least)));
             }
         }
         Ok(best)
+    }
+
+    /// The least value of a product of functions of one term, where that is zero.
+    fn product_at_zero(&mut self, factors: &[TermId], base: TermId) -> Result<Option<f64>, TooMany> {
+        let mut product = 1.0f64;
+        for factor in factors {
+            let set = if self.dominated(*factor).is_none() {
+                self.known_set(*factor)
+            } else {
+                self.value_at(*factor, base, FloatSet::value(0.0))?
+            };
+            let Some([least, _]) = set.filter(|set| set.is_natural()).and_then(|set| set.finite) else {
+                return Ok(None);
+            };
+            product *= least;
+        }
+        // A fused product is rounded with its sum: by less than this in each format.
+        if factors.len() > 1 && product != 1.0 {
+            product *= 63.0 / 64.0;
+        }
+        Ok(Some(product))
     }
 
     fn known_set(&self, term: TermId) -> Option<FloatSet> {

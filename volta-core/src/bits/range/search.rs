@@ -39,7 +39,8 @@ impl InputRange {
             InputRange::Float { bounds: [low, high], formats } => {
                 let mut value = drawn.clamp(low, high);
                 for format in formats {
-                    value = rounded(value.clamp(-greatest(format), greatest(format)), format, Rounding::Zero)?;
+                    value =
+                        rounded(value.clamp(-greatest(format), greatest(format)), format, Rounding::Zero)?;
                 }
                 let fits = formats.iter().all(|format| encoding(*format, value).is_some());
                 (fits && value >= low && value <= high).then_some(value)
@@ -84,7 +85,7 @@ enum Draw {
     One,
 }
 
-const DRAWS: [Draw; 34] = [
+const DRAWS: [Draw; 38] = [
     Draw::At(1.0),
     Draw::At(0.0),
     Draw::All(0.0),
@@ -118,6 +119,10 @@ const DRAWS: [Draw; 34] = [
     Draw::At(0.0617),
     Draw::At(0.1873),
     Draw::At(0.9773),
+    Draw::Near(431.9),
+    Draw::Near(701.3),
+    Draw::Near(55.7),
+    Draw::Near(877.1),
     Draw::Corners,
 ];
 
@@ -134,14 +139,15 @@ fn drawn(draw: Draw, of: InputRange, point: u64, input: InputId, element: u64) -
         InputRange::Int(of) => [of.least as f64, of.greatest as f64],
         InputRange::Other => return None,
     };
-    let word = mixed(mixed(point ^ (input.index() as u64) << 40) ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let word =
+        mixed(mixed(point ^ (input.index() as u64) << 40) ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let unit = (word >> 11) as f64 / (1u64 << 53) as f64;
     let end = |upper: bool| if upper { high } else { low };
     let between = |part: f64| low * (1.0 - part) + high * part;
     of.near(match draw {
         Draw::At(part) => between(part),
         Draw::All(value) => value,
-        Draw::Near(value) => value * (1.0 + (unit - 0.5) / 4096.0),
+        Draw::Near(value) => value * (1.0 + (unit - 0.5) / 65536.0),
         Draw::Ends => end(element % 2 == 0),
         Draw::Corners => end(word & 1 == 1),
         Draw::Anywhere => between(unit),
@@ -194,12 +200,16 @@ pub(crate) fn search(
             }
             let witness = || RangeWitness {
                 point,
-                inputs: read.iter().filter_map(|((input, at), value)| Some((*input, *at, (*value)?))).collect(),
+                inputs: read
+                    .iter()
+                    .filter_map(|((input, at), value)| Some((*input, *at, (*value)?)))
+                    .collect(),
             };
             for key in wanted.iter().filter(|key| !found.contains_key(*key)).copied().collect::<Vec<_>>() {
                 let departs = match key.1 {
                     Leaving::Output => {
-                        own.roots.first().is_some_and(|(_, set)| set.finite.is_none()) && own.departures.is_empty()
+                        own.roots.first().is_some_and(|(_, set)| set.finite.is_none())
+                            && own.departures.is_empty()
                     }
                     Leaving::Overflow | Leaving::Division | Leaving::Invalid => {
                         own.departures.get(&key).is_some_and(|departure| departure.surely)

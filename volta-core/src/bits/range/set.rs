@@ -1,7 +1,7 @@
 //! Sets of floats, and the sets that operations of IEEE arithmetic make of them.
 
-use crate::number::format::{Format, Rounding, decode, largest, round, to_f64};
 use crate::number::Rational;
+use crate::number::format::{Format, Rounding, decode, largest, round, to_f64};
 use crate::term::{Ieee, IeeeKey, IeeeOp, encoding, least_normal};
 
 /// A set that contains all values of a float: an interval of numbers, in which zeros have no sign, and which of the
@@ -103,8 +103,10 @@ impl FloatSet {
 
     /// The least and the greatest value, infinities included; `None` if there is none but NaN.
     fn bounds(self) -> Option<[f64; 2]> {
-        let low = if self.minus { f64::NEG_INFINITY } else { self.finite.map_or(f64::INFINITY, |[low, _]| low) };
-        let high = if self.plus { f64::INFINITY } else { self.finite.map_or(f64::NEG_INFINITY, |[_, high]| high) };
+        let low =
+            if self.minus { f64::NEG_INFINITY } else { self.finite.map_or(f64::INFINITY, |[low, _]| low) };
+        let high =
+            if self.plus { f64::INFINITY } else { self.finite.map_or(f64::NEG_INFINITY, |[_, high]| high) };
         (self.finite.is_some() || self.plus || self.minus).then_some([low, high])
     }
 
@@ -285,9 +287,8 @@ fn arithmetic(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(Floa
             .collect();
         if square && finite && chosen.len() > 1 {
             // Both factors are one value, so that only equal ends meet.
-            let ends = |at: usize| -> smallvec::SmallVec<[f64; 3]> {
-                chosen.iter().map(|part| part[at]).collect()
-            };
+            let ends =
+                |at: usize| -> smallvec::SmallVec<[f64; 3]> { chosen.iter().map(|part| part[at]).collect() };
             let (low, high) = (corner(key, &ends(0))?, corner(key, &ends(1))?);
             result = result.or(FloatSet::ends(low, high));
             raised = raised.or(Raised { overflow: low.is_infinite() || high.is_infinite(), ..Raised::NONE });
@@ -378,8 +379,7 @@ fn known(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(FloatSet,
         }
         (IeeeOp::Relu, [a]) => plain(a.ascending(|x| x.max(0.0))),
         (IeeeOp::Convert, [a]) => {
-            let ieee =
-                matches!(format, Format::F16 | Format::Bf16 | Format::F32 | Format::F64);
+            let ieee = matches!(format, Format::F16 | Format::Bf16 | Format::F32 | Format::F64);
             if !ieee {
                 return None;
             }
@@ -393,10 +393,7 @@ fn known(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(FloatSet,
                 raised.overflow |= value.is_infinite() && x.is_finite();
                 value
             });
-            (!unknown).then_some((
-                if key.flush { result.flushed_result(format) } else { result },
-                raised,
-            ))
+            (!unknown).then_some((if key.flush { result.flushed_result(format) } else { result }, raised))
         }
         (IeeeOp::ConvertFinite, [a]) => {
             let most = greatest(format);
@@ -592,10 +589,15 @@ pub(crate) fn encodings(format: Format, set: FloatSet) -> (i128, i128) {
 pub(crate) fn decoded(format: Format, low: i128, high: i128) -> FloatSet {
     let bits = 8 * format.bytes() as u32;
     let sign = 1i128 << (bits - 1);
-    if !matches!(format, Format::F16 | Format::Bf16 | Format::F32 | Format::F64) || low < 0 || high >= 2 * sign {
+    if !matches!(format, Format::F16 | Format::Bf16 | Format::F32 | Format::F64)
+        || low < 0
+        || high >= 2 * sign
+    {
         return FloatSet::all(format);
     }
-    let Some(infinity) = encoding(format, f64::INFINITY).map(i128::from) else { return FloatSet::all(format) };
+    let Some(infinity) = encoding(format, f64::INFINITY).map(i128::from) else {
+        return FloatSet::all(format);
+    };
     let positive = |low: i128, high: i128| {
         let mut set = FloatSet::EMPTY;
         if low > high {

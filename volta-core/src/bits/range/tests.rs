@@ -205,7 +205,9 @@ fn a_number_minus_a_maximum_of_it_is_not_positive() {
         let given = |_: InputId, _: u64| Known::Float(FloatSet::between(-4.0, 4.0));
         let (mut cones, mut effort) = (ConeCache::default(), Effort(1 << 20));
         let mut survey = Survey::default();
-        Analysis::new(&store, &given, &mut cones, &mut effort).root(0, root, &mut survey).expect("it is small");
+        Analysis::new(&store, &given, &mut cones, &mut effort)
+            .root(0, root, &mut survey)
+            .expect("it is small");
         survey.roots[0].1
     };
     assert_eq!(set(difference), FloatSet::between(-8.0, 0.0));
@@ -233,7 +235,9 @@ fn a_sum_of_exponentials_of_differences_from_their_maximum_is_at_least_one() {
         let given = |_: InputId, _: u64| Known::Float(FloatSet::between(-1e30, 1e30));
         let (mut cones, mut effort) = (ConeCache::default(), Effort(1 << 20));
         let mut survey = Survey::default();
-        Analysis::new(&store, &given, &mut cones, &mut effort).root(0, root, &mut survey).expect("it is small");
+        Analysis::new(&store, &given, &mut cones, &mut effort)
+            .root(0, root, &mut survey)
+            .expect("it is small");
         assert_eq!(survey.departures.is_empty(), holds, "{:?}", survey.departures);
     }
 }
