@@ -141,6 +141,8 @@ words! {
         CorrectPath = "correct-path",
         /// Compile the PTX again on a machine with an `nvcc`: `cargo volta refresh`; or name a compiler with `VOLTA_NVCC`.
         Recompile = "recompile",
+        /// Limit the inputs by `range`, subtract a maximum, add an epsilon, or compute in a wider format.
+        LimitRange = "limit-range",
     }
 }
 
@@ -330,6 +332,7 @@ impl FaultKind {
             FaultKind::Unsupported => Hint::AvoidInstruction,
             FaultKind::Assertion => Hint::CheckAssertion,
             FaultKind::Nondeterministic => Hint::FixOrder,
+            FaultKind::Overflow => Hint::LimitRange,
         }
     }
 }

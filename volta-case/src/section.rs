@@ -44,7 +44,7 @@ const SIGN: Key = Key::own("assume", "sign of every symbolic element: {signs}");
 
 const RANGE: Key = Key::own(
     "range",
-    "of integers: the least and the greatest value of every symbolic element, `[0, 9]`. It is listed with the verdict",
+    "the least and the greatest value of every symbolic element, `[0, 9]`; of floats, with `claim = \"finite\"` only. It is listed with the verdict",
 );
 
 /// What is assumed of symbolic elements together.
@@ -308,7 +308,8 @@ section! {
         literals: Literals = Literals::Exact;
         /// what is claimed of both kernels (B1): that they compute the same reals, `{default}`; the same sums and products of
         /// floats, each rounded alike, in any order, `order`; the same bits if a product and a sum replace each fused one,
-        /// `bits-up-to-fma`; the same bits, `bits`
+        /// `bits-up-to-fma`; the same bits, `bits`. Or of one kernel as of two, that no operation on floats overflows,
+        /// divides by zero or gives NaN, `finite` (B2)
         claim: Claim = Claim::Reals;
     }
 }

@@ -43,6 +43,8 @@ words! {
         ReadOnly = "read-only",
         /// A value that depends on the schedule.
         Nondeterministic = "nondeterministic",
+        /// An operation on floats whose result is infinite or NaN.
+        Overflow = "overflow",
     }
 }
 
@@ -73,6 +75,8 @@ words! {
         BitsUpToFma = "bits-up-to-fma",
         /// They compute the same bits.
         Bits = "bits",
+        /// No operation of theirs overflows, divides by zero or gives NaN (rule B2).
+        Finite = "finite",
     }
 }
 
@@ -92,6 +96,7 @@ pub enum VerdictName {
     SameBits,
     SameUpToFma,
     SameUpToOrder,
+    Finite,
     Different,
     Clean,
     Unknown(UnknownCause),
@@ -103,7 +108,7 @@ impl Word for VerdictName {
     const WORDS: &'static [(&'static str, VerdictName)] = &{
         const CAUSES: &[(&str, UnknownCause)] = UnknownCause::WORDS;
         const FAULTS: &[(&str, FaultKind)] = FaultKind::WORDS;
-        let mut words = [("input-error", VerdictName::InputError); 8 + CAUSES.len() + FAULTS.len()];
+        let mut words = [("input-error", VerdictName::InputError); 9 + CAUSES.len() + FAULTS.len()];
         words[0] = ("equivalent", VerdictName::Equivalent);
         words[1] = ("equivalent-where", VerdictName::EquivalentWhere);
         words[2] = ("different", VerdictName::Different);
@@ -111,14 +116,15 @@ impl Word for VerdictName {
         words[4] = ("same-bits", VerdictName::SameBits);
         words[5] = ("same-up-to-fma", VerdictName::SameUpToFma);
         words[6] = ("same-up-to-order", VerdictName::SameUpToOrder);
+        words[7] = ("finite", VerdictName::Finite);
         let mut at = 0;
         while at < CAUSES.len() {
-            words[7 + at] = (CAUSES[at].0, VerdictName::Unknown(CAUSES[at].1));
+            words[8 + at] = (CAUSES[at].0, VerdictName::Unknown(CAUSES[at].1));
             at += 1;
         }
         at = 0;
         while at < FAULTS.len() {
-            words[7 + CAUSES.len() + at] = (FAULTS[at].0, VerdictName::Fault(FAULTS[at].1));
+            words[8 + CAUSES.len() + at] = (FAULTS[at].0, VerdictName::Fault(FAULTS[at].1));
             at += 1;
         }
         words
@@ -166,6 +172,12 @@ impl VerdictName {
             VerdictName::SameUpToOrder => (
                 "a proof that both kernels compute the same sums and products, each rounded alike, in some order",
                 "Rule B1: `claim = \"order\"`.",
+            ),
+            VerdictName::Finite => (
+                "a proof that no operation on floats overflows, divides by zero or gives NaN, for every input that the case \
+                 allows",
+                "Rule B2: `claim = \"finite\"`. Floats are rounded as the PTX says; approximate instructions have at most the \
+                 errors that the PTX ISA documents. Only operations on which an output depends count.",
             ),
             VerdictName::Different => (
                 "the kernels write different values, and the message says for which input and element",
@@ -266,6 +278,11 @@ impl VerdictName {
             VerdictName::Fault(FaultKind::Nondeterministic) => {
                 ("a value that depends on the schedule is used", "Rule S4.")
             }
+            VerdictName::Fault(FaultKind::Overflow) => (
+                "an operation on floats overflows, divides by zero or gives NaN at some input that the case allows",
+                "Rule B2: `claim = \"finite\"`. The message gives an input at which it does, whatever the errors of \
+                 approximate instructions are within their bounds.",
+            ),
         }
     }
 
@@ -276,12 +293,17 @@ impl VerdictName {
             Claim::Order => VerdictName::SameUpToOrder,
             Claim::BitsUpToFma => VerdictName::SameUpToFma,
             Claim::Bits => VerdictName::SameBits,
+            Claim::Finite => VerdictName::Finite,
         }
     }
 
     /// The verdict that a case expects by default.
     pub const fn passing(is_pair: bool, claim: Claim) -> VerdictName {
-        if is_pair { VerdictName::of_claim(claim) } else { VerdictName::Clean }
+        if is_pair || matches!(claim, Claim::Finite) {
+            VerdictName::of_claim(claim)
+        } else {
+            VerdictName::Clean
+        }
     }
 
     /// Checks that a pair, or a single kernel, can have this verdict.
@@ -297,6 +319,7 @@ impl VerdictName {
                 Err(format!("`{name}` is for pairs; one kernel alone is `clean`, or a fault's name").into())
             }
             (Clean, false)
+            | (Finite, _)
             | (Equivalent | EquivalentWhere | SameBits | SameUpToFma | SameUpToOrder | Different, true)
             | (Unknown(_) | Fault(_) | InputError, _) => Ok(()),
         }

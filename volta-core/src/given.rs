@@ -217,6 +217,10 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
     if let Some([least, greatest]) = param.assumed().and_then(|assumed| assumed.range) {
         texts.push(format!("{others} between {least} and {greatest}"));
     }
+    if let Some([least, greatest]) = param.assumed().and_then(|assumed| assumed.floats) {
+        let [least, greatest] = [least, greatest].map(spelled_shortly);
+        texts.push(format!("{others} between {least} and {greatest}"));
+    }
     match param.assumed().map(|assumed| assumed.elements) {
         Some(Elements::Distinct) => texts.push(format!("no two elements of `{name}` are equal")),
         Some(Elements::Permutation) => {
@@ -235,6 +239,12 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
     };
     texts.push(format!("{others} {sign}"));
     texts
+}
+
+/// A number as text, with an exponent where that is shorter.
+pub(crate) fn spelled_shortly(value: f64) -> String {
+    let (plain, scientific) = (value.to_string(), format!("{value:e}"));
+    if scientific.len() + 2 < plain.len() { scientific } else { plain }
 }
 
 /// Number of elements of a list that are spelled out.

@@ -56,6 +56,7 @@ mod claims;
 mod conditions;
 pub mod decide;
 mod element_map;
+mod finite;
 pub mod formula;
 mod given;
 pub mod graph;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::{Binding, Case, Literals, Param};
+use crate::case::{Binding, Case, Claim, Literals, Param};
 use crate::machine;
 use crate::program;
 use crate::steps::Loaded;
@@ -11,7 +11,7 @@ use crate::verdict::{CasePart, InputError, InputProblem};
 use crate::verify::output_elements;
 
 /// Checks that parameters have different names and that each has a value.
-pub(crate) fn check_params(params: &[Param]) -> Result<(), InputError> {
+pub(crate) fn check_params(params: &[Param], claim: Claim) -> Result<(), InputError> {
     let mut seen = BTreeSet::new();
     let error = |message: String| InputError::new(InputProblem::WrongValue, message);
     for param in params {
@@ -32,6 +32,9 @@ pub(crate) fn check_params(params: &[Param]) -> Result<(), InputError> {
             return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
         }
     }
+    if let Some(error) = crate::finite::wrong_range(params, claim) {
+        return Err(error);
+    }
     if params.len() >= TermId::MAX_INPUTS {
         return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
     }
@@ -44,6 +47,8 @@ pub(crate) fn check_part(case: &Case) -> Result<(), InputError> {
     let elements: u64 = case.params.iter().filter_map(output_elements).fold(0, u64::saturating_add);
     let message = if case.reference.is_none() {
         "one kernel alone has nothing to compare, and no parts".into()
+    } else if case.options.rules.claim == Claim::Finite {
+        "that floats stay finite (`claim`, B2) is claimed of whole kernels, not of elements".into()
     } else if case.options.rules.literals != Literals::Exact {
         // One reading of a literal holds for all elements, and another part may need another one.
         "which literals are read otherwise (`literals`, V9) is chosen for all elements together, so that such a case \

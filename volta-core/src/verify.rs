@@ -32,6 +32,7 @@ pub fn verify(case: &Case) -> Report {
     let run = || match case.options.rules.claim {
         Claim::Reals => Verification::new(case).run(),
         claim @ (Claim::Order | Claim::BitsUpToFma | Claim::Bits) => crate::claims::of_bits(case, claim),
+        Claim::Finite => crate::finite::of_floats(case),
     };
     let work = || on_threads(case.options.threads, run);
     caught(work).unwrap_or_else(Report::of)
@@ -158,7 +159,9 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) = check_params(&case.params).and_then(|()| check_part(case)) {
+        if let Err(error) =
+            check_params(&case.params, case.options.rules.claim).and_then(|()| check_part(case))
+        {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
@@ -328,7 +331,7 @@ impl<'c> Verification<'c> {
     }
 
     /// One kernel alone that ran without fault: its outputs must be written.
-    fn single(&mut self, opt: &Execution) {
+    pub(crate) fn single(&mut self, opt: &Execution) {
         self.report.verdict = Verdict::Clean;
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };

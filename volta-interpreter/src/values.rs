@@ -281,7 +281,7 @@ fn distinct((of, nonzero): (Integers, bool), seed: u64, element: u64, ty: Elemen
 
 /// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
-    let Assumed { sign, range: _, elements: _ } = match &param.kind {
+    let Assumed { sign, range: _, floats: _, elements: _ } = match &param.kind {
         ParamKind::Tensor { assumed, .. }
         | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
         ParamKind::Scalar { .. } => Assumed::default(),

@@ -140,7 +140,7 @@ fn assumed(Assumed { sign, range, elements }: &Assumed) -> TokenStream {
         ])),
         None => quote!(::core::option::Option::None),
     };
-    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, elements: #elements })
+    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, floats: None, elements: #elements })
 }
 
 fn kind(name: &str, kind_of: &Kind) -> TokenStream {

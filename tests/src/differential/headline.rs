@@ -92,7 +92,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
         let param = case.params.iter().find(|param| param.name == tensor);
         let param = param.ok_or_else(|| format!("the witness names `{name}`, which is no input"))?;
         let exact: rug::Rational = text.parse().map_err(|_| format!("{name} = {text} is no number"))?;
-        let Assumed { sign, range: assumed, elements: _ } = match &param.kind {
+        let Assumed { sign, range: assumed, floats: _, elements: _ } = match &param.kind {
             ParamKind::Tensor { assumed, .. } => *assumed,
             ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
             ParamKind::Scalar { value: ScalarValue::Number(_), .. } => {
@@ -193,7 +193,8 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
             | FaultKind::ProxyRace
             | FaultKind::InFlight
             | FaultKind::Allocation
-            | FaultKind::ReadOnly => Ok(Seen::Nothing),
+            | FaultKind::ReadOnly
+            | FaultKind::Overflow => Ok(Seen::Nothing),
         },
         Verdict::Unknown(_) | Verdict::InputError(_) => Ok(Seen::Nothing),
     }

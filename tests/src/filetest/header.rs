@@ -116,6 +116,10 @@ fn range(ends: &[&str]) -> Result<Assumed, String> {
     let [least, greatest] = ends else {
         return Err("a range is `range 0 9`, or `range 0 9 distinct`".into());
     };
+    if ends.iter().any(|word| word.contains(['.', 'e', 'f'])) {
+        let end = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+        return Ok(Assumed { floats: Some([end(least)?, end(greatest)?]), elements, ..Assumed::default() });
+    }
     let end = |word: &str| word.parse().map_err(|_| format!("`{word}` is no integer"));
     Ok(Assumed { range: Some([end(least)?, end(greatest)?]), elements, ..Assumed::default() })
 }

@@ -7,6 +7,7 @@
 mod evaluate;
 mod form;
 pub mod laws;
+pub(crate) mod range;
 #[cfg(test)]
 mod tests;
 mod witness;

@@ -98,12 +98,14 @@ pub enum ParamKind {
 }
 
 /// What is assumed of every symbolic element of a parameter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Assumed {
     /// Its sign.
     pub sign: Sign,
     /// For integers, the least and the greatest value.
     pub range: Option<[i64; 2]>,
+    /// For floats, the least and the greatest number (rule B2).
+    pub floats: Option<[f64; 2]>,
     /// Of all elements together.
     pub elements: Elements,
 }

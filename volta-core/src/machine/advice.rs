@@ -104,7 +104,8 @@ pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
         | FaultKind::Unsupported
         | FaultKind::Assertion
         | FaultKind::ReadOnly
-        | FaultKind::Nondeterministic => None,
+        | FaultKind::Nondeterministic
+        | FaultKind::Overflow => None,
     }
 }
 

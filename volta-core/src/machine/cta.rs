@@ -525,5 +525,6 @@ fn action(kind: FaultKind) -> &'static str {
         FaultKind::Assertion => "stops",
         FaultKind::ReadOnly => "writes",
         FaultKind::Nondeterministic => "is not determined",
+        FaultKind::Overflow => "computes",
     }
 }

@@ -174,6 +174,7 @@ fn is_of_the_kernel(kind: FaultKind) -> bool {
         | FaultKind::Undefined
         | FaultKind::Assertion
         | FaultKind::ReadOnly
-        | FaultKind::Nondeterministic => true,
+        | FaultKind::Nondeterministic
+        | FaultKind::Overflow => true,
     }
 }

@@ -116,7 +116,8 @@ impl Survey {
             | FaultKind::TypeMismatch
             | FaultKind::DependsOnRounding
             | FaultKind::InputDependentControl
-            | FaultKind::Unsupported => !self.doubts,
+            | FaultKind::Unsupported
+            | FaultKind::Overflow => !self.doubts,
         }
     }
 }

@@ -361,6 +361,16 @@ impl Narrow {
 }
 
 impl Narrow {
+    /// The numbers between two; `None` if these are too large.
+    pub fn from_ends(lo: f64, hi: f64) -> Option<Narrow> {
+        Narrow::new(lo, hi)
+    }
+
+    /// The least and the greatest number.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.lo, self.hi]
+    }
+
     /// A number in the interval, if the interval is narrow relative to its magnitude.
     pub fn middle(&self, tolerance: f64) -> Option<f64> {
         let middle = self.lo / 2.0 + self.hi / 2.0;

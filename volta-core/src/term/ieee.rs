@@ -605,7 +605,7 @@ pub fn encoding(format: Format, x: f64) -> Option<u64> {
 }
 
 /// The least normal number of a format.
-fn least_normal(format: Format) -> f64 {
+pub(crate) fn least_normal(format: Format) -> f64 {
     let exponent = match format {
         Format::F16 | Format::E5m2 => -14,
         Format::Bf16 | Format::F32 | Format::Tf32 => -126,

@@ -30,6 +30,7 @@ pub use congruence::Congruence;
 pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
+pub(crate) use ieee::least_normal;
 pub use ieee::{Ieee, IeeeInt, IeeeKey, IeeeOp, encoding};
 pub use import::Imported;
 pub use info::{

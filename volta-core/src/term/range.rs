@@ -41,10 +41,10 @@ fn digits(high: u64) -> u64 {
 }
 
 impl Range {
-    const REAL: Range = Range { low: None, high: None, whole: false, ones: u64::MAX, sure: 0 };
+    pub(crate) const REAL: Range = Range { low: None, high: None, whole: false, ones: u64::MAX, sure: 0 };
 
     /// Integers between two bounds.
-    fn whole(low: Option<i128>, high: Option<i128>) -> Range {
+    pub(crate) fn whole(low: Option<i128>, high: Option<i128>) -> Range {
         Range { low, high, whole: true, ..Range::REAL }.tight()
     }
 
@@ -53,7 +53,7 @@ impl Range {
         Range { low: Some(sure.into()), high: Some(ones.into()), whole: true, ones, sure }
     }
 
-    fn number(value: &Rational) -> Range {
+    pub(crate) fn number(value: &Rational) -> Range {
         let bound = |value: Rational| value.to_i64().map(i128::from).or(value.to_u64().map(i128::from));
         let whole = value.is_integer();
         let range = Range { low: bound(value.floor()), high: bound(value.ceil()), whole, ..Range::REAL };
@@ -166,7 +166,7 @@ impl Range {
         Range { low, high, whole, ..Range::REAL }.tight()
     }
 
-    fn either(self, other: Range) -> Range {
+    pub(crate) fn either(self, other: Range) -> Range {
         let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| Some(f(a?, b?));
         let whole = self.whole && other.whole;
         let (ones, sure) = (self.ones | other.ones, self.sure & other.sure);
@@ -215,6 +215,62 @@ impl Range {
                 Range { ones: self.ones >> by, sure: self.sure >> by, ..range }.tight()
             }
             _ => range.tight(),
+        }
+    }
+
+    /// The range of a result, given those of its operands; of a condition, 1 where it holds and 0 where it does not.
+    pub(crate) fn of_operation(
+        store: &Store,
+        op: TermOp,
+        operands: &[TermId],
+        known: &dyn Fn(TermId) -> Range,
+    ) -> Range {
+        let at = |which: usize| {
+            let operand = operands.get(which);
+            operand.map_or(Range::REAL, |operand| known(*operand))
+        };
+        match op.kind() {
+            Kind::Sum(Sum::Add) => at(0).plus(at(1)),
+            Kind::Sum(Sum::Sub) => at(0).plus(at(1).negative()),
+            Kind::Sum(Sum::Fma) => at(0).times(at(1)).plus(at(2)),
+            Kind::Product(Product::Mul) => at(0).times(at(1)),
+            Kind::Product(Product::Neg) => at(0).negative(),
+            Kind::Piecewise(Piecewise::Abs) => at(0).or_above(at(0).negative()),
+            Kind::Piecewise(Piecewise::Max) => at(0).or_above(at(1)),
+            Kind::Piecewise(Piecewise::Min) => at(0).negative().or_above(at(1).negative()).negative(),
+            Kind::Piecewise(Piecewise::Select) => match at(0) {
+                condition if condition.within(1, 1) => at(1),
+                condition if condition.within(0, 0) => at(2),
+                _ => at(1).either(at(2)),
+            },
+            Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
+                Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
+                _ if finite(store, operands[1]) == Some(Rational::power_of_two(64)) => at(0).modulo(1 << 64),
+                _ => Range::REAL,
+            },
+            Kind::Piecewise(Piecewise::BitAnd) => {
+                let (a, b) = (at(0), at(1));
+                Range::natural(a.ones & b.ones, a.sure & b.sure)
+            }
+            Kind::Function(FunctionInfo { function: Function::Round(Towards::Floor), .. }) => {
+                floor(store, operands[0], known)
+            }
+            Kind::Function(FunctionInfo { function: Function::Round(_), .. }) => {
+                let of = at(0);
+                Range::whole(of.low, of.high)
+            }
+            Kind::Function(function) => {
+                let (low, high) = function.between.unzip();
+                Range { low, high, ..Range::REAL }
+            }
+            Kind::Product(Product::Div) | Kind::Exponential | Kind::Piecewise(Piecewise::CopySign) => {
+                Range::REAL
+            }
+            Kind::Ieee => of_ieee(store, op, operands),
+            Kind::Condition(which) => {
+                let holds = holds(*which, at(0), at(1)).map(i128::from);
+                Range::whole(Some(holds.unwrap_or(0)), Some(holds.unwrap_or(1)))
+            }
         }
     }
 }
@@ -450,59 +506,16 @@ impl Ranges {
 
     /// The range of a result, given those of its operands.
     fn combined(&self, store: &Store, op: TermOp, operands: &[TermId]) -> Range {
-        let at = |which: usize| {
-            let operand = operands.get(which);
-            operand.and_then(|operand| self.known(store, *operand)).unwrap_or(Range::REAL)
-        };
-        match op.kind() {
-            Kind::Sum(Sum::Add) => at(0).plus(at(1)),
-            Kind::Sum(Sum::Sub) => at(0).plus(at(1).negative()),
-            Kind::Sum(Sum::Fma) => at(0).times(at(1)).plus(at(2)),
-            Kind::Product(Product::Mul) => at(0).times(at(1)),
-            Kind::Product(Product::Neg) => at(0).negative(),
-            Kind::Piecewise(Piecewise::Abs) => at(0).or_above(at(0).negative()),
-            Kind::Piecewise(Piecewise::Max) => at(0).or_above(at(1)),
-            Kind::Piecewise(Piecewise::Min) => at(0).negative().or_above(at(1).negative()).negative(),
-            Kind::Piecewise(Piecewise::Select) => match at(0) {
-                condition if condition.within(1, 1) => at(1),
-                condition if condition.within(0, 0) => at(2),
-                _ => at(1).either(at(2)),
-            },
-            Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
-                Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
-                _ if finite(store, operands[1]) == Some(Rational::power_of_two(64)) => at(0).modulo(1 << 64),
-                _ => Range::REAL,
-            },
-            Kind::Piecewise(Piecewise::BitAnd) => {
-                let (a, b) = (at(0), at(1));
-                Range::natural(a.ones & b.ones, a.sure & b.sure)
-            }
-            Kind::Function(FunctionInfo { function: Function::Round(Towards::Floor), .. }) => {
-                self.floor(store, operands[0])
-            }
-            Kind::Function(FunctionInfo { function: Function::Round(_), .. }) => {
-                let of = at(0);
-                Range::whole(of.low, of.high)
-            }
-            Kind::Function(FunctionInfo { function: Function::Encode(format), between, .. }) => {
-                let (low, high) = between.unzip();
-                let sure = self.sure_digits(operands[0], *format);
-                Range { sure, ..Range::whole(low, high) }.tight()
-            }
-            Kind::Function(function) => {
-                let (low, high) = function.between.unzip();
-                Range { low, high, ..Range::REAL }
-            }
-            Kind::Product(Product::Div) | Kind::Exponential | Kind::Piecewise(Piecewise::CopySign) => {
-                Range::REAL
-            }
-            Kind::Ieee => of_ieee(store, op, operands),
-            Kind::Condition(_) if !self.decides(op) => Range::REAL,
-            Kind::Condition(which) => {
-                let holds = holds(*which, at(0), at(1)).map(i128::from);
-                Range::whole(Some(holds.unwrap_or(0)), Some(holds.unwrap_or(1)))
-            }
+        if let Kind::Function(FunctionInfo { function: Function::Encode(format), between, .. }) = op.kind() {
+            let (low, high) = between.unzip();
+            let sure = self.sure_digits(operands[0], *format);
+            return Range { sure, ..Range::whole(low, high) }.tight();
         }
+        if matches!(op.kind(), Kind::Condition(_)) && !self.decides(op) {
+            return Range::REAL;
+        }
+        let known = |term: TermId| self.known(store, term).unwrap_or(Range::REAL);
+        Range::of_operation(store, op, operands, &known)
     }
 
     /// Whether a result is a condition with a range: 1 where it holds and 0 where it does not. Needed only under an
@@ -510,18 +523,20 @@ impl Ranges {
     fn decides(&self, op: TermOp) -> bool {
         matches!(op.kind(), Kind::Condition(_)) && matches!(self.supposed, Some((Bound::Between(..), _)))
     }
+}
 
-    /// `⌊a⌋`, where `a` is usually a multiple of an integer: a shift.
-    fn floor(&self, store: &Store, argument: TermId) -> Range {
-        let of = self.known(store, argument).unwrap_or(Range::REAL);
-        if let View::Apply(TermOp::Mul, [a, b, _]) = store.view(argument)
-            && let Some(factor) = finite(store, b).filter(Rational::is_positive)
-            && let Some(inner) = self.known(store, a).filter(|inner| inner.whole)
-        {
+/// `⌊a⌋`, where `a` is usually a multiple of an integer: a shift.
+fn floor(store: &Store, argument: TermId, known: &dyn Fn(TermId) -> Range) -> Range {
+    let of = known(argument);
+    if let View::Apply(TermOp::Mul, [a, b, _]) = store.view(argument)
+        && let Some(factor) = finite(store, b).filter(Rational::is_positive)
+    {
+        let inner = known(a);
+        if inner.whole {
             return inner.scaled_down(&factor);
         }
-        Range::whole(of.low, of.high)
     }
+    Range::whole(of.low, of.high)
 }
 
 /// Whether a term is known to depend on another: the search ends after a few steps.

@@ -317,6 +317,9 @@ pub struct Report {
     /// Where a claim about bits is not proved: the operations with which the kernels part.
     #[cfg_attr(feature = "serde", serde(default))]
     pub parting: Option<Explanation>,
+    /// Of a claim about ranges: what the operations on floats may give, by source line (rule B2).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub ranges: Vec<LineRange>,
     /// The inputs for which a proof or a clean run makes its claim.
     pub scope: InputScope,
     /// The numbers of elements that were compared and that were not.
@@ -354,6 +357,7 @@ impl Report {
             assumptions: Vec::new(),
             holds: Vec::new(),
             parting: None,
+            ranges: Vec::new(),
             scope: InputScope::default(),
             coverage: Coverage::default(),
             unused: Vec::new(),
@@ -367,6 +371,23 @@ impl Report {
             form_digests: Vec::new(),
         }
     }
+}
+
+/// What the operations on floats of one source line give: of those, the one with the largest magnitude.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LineRange {
+    /// The kernel.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
+    pub side: Which,
+    /// The place of that operation.
+    pub place: Place,
+    /// That operation.
+    pub operation: String,
+    /// Numbers between which its results lie, rounded outwards.
+    pub between: [String; 2],
+    /// Whether a result may be infinite or NaN.
+    pub may_leave: bool,
 }
 
 /// The elements of an output that differ at one of a few trial points. The others may differ at other inputs.

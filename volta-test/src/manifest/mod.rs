@@ -34,6 +34,7 @@ pub(crate) use side::MOST_RUNS;
 use side::Names;
 
 use volta_core::number::Extended;
+use volta_core::number::format::{Format, Rounding, encode, to_f64};
 use volta_core::verdict::CasePart;
 
 use crate::case::{Case, Contains, DataFile, Expectation, Home};
@@ -441,7 +442,23 @@ fn read_assumed(
         problems.add(table.key_span("elements"), "`elements` is for tensors of integers".to_owned(), None);
         return None;
     }
-    let Some(value) = table.get("range") else { return Some(Assumed { sign, range: None, elements }) };
+    let Some(value) = table.get("range") else {
+        return Some(Assumed { sign, elements, ..Assumed::default() });
+    };
+    if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
+        let ends = value.get_ref().as_array().map(|ends| {
+            let number = |end: &DeValue<'_>| {
+                let number = as_number(end)?;
+                Some(to_f64(Format::F64, encode(&number, Format::F64, Rounding::Nearest)))
+            };
+            ends.iter().map(|end| number(end.get_ref())).collect::<Vec<_>>()
+        });
+        let Some([Some(least), Some(greatest)]) = ends.as_deref() else {
+            table.wrong_type(value, "`range`", "the least and the greatest number: [-8, 8]");
+            return None;
+        };
+        return Some(Assumed { sign, floats: Some([*least, *greatest]), elements, ..Assumed::default() });
+    }
     let ends = value.get_ref().as_array().map(|ends| {
         let integer = |end: &DeValue<'_>| as_number(end)?.finite()?.to_i64();
         ends.iter().map(|end| integer(end.get_ref())).collect::<Vec<_>>()
@@ -450,12 +467,7 @@ fn read_assumed(
         table.wrong_type(value, "`range`", "the least and the greatest integer: [0, 9]");
         return None;
     };
-    if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
-        let help = "for a sign of reals: assume = \"positive\"".to_owned();
-        problems.add(value.span(), "`range` is for integers".to_owned(), Some(help));
-        return None;
-    }
-    Some(Assumed { sign, range: Some([*least, *greatest]), elements })
+    Some(Assumed { sign, range: Some([*least, *greatest]), elements, ..Assumed::default() })
 }
 
 fn read_scalar(

@@ -53,6 +53,7 @@ pub(crate) fn part(
         | VerdictName::SameBits
         | VerdictName::SameUpToFma
         | VerdictName::SameUpToOrder
+        | VerdictName::Finite
         | VerdictName::Clean
         | VerdictName::Fault(_)
         | VerdictName::InputError => Ok(shard),

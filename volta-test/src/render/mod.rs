@@ -32,7 +32,7 @@ use crate::snapshot::State;
 
 pub(crate) use fault::fix;
 pub use input::unreadable;
-pub(crate) use proof::{claim, unused};
+pub(crate) use proof::{claim, ranges, unused};
 pub(crate) use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
@@ -226,6 +226,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     if !report.holds.is_empty() {
         let line = format!("what holds of both: {}", report.holds.join(", "));
         let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
+    }
+    let ranges = ranges(report);
+    if !ranges.is_empty() {
+        text.push_str(&bullets("at most, line by line", &ranges, paint));
     }
     if let Verdict::Fault(found) = &report.verdict {
         text.push_str(&found.timeline.as_deref().map(timeline::text).unwrap_or_default());

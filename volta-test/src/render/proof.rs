@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{ParamKind, Role};
+use volta_core::case::{ParamKind, Role, Which};
 use volta_core::term::spell_element;
 use volta_core::verdict::{Claim, InputScope, Report, UnusedInput};
 
@@ -37,10 +37,11 @@ pub(super) fn same(case: &Case, report: &Report, claim: Claim, paint: Paint) -> 
     let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
     let opt = clean_line(&case.opt.shown());
     let name = report.verdict.name();
-    let claim = self::claim(&opt, &reference, claim, &report.scope);
-    let mut text =
-        format!("{} {}\n", title(case, &name, paint), wrapped(&claim, title_width(case, &name), 2));
-    let _ = writeln!(text, "  {}", coverage(case, report));
+    let what = self::claim(&opt, &reference, claim, &report.scope);
+    let mut text = format!("{} {}\n", title(case, &name, paint), wrapped(&what, title_width(case, &name), 2));
+    if claim != Claim::Finite {
+        let _ = writeln!(text, "  {}", coverage(case, report));
+    }
     text.push_str(&unused_lines(case, report));
     text
 }
@@ -58,6 +59,10 @@ pub(crate) fn claim(opt: &str, reference: &str, claim: Claim, scope: &InputScope
             format!("{opt} computes the sums and products that {reference} computes, in some order")
         }
         Claim::Reals => format!("{opt} computes what {reference} computes"),
+        Claim::Finite => {
+            let who = if reference.is_empty() { opt.to_owned() } else { format!("{reference} or {opt}") };
+            format!("no operation on floats of {who} overflows, divides by zero or gives NaN")
+        }
     };
     let of_inputs = match domain(scope) {
         None => format!("for {}", inputs(scope)),
@@ -80,6 +85,22 @@ fn of_part(case: &Case) -> String {
         1 => format!(" in element {} of {elements}", share.start),
         _ => format!(" in elements {} to {} of {elements}", share.start, share.end.saturating_sub(1)),
     }
+}
+
+/// What the operations of each source line give, of a claim about ranges.
+pub(crate) fn ranges(report: &Report) -> Vec<String> {
+    let told = report.ranges.iter().map(|line| {
+        let [low, high] = &line.between;
+        let leaves = if line.may_leave { ", and perhaps no number" } else { "" };
+        let side = match line.side {
+            Which::Reference => "in the reference",
+            Which::Opt if report.reference.is_some() => "in the optimized kernel",
+            Which::Opt => "in the kernel",
+        };
+        let place = super::difference::line(Some(&line.place));
+        format!("{side}{place}, `{}` gives {low} to {high}{leaves}", line.operation)
+    });
+    told.collect()
 }
 
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {

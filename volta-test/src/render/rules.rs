@@ -283,6 +283,11 @@ pub const RULES: &[Rule] = &[
         "Weaker claims: `bits-up-to-fma`, and `order` of sums and products. NaN counts as one value.",
     ),
     entry(
+        "B2",
+        "with `claim = \"finite\"`, no operation on floats overflows, divides by zero or gives NaN",
+        "Each operation on which an output depends has an enclosure of its rounded result. `range = [-8, 8]` bounds an input.",
+    ),
+    entry(
         "R1",
         "a claim is proved, refuted with a witness, or not made",
         "See the verdicts by name: `cargo volta explain different`.",

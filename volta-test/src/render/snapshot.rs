@@ -40,6 +40,9 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
     if let Some(parting) = super::parting(report) {
         let _ = writeln!(text, "{parting}");
     }
+    for line in super::proof::ranges(report) {
+        let _ = writeln!(text, "{line}");
+    }
     let coverage = &report.coverage;
     if coverage.total > 0
         && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_))

@@ -75,6 +75,7 @@ fn report(verdict: Verdict) -> Report {
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
         holds: Vec::new(),
         parting: None,
+        ranges: Vec::new(),
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },

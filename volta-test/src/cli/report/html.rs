@@ -214,6 +214,7 @@ fn body(checked: &Checked) -> String {
     if let Some(parting) = render::parting(report) {
         list(&mut text, "where the kernels part", std::iter::once(parting));
     }
+    list(&mut text, "at most, line by line", render::ranges(report).into_iter());
     list(&mut text, "claims that hold", report.holds.iter().cloned());
     let titles = match (&report.verdict, report.formulas.as_slice()) {
         (_, [_]) => ["computes", ""],
