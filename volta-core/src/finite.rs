@@ -13,14 +13,14 @@ use crate::bits::range::{
     Analysis, ConeCache, Departure, Effort, InputRange, Known, Leaving, PointValue, RangeWitness, Survey,
     TooMany, search,
 };
-use crate::case::{Assumed, Case, Claim, Element, Options, Param, ParamKind, Sign, Which};
+use crate::case::{Assumed, Case, Claim, Element, FormsWanted, Options, Param, ParamKind, Sign, Which};
 use crate::given::spelled_shortly;
 use crate::machine::{Execution, OutputValue};
 use crate::number::format::Format;
 use crate::term::{InputId, Store, TermId, spell_element};
 use crate::verdict::{
-    CasePart, Fault, FaultKind, InputError, InputProblem, LineRange, MOST_FINDINGS, Place, Report, Site,
-    Unknown, UnknownReason, Verdict,
+    CasePart, Coverage, Fault, FaultKind, InputError, InputProblem, LineRange, MOST_FINDINGS, Place, Report,
+    Site, Unknown, UnknownReason, Verdict,
 };
 use crate::verify::{Verification, output_elements, shape};
 
@@ -86,7 +86,10 @@ struct RanSide<'e> {
 
 /// Verifies the claim that floats stay finite.
 pub(crate) fn of_floats(case: &Case) -> Report {
-    let with = |ieee: bool| Case { options: Options { ieee, ..case.options.clone() }, ..case.clone() };
+    let with = |ieee: bool| Case {
+        options: Options { ieee, forms: FormsWanted::Never, ..case.options.clone() },
+        ..case.clone()
+    };
     let exact = with(true);
     let mut verification = Verification::new(&exact);
     let Some(outcomes) = verification.execute() else {
@@ -124,6 +127,8 @@ pub(crate) fn of_floats(case: &Case) -> Report {
         Err(outcomes) => {
             for opt in &outcomes {
                 verification.single(opt);
+                // Nothing is compared.
+                verification.report.coverage = Coverage::default();
                 if verification.report.verdict == Verdict::Clean {
                     verification.decide_finite(&[(Which::Opt, opt)]);
                 }

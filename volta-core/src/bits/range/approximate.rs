@@ -1,5 +1,7 @@
 //! Approximate instructions: the values within the errors that the PTX ISA documents.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a table of the operations that are approximations")]
+
 use super::set::{FloatSet, Raised, apply as exactly, greatest, partial};
 use crate::number::format::{Format, Rounding, mantissa_bits};
 use crate::number::interval::{Enclosure, Function, Narrow};
@@ -28,7 +30,7 @@ fn error_of(op: IeeeOp, format: Format, argument: f64) -> Option<ErrorBound> {
         (IeeeOp::Lg2, Format::F32) => {
             Some(ErrorBound { relative: power(-21.9) + unit, absolute: power(-21.9) })
         }
-        (IeeeOp::Sin | IeeeOp::Cos, Format::F32) if argument <= 6.283 => absolute(power(-20.4)),
+        (IeeeOp::Sin | IeeeOp::Cos, Format::F32) if argument <= 6.25 => absolute(power(-20.4)),
         (IeeeOp::Sin | IeeeOp::Cos, Format::F32) if argument <= 314.0 => absolute(power(-14.6)),
         (IeeeOp::Tanh, Format::F32) => relative(power(-10.9)),
         (IeeeOp::Ex2, Format::F16) => relative(power(-9.8)),

@@ -35,10 +35,13 @@ pub(super) struct Cone {
     structure: Option<Rc<[u64]>>,
 }
 
+/// What a cone computes, and the set of its base.
+type ConeKey = (Rc<[u64]>, [u64; 3]);
+
 /// The results of cones, by what they compute and the set of the base.
 #[derive(Debug, Default)]
 pub(crate) struct ConeCache {
-    known: FxHashMap<(Rc<[u64]>, [u64; 3]), Rc<Outcome>>,
+    known: FxHashMap<ConeKey, Rc<Outcome>>,
 }
 
 /// What is known of an operation of a cone.

@@ -148,7 +148,7 @@ fn drawn(draw: Draw, of: InputRange, point: u64, input: InputId, element: u64) -
         Draw::At(part) => between(part),
         Draw::All(value) => value,
         Draw::Near(value) => value * (1.0 + (unit - 0.5) / 65536.0),
-        Draw::Ends => end(element % 2 == 0),
+        Draw::Ends => end(element.is_multiple_of(2)),
         Draw::Corners => end(word & 1 == 1),
         Draw::Anywhere => between(unit),
         Draw::One => end(element == 0),

@@ -124,6 +124,11 @@ impl FloatSet {
         self.is_finite() && self.finite.is_some_and(|[low, _]| low >= 0.0)
     }
 
+    /// Whether no value is negative or NaN.
+    pub(crate) fn is_natural_or_infinite(self) -> bool {
+        !self.minus && !self.nan && self.finite.is_none_or(|[low, _]| low >= 0.0)
+    }
+
     /// The values that are at most, or at least, a number.
     pub(crate) fn within(self, low: f64, high: f64) -> FloatSet {
         let finite = self.finite.map(|[a, b]| [a.max(low), b.min(high)]).filter(|[a, b]| a <= b);
@@ -133,6 +138,12 @@ impl FloatSet {
             minus: self.minus && low == f64::NEG_INFINITY,
             nan: self.nan,
         }
+    }
+
+    /// The same, with numbers between two only; infinities and NaN stay.
+    pub(crate) fn within_finite(self, low: f64, high: f64) -> FloatSet {
+        let finite = self.finite.map(|[a, b]| [a.max(low), b.min(high)]).filter(|[a, b]| a <= b);
+        FloatSet { finite, ..self }
     }
 
     /// The same with a function that does not decrease applied to it, infinities included.
@@ -524,6 +535,7 @@ fn larger(propagates: bool, a: FloatSet, b: FloatSet) -> FloatSet {
 }
 
 /// Whether a comparison holds, if the sets determine it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only comparisons compare")]
 pub(crate) fn compare(key: IeeeKey, a: FloatSet, b: FloatSet) -> Option<bool> {
     let flushed = |set: FloatSet| if key.flush { set.flushed(key.format) } else { set };
     let (a, b) = (flushed(a), flushed(b));
@@ -557,7 +569,7 @@ pub(super) fn rational(x: f64) -> Option<Rational> {
 
 /// The integers that encode the values of a set: the least and the greatest.
 pub(crate) fn encodings(format: Format, set: FloatSet) -> (i128, i128) {
-    let bits = 8 * format.bytes() as u32;
+    let bits = 8 * format.bytes();
     let whole = (0, (1i128 << bits) - 1);
     let sign = 1i128 << (bits - 1);
     let of = |x: f64, rounding: Rounding| -> Option<i128> {
@@ -587,7 +599,7 @@ pub(crate) fn encodings(format: Format, set: FloatSet) -> (i128, i128) {
 
 /// The values that integers between two encode.
 pub(crate) fn decoded(format: Format, low: i128, high: i128) -> FloatSet {
-    let bits = 8 * format.bytes() as u32;
+    let bits = 8 * format.bytes();
     let sign = 1i128 << (bits - 1);
     if !matches!(format, Format::F16 | Format::Bf16 | Format::F32 | Format::F64)
         || low < 0

@@ -101,8 +101,7 @@ proptest! {
         parts in prop::collection::vec(prop::array::uniform3(0.0..=1.0f64), 8),
     ) {
         let signed = |(value, negative): (f64, bool)| {
-            let value = f64::from(if negative { -value } else { value } as f32);
-            value
+            f64::from(if negative { -value } else { value } as f32)
         };
         let [a, b] = ends.map(signed);
         let bounds = [a.min(b), a.max(b)];
@@ -112,11 +111,7 @@ proptest! {
         for (op, operands, format, rounding, flush) in steps {
             let (op, count) = OPS[op];
             // Operations are executed on values of their format: f64 has those of all.
-            let format = match op {
-                IeeeOp::Convert => format_of(format),
-                _ if op == IeeeOp::Sqrt => Format::F64,
-                _ => Format::F64,
-            };
+            let format = if op == IeeeOp::Convert { format_of(format) } else { Format::F64 };
             let key = IeeeKey { flush: flush && op != IeeeOp::Convert, ..IeeeKey::new(op, format) };
             let key = if op == IeeeOp::Sqrt { key } else { key.rounding(rounding_of(rounding)) };
             let chosen: Vec<TermId> =
