@@ -327,8 +327,9 @@ fn log2(a: f64) -> Rounded {
 }
 
 impl Narrow {
+    /// The numbers between two; `None` if these are too large.
     #[inline]
-    fn new(lo: f64, hi: f64) -> Option<Narrow> {
+    pub fn new(lo: f64, hi: f64) -> Option<Narrow> {
         (lo >= -HUGE && hi <= HUGE && lo <= hi).then_some(Narrow { lo, hi })
     }
 
@@ -357,13 +358,6 @@ impl Narrow {
     /// The width relative to the magnitude: an estimate, for deciding how to proceed.
     pub fn relative_width(&self) -> f64 {
         (self.hi - self.lo) / self.lo.abs().max(self.hi.abs()).max(f64::MIN_POSITIVE)
-    }
-}
-
-impl Narrow {
-    /// The numbers between two; `None` if these are too large.
-    pub fn from_ends(lo: f64, hi: f64) -> Option<Narrow> {
-        Narrow::new(lo, hi)
     }
 
     /// The least and the greatest number.

@@ -165,7 +165,7 @@ impl TermId {
     /// The input whose elements a group consists of.
     #[inline]
     pub(super) fn input_of_group(group: u64) -> Option<InputId> {
-        (group >> (TAG_SHIFT - ELEMENT_BITS) == TAG_INPUT).then(|| InputId(group as u32))
+        (group >> (TAG_SHIFT - ELEMENT_BITS) == TAG_INPUT).then_some(InputId(group as u32))
     }
 
     /// Whether this is the id of a constant.

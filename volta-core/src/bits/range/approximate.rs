@@ -190,7 +190,7 @@ fn function(key: IeeeKey, a: FloatSet) -> Option<(FloatSet, Raised)> {
 
 /// Bounds of a function between two numbers, exact or rounded outwards.
 fn ends_of(low: f64, high: f64, function: impl Fn(&Narrow) -> Option<Narrow>) -> Option<[f64; 2]> {
-    Some(function(&Narrow::from_ends(low, high)?)?.ends())
+    Some(function(&Narrow::new(low, high)?)?.ends())
 }
 
 /// A set with the error of an approximation on both sides; numbers that may be flushed may be zeros.
