@@ -11,11 +11,13 @@ use volta_suite::{COPY_PTX, Said, Scratch};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_volta-under-test");
 
 /// What is not run here, by its first words, and why.
-const PASSED_OVER: [(&str, &str); 5] = [
+const PASSED_OVER: [(&str, &str); 7] = [
     ("watch ", "it does not end; `watch` runs it"),
     ("bench ", "it takes minutes; `bench` runs it on small cases"),
     ("refresh ", "it needs nvcc; `runner` and `cli` run it where there is one"),
     ("replay fixtures/softmax/no_rescale_4 --run", "it needs a GPU; `hardware` runs it on a stand-in"),
+    ("merge ", "its files are results of the command before; `parts` runs it on such"),
+    ("check kernels --filter '/shard_", "there are no cases in parts; `parts` runs such"),
     ("check --stdin --format json <case.json", "its document is in the schema; `stdin` runs such"),
 ];
 

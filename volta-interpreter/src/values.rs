@@ -279,9 +279,20 @@ fn distinct((of, nonzero): (Integers, bool), seed: u64, element: u64, ty: Elemen
     Number::Bits(value as u64 & float::mask(8 * ty.bytes()))
 }
 
+/// A random number of a range, often one of its ends, of which the digits that a type does not have are cut off.
+fn between([least, greatest]: [f64; 2], cut: impl Fn(f64) -> f64, random: &mut Random) -> f64 {
+    let share = (random.bits() >> 12) as f64 / (1_u64 << 52) as f64;
+    let number = match random.below(8) {
+        0 => least,
+        1 => greatest,
+        _ => least * (1.0 - share) + greatest * share,
+    };
+    [cut(number), least, greatest].into_iter().find(|own| (least..=greatest).contains(own)).unwrap_or(least)
+}
+
 /// A random number that both kernels' types hold exactly, with the sign that the case assumes.
 fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
-    let Assumed { sign, range: _, floats: _, elements: _ } = match &param.kind {
+    let Assumed { sign, range: _, floats, elements: _ } = match &param.kind {
         ParamKind::Tensor { assumed, .. }
         | ParamKind::Scalar { value: ScalarValue::Symbolic(assumed), .. } => *assumed,
         ParamKind::Scalar { .. } => Assumed::default(),
@@ -302,7 +313,11 @@ fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
     let scale = 0.5_f64.powi(random.below(6) as i32);
     let magnitude = (1.0 + (random.bits() >> 12) as f64 / (1_u64 << 52) as f64) * scale;
     let cut = 52 - one.fraction_bits().min(other.fraction_bits());
-    let magnitude = f64::from_bits(magnitude.to_bits() >> cut << cut);
+    let cut = |number: f64| f64::from_bits(number.to_bits() >> cut << cut);
+    let magnitude = cut(magnitude);
+    if let Some([least, greatest]) = floats {
+        return Number::Real(between([least, greatest], cut, random));
+    }
     let negative = match sign {
         Sign::Any | Sign::Nonzero => random.below(2) == 0 && signs == Signs::Mixed,
         Sign::Positive | Sign::NonNegative => false,

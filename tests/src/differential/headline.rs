@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use volta_core::case::{Assumed, Case, ParamKind, ScalarValue, Sign};
+use volta_core::case::{Assumed, Case, Claim, Element, ParamKind, ScalarValue, Sign};
+use volta_core::number::format::decode;
 use volta_core::verdict::FaultKind;
 use volta_core::verdict::{How, Report, Verdict, Witness};
 
@@ -58,6 +59,24 @@ fn clean(case: &Case, side: &Ready<'_>, seed: u64) -> Result<(), String> {
             let other = left(side, &inputs, random.bits())?;
             if !side.adds_floats_atomically() && other != first {
                 return Err("another schedule leaves other outputs".into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks a kernel whose floats are said to stay finite: so do its outputs.
+fn finite(case: &Case, side: &Ready<'_>, seed: u64) -> Result<(), String> {
+    let random = &mut Random::new(seed);
+    for _ in 0..16 {
+        let ran = side.run(&inputs(case, random)?, random.bits())?;
+        for output in &ran.outputs {
+            let Element::Float(format) = output.element else { continue };
+            let is_finite = |at: &u64| {
+                decode(format, output.bits(*at)).extended().is_some_and(|own| own.finite().is_some())
+            };
+            if let Some(at) = output.written().iter().find(|at| !is_finite(at)) {
+                return Err(format!("{}[{at}] is no finite number", case.params[output.param].name));
             }
         }
     }
@@ -146,6 +165,9 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
         return Ok(Seen::Nothing);
     }
     match &report.verdict {
+        Verdict::Same(Claim::Finite) => {
+            sides.iter().try_for_each(|side| finite(case, side, seed)).map(|()| Seen::Holds)
+        }
         Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_) => {
             let conditional = matches!(report.verdict, Verdict::EquivalentWhere(_));
             let effort = Effort { inputs: 4, schedules: true };

@@ -4,13 +4,12 @@
 //! error-free transformations; [`Wide`] has MPFR bounds of any precision. Both are tight: an exact result stays a
 //! point. An operation returns `None` if its bounds leave the type's range, and its caller tries a wider type.
 
-use super::format::Format;
 use std::cmp::Ordering;
 
 use rug::Float;
 use rug::float::Round;
 
-use super::Rational;
+use super::{Rational, format::Format};
 
 /// An interval with a lower and an upper bound that contains a finite real.
 pub trait Enclosure: Clone {
@@ -355,7 +354,7 @@ impl Narrow {
         Narrow::new(result.lo.to_f64_round(Round::Down), result.hi.to_f64_round(Round::Up))
     }
 
-    /// The width relative to the magnitude: an estimate, for deciding how to proceed.
+    /// An estimate of the width relative to the magnitude.
     pub fn relative_width(&self) -> f64 {
         (self.hi - self.lo) / self.lo.abs().max(self.hi.abs()).max(f64::MIN_POSITIVE)
     }
@@ -379,8 +378,8 @@ impl Enclosure for Narrow {
             && num.unsigned_abs() <= WHOLE
         {
             if den.is_power_of_two() {
-                let quotient = num as f64 / den as f64;
-                return Some(Narrow { lo: quotient, hi: quotient });
+                let [lo, hi] = [num as f64 / den as f64; 2];
+                return Some(Narrow { lo, hi });
             }
             if den <= WHOLE {
                 let quotient = div(num as f64, den as f64);

@@ -33,7 +33,7 @@ parts are there, once each, made by the same verifier from the same inputs; resu
 
 Examples:
   cargo volta merge results/*.json
-  cargo volta merge first.json second.json --format json
+  cargo volta merge first.json second.json --json
 
 Exit codes: 0 all cases are as expected, 1 a case is not, 2 parts are missing, or do not belong together.")]
 pub(super) struct MergeArgs {

@@ -316,7 +316,7 @@ mod tests {
         for name in words.chain(Reason::all().into_iter().map(Reason::code)) {
             assert!(find(name).is_some_and(|entry| !entry.meaning.is_empty()), "{name}");
         }
-        assert_eq!(entries().len(), 11 + volta_case::FaultKind::ALL.len() + RULES.len());
+        assert_eq!(entries().len(), 12 + volta_case::FaultKind::ALL.len() + RULES.len());
     }
 
     #[test]
