@@ -30,3 +30,6 @@ pub use section::{
 pub use shard::{MAX_SHARDS, Shard};
 pub use verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};
+
+/// By its extension, a text names a file with contents of a tensor.
+pub const CONTENTS_FILES: [&str; 3] = [".npy", ".bin", ".raw"];

@@ -566,7 +566,7 @@ fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
         ));
     }
     if let Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) = &expression
-        && [".npy", ".bin", ".raw"].iter().any(|extension| file.value().ends_with(extension))
+        && volta_case::CONTENTS_FILES.iter().any(|extension| file.value().ends_with(extension))
     {
         return Ok(Contents::File(file.clone()));
     }

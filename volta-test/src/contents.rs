@@ -15,7 +15,7 @@ const MAX_HEADER: usize = 1 << 16;
 
 /// Whether a text in a case names a file with contents, by its extension.
 pub(crate) fn is_file(text: &str) -> bool {
-    [NUMPY, ".bin", ".raw"].iter().any(|extension| text.ends_with(extension))
+    volta_case::CONTENTS_FILES.iter().any(|extension| text.ends_with(extension))
 }
 
 /// That a text names no file with contents.

@@ -156,11 +156,6 @@ pub(crate) struct Analysis<'s, 'c> {
     /// The operands of maxima.
     maxima: FxHashMap<TermId, std::rc::Rc<relation::Maximum>>,
     tightened: FxHashSet<TermId>,
-    /// One term for all that compute the same of the same.
-    same: FxHashMap<TermId, TermId>,
-    computed: FxHashMap<(i64, SmallVec<[TermId; 3]>), TermId>,
-    /// The summands of sums.
-    sums: FxHashMap<TermId, Option<std::rc::Rc<relation::Summands>>>,
     effort: &'c mut Effort,
     root: usize,
 }
@@ -181,9 +176,6 @@ impl<'s, 'c> Analysis<'s, 'c> {
             cones,
             maxima: FxHashMap::default(),
             tightened: FxHashSet::default(),
-            same: FxHashMap::default(),
-            computed: FxHashMap::default(),
-            sums: FxHashMap::default(),
             effort,
             root: 0,
         }
@@ -209,11 +201,6 @@ impl<'s, 'c> Analysis<'s, 'c> {
         }
     }
 
-    /// One term for all that compute the same.
-    fn same(&self, term: TermId) -> TermId {
-        self.same.get(&term).copied().unwrap_or(term)
-    }
-
     fn dominated(&self, term: TermId) -> Option<Dominated> {
         self.dominators.get(&term).copied().flatten()
     }
@@ -234,11 +221,6 @@ impl<'s, 'c> Analysis<'s, 'c> {
                 continue;
             }
             work.pop();
-            if let Some(key) = key_of_term(self.store, term).filter(|key| key.op != IeeeOp::Number) {
-                let operands = operands.iter().map(|operand| self.same(*operand)).collect();
-                let one = *self.computed.entry((key.number(), operands)).or_insert(term);
-                self.same.insert(term, one);
-            }
             let own = if let View::Input { .. } = self.store.view(term) {
                 Some(Dominated { by: None, depth: 1 })
             } else {
@@ -344,7 +326,7 @@ impl<'s, 'c> Analysis<'s, 'c> {
     fn plain(&mut self, term: TermId, survey: &mut Survey) -> Result<Known, TooMany> {
         let known = &self.known;
         let get = |of: TermId| known.get(&of).copied().unwrap_or(Known::Int(Range::REAL));
-        let (mut value, mut raised) = match self.store.view(term) {
+        let (mut value, raised) = match self.store.view(term) {
             View::Input { input, element } => ((self.input)(input, element), Raised::NONE),
             View::Constant(_) | View::Apply(..) => step(self.store, term, &get),
         };
@@ -352,15 +334,6 @@ impl<'s, 'c> Analysis<'s, 'c> {
             && self.is_below_maximum(term)?
         {
             value = Known::Float(set.within(f64::NEG_INFINITY, 0.0));
-        }
-        if let Known::Float(set) = value
-            && self.is_share_of_sum(term)?
-        {
-            // A number over a sum that is not less, up to the error of an approximation.
-            value = Known::Float(
-                FloatSet { plus: set.plus && raised.division, ..set }.within_finite(0.0, 1.0625),
-            );
-            raised.overflow = false;
         }
         survey.undecided |= is_undecided(self.store, term, &|of| self.known.get(&of).copied());
         let operands: SmallVec<[FloatSet; 3]> =

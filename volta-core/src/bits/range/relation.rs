@@ -9,7 +9,6 @@ use smallvec::{SmallVec, smallvec};
 use super::set::FloatSet;
 use super::{Analysis, TooMany};
 use crate::bits::form::{key_of_term, operands_of};
-use crate::number::format::{Format, Rounding};
 use crate::term::{IeeeKey, IeeeOp, Store, TermId, least_normal};
 
 /// What a maximum is at least, and what it is one of.
@@ -21,15 +20,6 @@ pub(super) struct Maximum {
     one_of: Vec<TermId>,
     /// Whether an operand may have been flushed to zero.
     flushes: bool,
-}
-
-/// What a sum of numbers that are not negative is at least.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Summands {
-    /// Summands and sums of them.
-    terms: FxHashSet<TermId>,
-    /// The factors of fused products.
-    products: FxHashSet<(TermId, TermId)>,
 }
 
 /// At most so many dominators of a summand are looked at.
@@ -196,69 +186,6 @@ impl Analysis<'_, '_> {
             }
         }
         Ok(best)
-    }
-
-    /// Whether a term is a quotient of a number by a sum of numbers that are not negative and of which it is one. A
-    /// sum that rounds each step in one format is not less than any of its summands.
-    pub(super) fn is_share_of_sum(&mut self, term: TermId) -> Result<bool, TooMany> {
-        let Some(key) = key_of_term(self.store, term) else { return Ok(false) };
-        let operands = operands_of(self.store, term);
-        let [part, sum] = operands.as_slice() else { return Ok(false) };
-        if !matches!(key.op, IeeeOp::Div | IeeeOp::DivApprox | IeeeOp::DivFull) || key.flush {
-            return Ok(false);
-        }
-        // A fused product is rounded as the sum is.
-        let own = key_of_term(self.store, *part);
-        let factors = match (own, operands_of(self.store, *part).as_slice()) {
-            (Some(own), [a, b])
-                if own.op == IeeeOp::Mul && own.rounding == Rounding::Nearest && !own.flush =>
-            {
-                Some((own.format, self.same(*a), self.same(*b)))
-            }
-            _ => None,
-        };
-        let Some(summands) = self.summands(*sum, key.format)? else { return Ok(false) };
-        let of_factors = factors.is_some_and(|(format, x, y)| {
-            format == key.format
-                && (summands.products.contains(&(x, y)) || summands.products.contains(&(y, x)))
-        });
-        Ok(of_factors || summands.terms.contains(&self.same(*part)))
-    }
-
-    /// The summands of a sum in one format, rounded to nearest; `None` if one may be negative or NaN.
-    fn summands(&mut self, sum: TermId, format: Format) -> Result<Option<Rc<Summands>>, TooMany> {
-        if let Some(known) = self.sums.get(&sum) {
-            return Ok(known.clone());
-        }
-        let (mut work, mut all, mut holds) = (vec![sum], Summands::default(), true);
-        while let Some(next) = work.pop() {
-            self.effort.spend(1)?;
-            if !all.terms.insert(self.same(next)) {
-                continue;
-            }
-            let natural = |of: &TermId| self.known_set(*of).is_some_and(FloatSet::is_natural_or_infinite);
-            if !natural(&next) {
-                holds = false;
-                break;
-            }
-            let parts = operands_of(self.store, next);
-            let known = parts.iter().all(|of| self.known.contains_key(of));
-            let step = key_of_term(self.store, next).filter(|step| {
-                known && step.rounding == Rounding::Nearest && !step.flush && step.format == format
-            });
-            match (step.map(|step| step.op), parts.as_slice()) {
-                (Some(IeeeOp::Add), [a, b]) => work.extend([*a, *b]),
-                (Some(IeeeOp::Fma), [a, b, c]) => {
-                    holds &= natural(a) && natural(b);
-                    all.products.insert((self.same(*a), self.same(*b)));
-                    work.push(*c);
-                }
-                _ => {}
-            }
-        }
-        let result = holds.then(|| Rc::new(all));
-        self.sums.insert(sum, result.clone());
-        Ok(result)
     }
 
     /// The least value of a product of functions of one term, where that is zero.

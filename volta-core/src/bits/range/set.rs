@@ -124,11 +124,6 @@ impl FloatSet {
         self.is_finite() && self.finite.is_some_and(|[low, _]| low >= 0.0)
     }
 
-    /// Whether no value is negative or NaN.
-    pub(crate) fn is_natural_or_infinite(self) -> bool {
-        !self.minus && !self.nan && self.finite.is_none_or(|[low, _]| low >= 0.0)
-    }
-
     /// The values that are at most, or at least, a number.
     pub(crate) fn within(self, low: f64, high: f64) -> FloatSet {
         let finite = self.finite.map(|[a, b]| [a.max(low), b.min(high)]).filter(|[a, b]| a <= b);
@@ -138,12 +133,6 @@ impl FloatSet {
             minus: self.minus && low == f64::NEG_INFINITY,
             nan: self.nan,
         }
-    }
-
-    /// The same, with numbers between two only; infinities and NaN stay.
-    pub(crate) fn within_finite(self, low: f64, high: f64) -> FloatSet {
-        let finite = self.finite.map(|[a, b]| [a.max(low), b.min(high)]).filter(|[a, b]| a <= b);
-        FloatSet { finite, ..self }
     }
 
     /// The same with a function that does not decrease applied to it, infinities included.
