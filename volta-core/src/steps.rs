@@ -88,11 +88,12 @@ impl Programs {
     }
 }
 
-/// Runs the steps of a side until one fails.
-pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
+/// Runs the steps of a side until one fails; with `by_classes`, one CTA for all that do the same, where possible.
+pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case, by_classes: bool) -> Ran {
     let Loaded { programs, seconds } = loaded;
     let started = Instant::now();
     let mut options = case.options.clone();
+    options.by_classes = by_classes;
     if case.reference.is_some() {
         // Both sides run at the same time.
         options.budgets[Limit::MemoryBytes] /= 2;

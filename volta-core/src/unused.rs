@@ -4,7 +4,7 @@
 
 use crate::base::lane::LaneMask;
 use crate::case::{Contents, Param, ParamKind, Role};
-use crate::machine::Execution;
+use crate::machine::{Classes, Execution, Extents};
 use crate::term::{Lanes, Store, TermId, TermKind};
 use crate::verdict::UnusedInput;
 
@@ -22,12 +22,49 @@ pub(crate) fn unused_inputs(params: &[Param], outcomes: &[Execution]) -> Vec<Unu
         return Vec::new();
     }
     for outcome in outcomes {
-        outcome.stores.iter().for_each(|store| mark_operands(store, &mut marks));
-        let terms = outcome.outputs.iter().filter_map(|output| output.value.term());
-        terms.for_each(|term| mark(&mut marks, term));
+        match &outcome.classes {
+            Some(classes) => mark_classes(classes, outcome, params, &mut marks),
+            None => {
+                outcome.stores.iter().for_each(|store| mark_operands(store, &mut marks));
+                let terms = outcome.outputs.iter().filter_map(|output| output.value.term());
+                terms.for_each(|term| mark(&mut marks, term));
+            }
+        }
     }
     let told = params.iter().zip(&marks).filter_map(|(param, marks)| marks.as_ref()?.told(param));
     told.collect()
+}
+
+/// So many elements are marked for CTAs that were not executed; nothing is said where there are more.
+const MOST_MARKS: u64 = 1 << 28;
+
+/// Marks what the first CTA of each class has as operands, for all CTAs of the class.
+fn mark_classes(classes: &Classes, outcome: &Execution, params: &[Param], marks: &mut [Option<Marks>]) {
+    let mut made = 0;
+    for class in classes.all() {
+        // What a CTA without outputs computes is not kept.
+        let Some(store) = class.store else { continue };
+        let mut own: Vec<Option<Marks>> = params.iter().map(Marks::of).collect();
+        mark_operands(&outcome.stores[store], &mut own);
+        let outputs = outcome.outputs.iter().filter(|output| output.store == store);
+        outputs.filter_map(|output| output.value.term()).for_each(|term| mark(&mut own, term));
+        for (param, (own, all)) in own.iter().zip(marks.iter_mut()).enumerate() {
+            let (Some(own), Some(known)) = (own, all.as_mut()) else { continue };
+            let steps = class.steps[param].unwrap_or_default();
+            // Dimensions in which all CTAs have the same elements.
+            let extents = std::array::from_fn(|at| if steps[at] == 0 { 1 } else { class.extents.0[at] });
+            let elements: Vec<u64> = (0..own.elements).filter(|at| own.is_marked(*at)).collect();
+            made += elements.len() as u64 * Extents(extents).count();
+            if made > MOST_MARKS {
+                *all = None;
+                continue;
+            }
+            for at in Extents(extents).positions() {
+                let by: i64 = steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
+                elements.iter().filter_map(|element| element.checked_add_signed(by)).for_each(|at| known.set(at));
+            }
+        }
+    }
 }
 
 /// A bit for each element of an input.
@@ -49,6 +86,12 @@ impl Marks {
 
     fn is_marked(&self, element: u64) -> bool {
         self.words.get((element / 64) as usize).is_some_and(|word| word >> (element % 64) & 1 == 1)
+    }
+
+    fn set(&mut self, element: u64) {
+        if let Some(word) = self.words.get_mut((element / 64) as usize) {
+            *word |= 1 << (element % 64);
+        }
     }
 
     fn told(&self, param: &Param) -> Option<UnusedInput> {
@@ -78,9 +121,8 @@ impl Marks {
 fn mark(marks: &mut [Option<Marks>], term: TermId) {
     if let TermKind::Input { input, element } = term.kind()
         && let Some(Some(marks)) = marks.get_mut(input.index())
-        && let Some(word) = marks.words.get_mut((element / 64) as usize)
     {
-        *word |= 1 << (element % 64);
+        marks.set(element);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
+use crate::by_classes::may_be_by_classes;
 use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Shard, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
@@ -126,6 +127,8 @@ pub(crate) struct Verification<'c> {
     pub(crate) programs: Vec<Programs>,
     pub(crate) inputs: Vec<InputInfo>,
     pub(crate) report: Report,
+    /// Whether one CTA is executed for all that do the same.
+    by_classes: bool,
 }
 
 impl<'c> Verification<'c> {
@@ -139,11 +142,34 @@ impl<'c> Verification<'c> {
             formats: param.formats(),
         });
         let (inputs, report) = (inputs.collect(), Report::of(Verdict::Clean));
-        Verification { case, programs: Vec::new(), inputs, report }
+        Verification { case, programs: Vec::new(), inputs, report, by_classes: false }
     }
 
-    pub(crate) fn run(mut self) -> Report {
-        let Some(outcomes) = self.execute() else { return self.report };
+    pub(crate) fn run(self) -> Report {
+        if may_be_by_classes(self.case) {
+            let mut by_classes = Verification { by_classes: true, ..Verification::new(self.case) };
+            let Some(outcomes) = by_classes.execute() else { return by_classes.report };
+            if outcomes.iter().all(|outcome| outcome.classes.is_none()) {
+                return by_classes.compared(outcomes);
+            }
+            let started = Instant::now();
+            if by_classes.decided_by_classes(outcomes) {
+                by_classes.report.solve_seconds = started.elapsed().as_secs_f64();
+                return by_classes.report;
+            }
+        }
+        self.each()
+    }
+
+    /// Executes every CTA.
+    fn each(mut self) -> Report {
+        match self.execute() {
+            Some(outcomes) => self.compared(outcomes),
+            None => self.report,
+        }
+    }
+
+    fn compared(mut self, outcomes: Vec<Execution>) -> Report {
         let started = Instant::now();
         match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => match self.pair(reference, opt) {
@@ -177,10 +203,12 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || opt.map(|loaded| steps::run(Which::Opt, loaded, &case.opt, case));
+        let by_classes = self.by_classes;
+        let run = |which, loaded, side| steps::run(which, loaded, side, case, by_classes);
+        let opt = || opt.map(|loaded| run(Which::Opt, loaded, &case.opt));
         let (reference, opt) = match case.reference.as_ref().zip(reference) {
             Some((side, loaded)) => {
-                let reference = || loaded.map(|loaded| steps::run(Which::Reference, loaded, side, case));
+                let reference = || loaded.map(|loaded| run(Which::Reference, loaded, side));
                 let (reference, opt) = rayon::join(reference, opt);
                 (Some(reference), opt)
             }
@@ -362,7 +390,7 @@ impl<'c> Verification<'c> {
     }
 
     /// One kernel alone: each output must have a value at some input. Deciding it against itself computes its domain.
-    fn defined(&mut self, opt: &Execution) {
+    pub(crate) fn defined(&mut self, opt: &Execution) {
         let doubtful: Vec<bool> = opt.stores.iter().map(Store::may_be_undefined).collect();
         let mut outputs = Vec::new();
         let mut elements = Vec::new();
@@ -401,7 +429,7 @@ impl<'c> Verification<'c> {
     }
 
     /// The limits of deciding, beside the memory already held.
-    fn decide_options(&self, held: Held) -> decide::DecisionOptions {
+    pub(crate) fn decide_options(&self, held: Held) -> decide::DecisionOptions {
         decide::DecisionOptions {
             effort: decide::counterexample::SearchBudget::within(&self.case.options.budgets),
             budgets: self.case.options.budgets.clone(),
@@ -444,7 +472,7 @@ impl<'c> Verification<'c> {
         Verdict::Fault(Fault::new(Which::Opt, kind, "S3", message, Vec::new(), Some(help)))
     }
 
-    fn must_be_written(&self, param: &Param) -> bool {
+    pub(crate) fn must_be_written(&self, param: &Param) -> bool {
         let undefined = matches!(&param.kind, ParamKind::Tensor { contents: Contents::Undefined, .. });
         undefined && !self.may_leave_out()
     }
@@ -649,7 +677,7 @@ impl<'c> Verification<'c> {
         Some(told)
     }
 
-    fn decide(&mut self, mut conditions: Conditions) {
+    pub(crate) fn decide(&mut self, mut conditions: Conditions) {
         let before = self.report.clone();
         // The reference's forms are wanted whatever the verdict.
         let Some(told) = self.settle(&conditions, self.case.options.forms == FormsWanted::Always) else {

@@ -91,6 +91,10 @@ impl<'l> Cta<'l> {
                 let Lanes { warp, active, .. } = threads.lanes()?;
                 self.settle_tickets(warp, active, &inst.op);
             }
+            if active == Active::Some && inst.divides != Divides::Never && self.class.is_some() {
+                let Lanes { warp, active, .. } = threads.lanes()?;
+                self.meet_in_class(warp, active, &inst.op)?;
+            }
             let next = match active {
                 Active::Apart | Active::Moved => None,
                 Active::Nobody => Some(pc.next()),

@@ -27,6 +27,7 @@ use super::register_pool::RegisterPools;
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::survey::Survey;
+use super::cta_class::ClassRun;
 use super::tensor_memory::TensorMemory;
 use super::ticket::Tickets;
 use super::timeline::Meetings;
@@ -58,6 +59,8 @@ pub(super) enum Stop {
     Doubtful,
     /// The epoch race detector does not suffice for this CTA.
     NeedVectorClocks,
+    /// What the CTA does may not be the same in the others for which it runs.
+    Apart,
 }
 
 impl Stop {
@@ -203,6 +206,8 @@ pub(super) struct Cta<'l> {
     pub(super) patterns: Option<Box<AccessPatterns>>,
     /// What other launches may conflict with, if some overlap with this one.
     pub(super) overlap: Option<Box<OverlapOfCta>>,
+    /// The CTAs for which it runs, if it is not the only one.
+    pub(super) class: Option<Box<ClassRun>>,
 }
 
 /// By the origin of an undefined value: the first read that found it in memory that no thread has written, or not for
@@ -253,6 +258,7 @@ impl<'l> Cta<'l> {
         }
         let mut cta = Cta {
             overlap: None,
+            class: None,
             launch,
             options,
             beside: Beside::default(),

@@ -89,7 +89,8 @@ fn of_cta(
                     | Stop::Missing(_)
                     | Stop::Endless(_)
                     | Stop::Defect(_)
-                    | Stop::NeedVectorClocks => {}
+                    | Stop::NeedVectorClocks
+                    | Stop::Apart => {}
                 }
                 survey
             }

@@ -10,6 +10,7 @@ use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Outputs};
 use super::cta::{Beside, Cta, Detector, Mode, Stop, UnwrittenReads};
+use super::cta_class::{Classes, run_by_classes};
 use super::endless::Endless;
 use super::footprint::Merged;
 use super::further::further;
@@ -117,6 +118,8 @@ pub struct Execution {
     pub overlap: Option<Overlap>,
     /// Elements whose terms differ between orders of atomic operations (rule Y18).
     pub alternatives: Vec<Alternative>,
+    /// The CTAs of the launch as classes, if only one of each was executed; outputs and stores are those of that one.
+    pub classes: Option<Box<Classes>>,
 }
 
 /// The reasons why a run gives no result.
@@ -158,6 +161,11 @@ pub(super) fn run_launch(
     options: &Options,
     relied: &mut Relied,
 ) -> Result<Execution, RunError> {
+    if options.by_classes
+        && let Some(done) = run_by_classes(launch, options, relied)
+    {
+        return Ok(done);
+    }
     let mut outcome = Execution {
         threads: launch.threads() as u64,
         ctas: (
@@ -274,6 +282,7 @@ impl RunError {
             Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
+            Stop::Apart => RunError::Defect("a CTA that runs alone was to stand for others".into()),
         }
     }
 }
@@ -326,7 +335,7 @@ impl Execution {
         self.stores.push(store);
     }
 
-    fn add(&mut self, ran: Ran, launch: &Launch<'_>) {
+    pub(super) fn add(&mut self, ran: Ran, launch: &Launch<'_>) {
         self.warp_instructions += ran.counts.warp_instructions;
         self.thread_instructions += ran.counts.thread_instructions;
         self.barriers += ran.counts.barriers;
@@ -410,11 +419,13 @@ pub(super) fn attempt<'l>(
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
+    cta.class = run.class.take();
     cta.tickets = std::mem::take(tickets);
     let done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
+    run.class = cta.class.take();
     *tickets = std::mem::take(&mut cta.tickets);
     if let Err(Stop::Possible(mut possible)) = done {
         possible.store = std::mem::take(&mut cta.store);

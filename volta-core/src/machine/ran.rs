@@ -2,6 +2,7 @@
 
 use super::access_pattern::AccessPatterns;
 use super::cta::{Counts, Stop, Taken};
+use super::cta_class::ClassRun;
 use super::grid::OutputValue;
 use super::left::Lost;
 use super::memory::{Contribution, Page, Placed};
@@ -40,6 +41,8 @@ pub(super) struct CtaRun {
     pub(super) relied: Relied,
     /// The object in which threads race, if it ended with a race.
     pub(super) raced: Option<u32>,
+    /// The CTAs for which it runs, if it is not the only one.
+    pub(super) class: Option<Box<ClassRun>>,
 }
 
 impl CtaRun {
@@ -50,6 +53,7 @@ impl CtaRun {
             taken: Taken::default(),
             relied: Relied::default(),
             raced: None,
+            class: None,
         }
     }
 }

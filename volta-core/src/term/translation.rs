@@ -39,6 +39,11 @@ impl Translation {
         is_translated.then_some(translation)
     }
 
+    /// The translation by so many elements of each input.
+    pub(crate) fn by(elements: impl Iterator<Item = i64>) -> Translation {
+        Translation { by: elements.map(Some).collect() }
+    }
+
     /// By how many elements of an input the second store's terms are further on; 0 for one that they do not read.
     pub fn of(&self, input: InputId) -> i64 {
         self.by.get(input.index()).copied().flatten().unwrap_or(0)
@@ -102,5 +107,50 @@ impl Translation {
                 true
             }
         }
+    }
+}
+
+impl Store {
+    /// The closed store of a CTA that does the same as this one's at elements of inputs that are so much further on.
+    /// `None` if it holds more than terms.
+    pub(crate) fn translated(&self, by: &Translation) -> Option<Store> {
+        if self.explainer.is_some() || !self.left.is_empty() {
+            return None;
+        }
+        let moved = |raw: u64| by.moved(TermId::from_raw(raw)).raw();
+        let within = (1 << TermId::BITS) - 1;
+        let mut nodes = self.nodes.clone();
+        for node in &mut nodes {
+            for at in 0..node.op.arity() {
+                if node.modes >> (2 * at) & 3 != LIST {
+                    let word = node.operands[at];
+                    node.operands[at] = word & !within | moved(word & within) & within;
+                }
+            }
+        }
+        let mut store = Store { nodes, lists: self.lists.iter().map(|raw| moved(*raw)).collect(), ..Store::new() };
+        store.motions.clone_from(&self.motions);
+        store.constants.clone_from(&self.constants);
+        store.constant_ids.clone_from(&self.constant_ids);
+        store.large_bytes = self.large_bytes;
+        store.infinite = self.infinite;
+        store.sites.clone_from(&self.sites);
+        store.only_lists = self.only_lists;
+        store.integers.clone_from(&self.integers);
+        store.folded.clone_from(&self.folded);
+        store.inner_constants.clone_from(&self.inner_constants);
+        store.approximates = self.approximates;
+        store.ieee = self.ieee;
+        store.ieee_keys.clone_from(&self.ieee_keys);
+        Some(store)
+    }
+}
+
+impl Translation {
+    /// A term of a store, in the translated one.
+    pub(crate) fn moved(&self, term: TermId) -> TermId {
+        let raw = term.raw();
+        let input = TermId::input_of_group(TermId::group(raw));
+        TermId::from_raw(input.map_or(raw, |input| raw.wrapping_add_signed(self.of(input))))
     }
 }

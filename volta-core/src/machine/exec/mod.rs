@@ -111,6 +111,9 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<(), Stop> {
+        if self.class.is_some() {
+            return self.execute_for_class(warp, mask, inst, pc);
+        }
         if !self.products.is_empty() {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
@@ -363,6 +366,7 @@ impl Cta<'_> {
             warp.diverged = true;
             return Ok(Guarded::Moved);
         }
+        self.choose_in_class(warp, &inst.op)?;
         if !holds.is_empty() {
             self.choice_allowed(warp, symbolic, inst, pc, guard)?;
             self.execute(warp, holds, inst, pc)?;

@@ -119,7 +119,8 @@ impl Cta<'_> {
                 | Stop::Endless(_)
                 | Stop::Defect(_)
                 | Stop::Doubtful
-                | Stop::NeedVectorClocks),
+                | Stop::NeedVectorClocks
+                | Stop::Apart),
             ) => return Err(other),
         }
         let mut all = Vec::with_capacity(mask.count() as usize);

@@ -1,0 +1,222 @@
+//! Cases with CTAs that do the same as others ([`crate::machine::Classes`]): which elements have to be decided for all
+//! others to follow.
+//!
+//! On either side, the term of an element is that of an element which the first CTA of a class wrote, with inputs that
+//! are some elements further on. If that is equally far on both sides, the equality is a translation of that of the
+//! first CTAs, and holds for all inputs if that one does. So one element is decided for each pair of terms, and each
+//! difference between how far the inputs of both are.
+
+use rustc_hash::FxHashMap;
+
+use crate::case::{Case, FormsWanted, Schedule, Side, Step};
+use crate::conditions::{Conditions, Pair, Valued};
+use crate::machine::{Classes, CtaOfClass, Execution, OutputValue};
+use crate::term::{Store, Translation};
+use crate::verdict::Verdict;
+use crate::verify::{Verification, output_elements};
+
+/// Whether CTAs of a case may be executed by classes: if a proof is all that is asked for.
+pub(crate) fn may_be_by_classes(case: &Case) -> bool {
+    let is_one = |side: &Side| matches!(side.steps.as_slice(), [Step::Launch(_)]);
+    let options = &case.options;
+    let is_plain = !(options.every_element || options.exact_clocks || options.ieee || options.access_patterns)
+        && !options.maps
+        && options.shard.is_none()
+        && options.forms == FormsWanted::Never
+        && options.schedule == Schedule::InOrder;
+    is_plain && is_one(&case.opt) && case.reference.as_ref().is_none_or(is_one)
+}
+
+/// How far the inputs of a CTA are from those of the first of its class, by parameter; `None` for those that it does not
+/// access.
+type Shift = Vec<Option<i64>>;
+
+fn shift(cta: &CtaOfClass<'_>) -> Shift {
+    let at = cta.class.extents.position(cta.cta);
+    let by = |steps: &[i64; 3]| steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
+    cta.class.steps.iter().map(|steps| steps.as_ref().map(by)).collect()
+}
+
+/// How much further the inputs of one CTA are than those of another; 0 where only one has some.
+fn between(one: &Shift, other: &Shift) -> Vec<i64> {
+    one.iter().zip(other).map(|pair| if let (Some(one), Some(other)) = pair { other - one } else { 0 }).collect()
+}
+
+/// The stores of CTAs of a side that were not executed, by class and number.
+#[derive(Default)]
+struct Translated {
+    stores: FxHashMap<(usize, u64), usize>,
+}
+
+impl Translated {
+    /// A value that a CTA wrote: that of the first one in its class, translated.
+    fn valued(&mut self, side: &mut Execution, (number, cta): (usize, u64), store: usize, by: &Shift, value: OutputValue) -> Option<Valued> {
+        if cta == 0 {
+            return Some(Valued { store: Some(store), value });
+        }
+        let by = Translation::by(by.iter().map(|by| by.unwrap_or(0)));
+        let known = self.stores.get(&(number, cta)).copied();
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let store: Store = side.stores.get(store)?.translated(&by)?;
+                side.stores.push(store);
+                self.stores.insert((number, cta), side.stores.len() - 1);
+                side.stores.len() - 1
+            }
+        };
+        let value = match value {
+            OutputValue::Real(term) => OutputValue::Real(by.moved(term)),
+            OutputValue::Integer(term) => OutputValue::Integer(by.moved(term)),
+            OutputValue::Bits(bits) => OutputValue::Bits(bits),
+        };
+        Some(Valued { store: Some(at), value })
+    }
+}
+
+/// Translated stores are at most this part of a side's CTAs, or it does not pay.
+const PART: u64 = 4;
+
+/// The elements of one parameter that have to be decided: each with the CTAs that wrote it on both sides, and its place
+/// among what each wrote.
+struct Chosen<'c> {
+    element: u64,
+    ctas: [CtaOfClass<'c>; 2],
+    places: [usize; 2],
+}
+
+/// The elements to decide of a parameter, in order, and how many were written. `None` if some element is written by one
+/// side only.
+fn chosen<'c>(param: usize, sides: [&'c Classes; 2]) -> Option<(Vec<Chosen<'c>>, u64)> {
+    let [ours, theirs] = sides.map(|side| side.writers(param));
+    let (ours, theirs) = match (ours, theirs) {
+        (None, None) => return Some((Vec::new(), 0)),
+        (Some(ours), Some(theirs)) if ours.len() == theirs.len() => (ours, theirs),
+        _ => return None,
+    };
+    // By the classes of both sides and how far their inputs are apart, which elements of the first CTA have been chosen.
+    let mut seen: FxHashMap<(usize, usize, Vec<i64>), Vec<bool>> = FxHashMap::default();
+    let (mut chosen, mut written) = (Vec::new(), 0);
+    let mut at = 0;
+    while at < ours.len() {
+        match (ours[at], theirs[at]) {
+            (0, 0) => at += 1,
+            (0, _) | (_, 0) => return None,
+            (own, its) => {
+                let ctas = [sides[0].origin(param, own)?, sides[1].origin(param, its)?];
+                let shifts = [shift(&ctas[0]), shift(&ctas[1])];
+                let key = (ctas[0].number, ctas[1].number, between(&shifts[0], &shifts[1]));
+                let known = seen.entry(key).or_insert_with(|| vec![false; ctas[0].values.len()]);
+                // All elements from here on that the same CTAs wrote.
+                let place = |cta: &CtaOfClass<'_>, writer: u32| {
+                    let place = writer.checked_sub(cta.first)? as usize;
+                    (place < cta.values.len()).then_some(place)
+                };
+                while let Some((own, its)) = ours.get(at).zip(theirs.get(at))
+                    && let (Some(own), Some(its)) = (place(&ctas[0], *own), place(&ctas[1], *its))
+                {
+                    if !std::mem::replace(&mut known[own], true) {
+                        chosen.push(Chosen { element: at as u64, ctas, places: [own, its] });
+                    }
+                    written += 1;
+                    at += 1;
+                }
+            }
+        }
+    }
+    Some((chosen, written))
+}
+
+impl Verification<'_> {
+    /// The verdict of a case some CTAs of which were executed by classes, if it is a proof without conditions. False
+    /// where it is not known: the elements then have to be decided one by one.
+    pub(crate) fn decided_by_classes(&mut self, outcomes: Vec<Execution>) -> bool {
+        match <[Execution; 2]>::try_from(outcomes) {
+            Ok([reference, opt]) => self.pairs_by_classes(reference, opt).is_some(),
+            Err(outcomes) => outcomes.iter().all(|opt| self.single_by_classes(opt).is_some()),
+        }
+    }
+
+    fn is_unconditional(&self, verdict: &Verdict) -> Option<()> {
+        let scope = &self.report.scope;
+        (self.report.verdict == *verdict && scope.domain.is_empty() && scope.more == 0).then_some(())
+    }
+
+    fn pairs_by_classes(&mut self, mut reference: Execution, mut opt: Execution) -> Option<()> {
+        let sides = [reference.classes.take()?, opt.classes.take()?];
+        let mut translated = [Translated::default(), Translated::default()];
+        let (mut pairs, mut total, mut all_written) = (Vec::new(), 0, 0);
+        for (param, declared) in self.case.params.iter().enumerate() {
+            let Some(elements) = output_elements(declared) else { continue };
+            let (chosen, written) = chosen(param, [&sides[0], &sides[1]])?;
+            if written < elements && self.must_be_written(declared) {
+                return None;
+            }
+            total += elements;
+            all_written += written;
+            for Chosen { element, ctas, places } in chosen {
+                let mut valued = [None; 2];
+                for (at, side) in [&mut reference, &mut opt].into_iter().enumerate() {
+                    let (cta, value) = (&ctas[at], ctas[at].values[places[at]]);
+                    let by = shift(cta);
+                    valued[at] =
+                        translated[at].valued(side, (cta.number, cta.cta), cta.class.store?, &by, value);
+                    if translated[at].stores.len() as u64 > sides[at].ctas() / PART {
+                        return None;
+                    }
+                }
+                let [Some(reference), Some(opt)] = valued else { return None };
+                pairs.push(Pair { param, element, reference, opt });
+            }
+        }
+        let is_known = |pair: &Pair| matches!(pair.reference.value, OutputValue::Bits(_));
+        let is_mixed = |pair: &Pair| is_known(pair) != matches!(pair.opt.value, OutputValue::Bits(_));
+        if pairs.is_empty() || pairs.iter().any(is_mixed) || self.types_differ() && pairs.iter().any(is_known) {
+            return None;
+        }
+        let terms = |side: &Execution| side.stores.iter().map(Store::bytes).sum::<u64>();
+        let (mut ours, mut theirs) = (reference.held, opt.held);
+        ours.terms = terms(&reference);
+        theirs.terms = terms(&opt);
+        let options = self.decide_options(ours.and(&theirs));
+        let old = Store::new();
+        let conditions = Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs };
+        self.decide(conditions);
+        self.is_unconditional(&Verdict::Equivalent)?;
+        self.report.coverage.total = total;
+        self.report.coverage.unwritten = total - all_written;
+        self.report.coverage.compared = all_written;
+        self.report.canonical_elements = Some(all_written);
+        Some(())
+    }
+
+    /// One kernel alone.
+    fn single_by_classes(&mut self, opt: &Execution) -> Option<()> {
+        let classes = opt.classes.as_ref()?;
+        let (mut total, mut all_written) = (0, 0);
+        for (param, declared) in self.case.params.iter().enumerate() {
+            let Some(elements) = output_elements(declared) else { continue };
+            let writers = classes.writers(param).unwrap_or_default();
+            let written = writers.iter().filter(|writer| **writer != 0).count() as u64;
+            if written < elements && self.must_be_written(declared) {
+                return None;
+            }
+            total += elements;
+            all_written += written;
+        }
+        self.report.verdict = Verdict::Clean;
+        self.defined(opt);
+        self.is_unconditional(&Verdict::Clean)?;
+        self.report.coverage.total = total;
+        self.report.coverage.unwritten = total - all_written;
+        Some(())
+    }
+
+    /// Whether some tensor has elements of another type on either side.
+    fn types_differ(&self) -> bool {
+        self.case.params.iter().any(|param| {
+            let [ours, theirs] = param.elements();
+            ours != theirs
+        })
+    }
+}

@@ -1,0 +1,384 @@
+//! Classes of CTAs: one CTA is executed, and what it does is followed for all that do the same with `%ctaid` in another
+//! place.
+//!
+//! Beside the words of its registers, such a run keeps how each changes from CTA to CTA in each dimension of the grid.
+//! An operation whose operands change has a result that changes by known steps, or one that is not known in other CTAs.
+//! What must be the same in all of them, such as the outcome of a comparison, is so for some CTAs from the first on:
+//! those make up the class. In all of them, threads take the same branches and access each tensor at addresses that are
+//! a constant further, so that CTAs compute the same terms of inputs that are a constant further.
+//!
+//! What is not understood ends the run: the CTAs are then executed one by one.
+
+mod extents;
+mod grid;
+mod integers;
+
+use super::bind::Launch;
+use super::cta::{Cta, Stop};
+use super::objects::{Backing, locate};
+use super::tensor::Initial;
+use super::value::Value;
+use super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
+use crate::program::{Access, Address, Async, Effect, Groups, Inst, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes};
+pub(crate) use extents::{Extents, Steps};
+use extents::{Linear, SAME};
+use integers::words_of;
+pub(super) use grid::run_by_classes;
+pub(crate) use grid::Origin;
+pub use grid::{ClassOfCtas, Classes};
+
+/// How the word of a register changes from CTA to CTA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drift {
+    /// By these steps, in all lanes, without wrapping around.
+    By(Steps),
+    /// It is not known in other CTAs.
+    Unknown,
+}
+
+const STAYS: Drift = Drift::By(SAME);
+
+/// This run cannot stand for other CTAs.
+#[derive(Debug)]
+pub(super) struct Apart;
+
+/// What is known of a class while its first CTA runs.
+#[derive(Debug)]
+pub(super) struct ClassRun {
+    extents: Extents,
+    /// By warp, that of each register.
+    drifts: Vec<Vec<Drift>>,
+    /// By how many bytes the places of each tensor are further on; `None` for one that has not been accessed.
+    tensors: Vec<Option<Steps>>,
+}
+
+/// What the result of an operation does from CTA to CTA.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    d: RegId,
+    drift: Drift,
+    /// Bits of the word, in which it must not wrap around.
+    width: Width,
+}
+
+impl ClassRun {
+    /// The run of a first CTA of so many.
+    pub(super) fn new(launch: &Launch<'_>, extents: Extents) -> ClassRun {
+        let registers = vec![STAYS; launch.program.registers as usize];
+        ClassRun {
+            extents,
+            drifts: vec![registers; launch.warps()],
+            tensors: vec![None; launch.tensors.len()],
+        }
+    }
+
+    fn drift(&self, warp: &Warp, source: Src) -> Drift {
+        match source {
+            Src::Reg(register) => self.drifts[warp.index][register.index()],
+            Src::Imm(_) | Src::Symbol(..) => STAYS,
+        }
+    }
+
+    /// The steps of a source that must be known.
+    fn steps(&self, warp: &Warp, source: Src) -> Result<Steps, Apart> {
+        match self.drift(warp, source) {
+            Drift::By(steps) => Ok(steps),
+            Drift::Unknown => Err(Apart),
+        }
+    }
+
+    /// Whether an operation reads only what is the same in all CTAs.
+    fn reads_the_same(&self, warp: &Warp, op: &Op) -> bool {
+        let mut same = true;
+        op.visit_sources(&mut |source| same &= self.drift(warp, source) == STAYS);
+        same
+    }
+
+    /// Notes what a register holds in the lanes of `mask` from now on.
+    fn set(&mut self, warp: &Warp, mask: LaneMask, d: RegId, drift: Drift) {
+        let others = warp.live() & !mask;
+        let held = warp.register(d);
+        let of = &mut self.drifts[warp.index][d.index()];
+        let agrees = *of == drift || others.is_empty() || (others & !held.undefined).is_empty();
+        *of = if agrees { drift } else { Drift::Unknown };
+    }
+
+    /// All that an operation writes is the same in all CTAs.
+    fn writes_the_same(&mut self, warp: &Warp, mask: LaneMask, op: &Op) {
+        let mut written = Vec::new();
+        op.visit_registers(&mut |register, writes| {
+            if writes {
+                written.push(register);
+            }
+        });
+        written.into_iter().for_each(|register| self.set(warp, mask, register, STAYS));
+    }
+
+    /// Whether all registers that an operation names are the same in all CTAs, before it is executed.
+    fn names_the_same(&self, warp: &Warp, op: &Op) -> bool {
+        let mut same = true;
+        op.visit_registers(&mut |register, _| same &= self.drift(warp, Src::Reg(register)) == STAYS);
+        same
+    }
+
+    /// What an operation that is about to be executed does in the CTAs of the class. Returns the result to note after it
+    /// was executed; the others are noted.
+    fn before(
+        &mut self,
+        launch: &Launch<'_>,
+        (warp, mask): (&Warp, LaneMask),
+        op: &Op,
+        is_conditional: bool,
+    ) -> Result<Option<Outcome>, Apart> {
+        // What a branch on inputs writes is chosen where its sides join.
+        if is_conditional {
+            let mut written = true;
+            op.visit_registers(&mut |register, writes| {
+                written &= !writes || self.drift(warp, Src::Reg(register)) == STAYS;
+            });
+            if !written {
+                return Err(Apart);
+            }
+        }
+        let result = self.result_of(launch, (warp, mask), op)?;
+        if is_conditional && result.is_some_and(|result| result.drift != STAYS) {
+            return Err(Apart);
+        }
+        if result.is_none() {
+            self.writes_the_same(warp, mask, op);
+        }
+        Ok(result)
+    }
+
+    /// As [`ClassRun::before`]; `None` for an operation all of whose results are the same in all CTAs.
+    fn result_of(
+        &mut self,
+        launch: &Launch<'_>,
+        (warp, mask): (&Warp, LaneMask),
+        op: &Op,
+    ) -> Result<Option<Outcome>, Apart> {
+        if let Op::Special { d, special, width } = op {
+            let drift = match special {
+                Special::Ctaid(n) | Special::ClusterId(n) => {
+                    let mut steps = SAME;
+                    steps[usize::from(*n).min(2)] = 1;
+                    Drift::By(steps)
+                }
+                Special::Unpredictable | Special::Workspace { .. } => return Err(Apart),
+                Special::Tid(_)
+                | Special::Ntid(_)
+                | Special::Nctaid(_)
+                | Special::LaneId
+                | Special::LaneMaskEq
+                | Special::LaneMaskLt
+                | Special::LaneMaskLe
+                | Special::LaneMaskGt
+                | Special::LaneMaskGe
+                | Special::DynamicSharedSize
+                | Special::NClusterId(_)
+                | Special::ClusterCtaId(_)
+                | Special::ClusterNctaId(_)
+                | Special::ClusterCtaRank
+                | Special::ClusterNctaRank
+                | Special::ExplicitCluster => STAYS,
+            };
+            return Ok(Some(Outcome { d: *d, drift, width: *width }));
+        }
+        if let Op::Load { space, address, width, d, access } = op {
+            let is_plain = Access { read_only: access.read_only, strong: access.strong, ..Access::default() };
+            if *access != is_plain {
+                return Err(Apart);
+            }
+            let bytes = u64::from(width.bytes()) * d.len() as u64;
+            self.access(launch, (warp, mask), (*space, *address), bytes)?;
+            return Ok(None);
+        }
+        if let Op::Store { space, address, width, a, .. } = op {
+            let bytes = u64::from(width.bytes()) * a.len() as u64;
+            if a.iter().any(|a| self.drift(warp, *a) != STAYS) {
+                return Err(Apart);
+            }
+            self.access(launch, (warp, mask), (*space, *address), bytes)?;
+            return Ok(None);
+        }
+        if let Op::Async(Async::Copy { to, from, bytes, size, ignore: _ }) = op {
+            if size.is_some_and(|size| self.drift(warp, size) != STAYS) {
+                return Err(Apart);
+            }
+            self.access(launch, (warp, mask), (Space::Shared, *to), (*bytes).into())?;
+            self.access(launch, (warp, mask), (Space::Global, *from), (*bytes).into())?;
+            return Ok(None);
+        }
+        if self.reads_the_same(warp, op) {
+            return if self.is_within_cta(launch, (warp, mask), op) { Ok(None) } else { Err(Apart) };
+        }
+        self.integer((warp, mask), op)
+    }
+
+    /// Whether an operation other than a load or a store has no effect outside of the CTA.
+    fn is_within_cta(&self, launch: &Launch<'_>, (warp, mask): (&Warp, LaneMask), op: &Op) -> bool {
+        let is_shared = |space: Space, address: Address| {
+            mask.iter().all(|lane| {
+                let Value::Bits(base) = value(launch, warp, address.base, lane) else { return false };
+                let (own, _) = locate(space, base.wrapping_add_signed(address.offset));
+                matches!(own, Space::Shared | Space::Cluster)
+            })
+        };
+        if let Op::LoadFragment { space, address, .. }
+        | Op::StoreFragment { space, address, .. }
+        | Op::LoadMatrix { space, address, .. }
+        | Op::StoreMatrix { space, address, .. }
+        | Op::Atomic { space, address, .. } = op
+        {
+            return is_shared(*space, *address);
+        }
+        if let Op::Async(operation) = op {
+            return matches!(
+                operation,
+                Async::Commit { groups: Groups::Plain } | Async::Wait { groups: Groups::Plain, .. }
+            );
+        }
+        if let Op::Unevaluated { .. } | Op::Swap(_) = op {
+            return false;
+        }
+        match op.effect() {
+            Effect::Computes | Effect::Collective(_) | Effect::Context => true,
+            Effect::Waits(Wait::Barrier | Wait::Warp(_)) | Effect::Control(_) => true,
+            Effect::Waits(Wait::Phase) => false,
+            // A fault ends the run.
+            Effect::Fault => true,
+            Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic | Writes::Copy) => false,
+        }
+    }
+
+    /// Notes the result of an operation that was executed.
+    fn after(&mut self, (warp, mask): (&Warp, LaneMask), outcome: Outcome) -> Result<(), Apart> {
+        let Outcome { d, drift, width } = outcome;
+        match drift {
+            Drift::By(steps) if steps != SAME => {
+                for lane in mask {
+                    let Value::Bits(word) = warp.register(d).get(lane) else { return Err(Apart) };
+                    let word = Linear { first: word.into(), steps };
+                    self.keep_all(std::iter::once(word), words_of(width))?;
+                }
+            }
+            Drift::By(_) | Drift::Unknown => {}
+        }
+        self.set(warp, mask, d, drift);
+        Ok(())
+    }
+
+    /// Whether threads may meet, wait or branch at an operation: what it reads is the same in all CTAs.
+    fn meets(&mut self, launch: &Launch<'_>, (warp, mask): (&Warp, LaneMask), op: &Op) -> Result<(), Apart> {
+        if !self.reads_the_same(warp, op) || !self.is_within_cta(launch, (warp, mask), op) {
+            return Err(Apart);
+        }
+        self.writes_the_same(warp, mask, op);
+        Ok(())
+    }
+
+    /// An access of `bytes` bytes of each lane.
+    fn access(
+        &mut self,
+        launch: &Launch<'_>,
+        (warp, mask): (&Warp, LaneMask),
+        (space, address): (Space, Address),
+        bytes: u64,
+    ) -> Result<(), Apart> {
+        let steps = self.steps(warp, address.base)?;
+        for lane in mask {
+            let Value::Bits(base) = value(launch, warp, address.base, lane) else { return Err(Apart) };
+            let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
+            // Memory of the CTA or of a thread.
+            if matches!(own, Space::Shared | Space::Cluster | Space::Local) {
+                if steps != SAME {
+                    return Err(Apart);
+                }
+                continue;
+            }
+            // Outside of all objects, the run ends with a fault.
+            let Some((number, offset)) = launch.objects.find(own, inner) else { return Err(Apart) };
+            let object = launch.objects.get(number);
+            let Backing::Tensor(tensor) = object.backing else { return Err(Apart) };
+            let room = i128::from(object.size) - i128::from(bytes);
+            if !self.extents.keep(Linear { first: offset.into(), steps }, [0, room]) {
+                return Err(Apart);
+            }
+            self.reaches(launch, tensor, steps, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The places of a tensor that CTAs access are so far from one another.
+    fn reaches(&mut self, launch: &Launch<'_>, tensor: u32, steps: Steps, bytes: u64) -> Result<(), Apart> {
+        let whole = |bytes: i64| steps.iter().all(|step| step % bytes == 0);
+        // In all CTAs, accesses are as well aligned, and begin where elements do.
+        let of = &launch.tensors[tensor as usize];
+        if !i64::try_from(bytes).is_ok_and(whole) || !whole(of.element.bytes().into()) {
+            return Err(Apart);
+        }
+        match &mut self.tensors[tensor as usize] {
+            Some(known) if *known == steps => return Ok(()),
+            Some(_) => return Err(Apart),
+            unknown @ None => *unknown = Some(steps),
+        }
+        let is_uniform = matches!(of.initial, Initial::Symbolic(_) | Initial::Undefined | Initial::Fill(_));
+        if is_uniform || steps == SAME { Ok(()) } else { Err(Apart) }
+    }
+}
+
+/// What a source holds in a lane.
+fn value(launch: &Launch<'_>, warp: &Warp, source: Src, lane: Lane) -> Value {
+    match source {
+        Src::Reg(register) => warp.register(register).get(lane),
+        Src::Imm(bits) => Value::Bits(bits),
+        Src::Symbol(variable, offset) => {
+            Value::Bits(launch.objects.address(variable, warp.rank).wrapping_add_signed(offset))
+        }
+    }
+}
+
+impl Cta<'_> {
+    /// Executes an operation of a CTA that may stand for others. See [`Cta::execute`].
+    #[inline(never)]
+    pub(super) fn execute_for_class(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
+        let Some(mut class) = self.class.take() else { return self.execute(warp, mask, inst, pc) };
+        let is_conditional = self.depth > 0 || self.guards.are_narrow();
+        let outcome = class.before(self.launch, (&*warp, mask), &inst.op, is_conditional)?;
+        self.execute(warp, mask, inst, pc)?;
+        if let Some(outcome) = outcome {
+            class.after((&*warp, mask), outcome)?;
+        }
+        self.class = Some(class);
+        Ok(())
+    }
+
+    /// Before threads of a warp meet, wait or branch at an operation.
+    pub(super) fn meet_in_class(&mut self, warp: &Warp, mask: LaneMask, op: &Op) -> Result<(), Stop> {
+        if let Some(class) = &mut self.class {
+            class.meets(self.launch, (warp, mask), op)?;
+        }
+        Ok(())
+    }
+
+    /// Before an operation is executed for some inputs only: what it names is the same in all CTAs.
+    pub(super) fn choose_in_class(&self, warp: &Warp, op: &Op) -> Result<(), Stop> {
+        match &self.class {
+            Some(class) if !class.names_the_same(warp, op) => Err(Stop::Apart),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl From<Apart> for Stop {
+    fn from(_: Apart) -> Stop {
+        Stop::Apart
+    }
+}
