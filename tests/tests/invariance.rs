@@ -43,6 +43,9 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 /// formulas are not compared; all of it with `VOLTA_SLOW=1`.
 const LONG: u64 = 50_000;
 
+/// One of so many of these is executed CTA by CTA as well.
+const OF_LONG: usize = 4;
+
 /// So many variants of the others run, drawn by the name; all of them with `VOLTA_SLOW=1`.
 const DRAWN: usize = 2;
 
@@ -62,6 +65,14 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
         plain.reference.iter().chain([&plain.opt]).map(|side| side.thread_instructions).sum::<u64>();
     let all = std::env::var_os("VOLTA_SLOW").is_some();
     let forms = (all || executed < LONG) && !large;
+    let ctas = plain.reference.iter().chain([&plain.opt]).map(|side| side.ctas.1).max();
+    if ctas > Some(1) && (all || executed < LONG || fixture::drawn(name).is_multiple_of(OF_LONG)) {
+        // Formulas are those of all elements, and no CTA stands for others then.
+        let other = with(false, &|case| case.options.every_cta = true);
+        if let Some(how) = told_otherwise(&plain, &other) {
+            return Err(format!("with every CTA by itself the report is another one: {how}").into());
+        }
+    }
     let run = |change: &dyn Fn(&mut Case)| with(forms, change);
     let first = if forms { run(&|_| {}) } else { plain };
     let mut variants: Vec<Variant<'_>> = vec![

@@ -19,10 +19,13 @@ use crate::verify::{Verification, output_elements};
 pub(crate) fn may_be_by_classes(case: &Case) -> bool {
     let is_one = |side: &Side| matches!(side.steps.as_slice(), [Step::Launch(_)]);
     let options = &case.options;
-    let is_plain = !(options.every_element || options.exact_clocks || options.ieee || options.access_patterns)
-        && !options.maps
+    let is_plain = !(options.every_cta
+        || options.every_element
+        || options.exact_clocks
+        || options.ieee
+        || options.access_patterns)
         && options.shard.is_none()
-        && options.forms == FormsWanted::Never
+        && options.forms != FormsWanted::Always
         && options.schedule == Schedule::InOrder;
     is_plain && is_one(&case.opt) && case.reference.as_ref().is_none_or(is_one)
 }
@@ -39,7 +42,10 @@ fn shift(cta: &CtaOfClass<'_>) -> Shift {
 
 /// How much further the inputs of one CTA are than those of another; 0 where only one has some.
 fn between(one: &Shift, other: &Shift) -> Vec<i64> {
-    one.iter().zip(other).map(|pair| if let (Some(one), Some(other)) = pair { other - one } else { 0 }).collect()
+    one.iter()
+        .zip(other)
+        .map(|pair| if let (Some(one), Some(other)) = pair { other - one } else { 0 })
+        .collect()
 }
 
 /// The stores of CTAs of a side that were not executed, by class and number.
@@ -50,7 +56,14 @@ struct Translated {
 
 impl Translated {
     /// A value that a CTA wrote: that of the first one in its class, translated.
-    fn valued(&mut self, side: &mut Execution, (number, cta): (usize, u64), store: usize, by: &Shift, value: OutputValue) -> Option<Valued> {
+    fn valued(
+        &mut self,
+        side: &mut Execution,
+        (number, cta): (usize, u64),
+        store: usize,
+        by: &Shift,
+        value: OutputValue,
+    ) -> Option<Valued> {
         if cta == 0 {
             return Some(Valued { store: Some(store), value });
         }
@@ -171,7 +184,8 @@ impl Verification<'_> {
         }
         let is_known = |pair: &Pair| matches!(pair.reference.value, OutputValue::Bits(_));
         let is_mixed = |pair: &Pair| is_known(pair) != matches!(pair.opt.value, OutputValue::Bits(_));
-        if pairs.is_empty() || pairs.iter().any(is_mixed) || self.types_differ() && pairs.iter().any(is_known) {
+        if pairs.is_empty() || pairs.iter().any(is_mixed) || self.types_differ() && pairs.iter().any(is_known)
+        {
             return None;
         }
         let terms = |side: &Execution| side.stores.iter().map(Store::bytes).sum::<u64>();
@@ -181,8 +195,12 @@ impl Verification<'_> {
         let options = self.decide_options(ours.and(&theirs));
         let old = Store::new();
         let conditions = Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs };
-        self.decide(conditions);
+        self.settle(&conditions, false)?;
         self.is_unconditional(&Verdict::Equivalent)?;
+        if self.case.options.recheck > 0 {
+            self.recheck(&conditions, self.case.options.recheck);
+            self.is_unconditional(&Verdict::Equivalent)?;
+        }
         self.report.coverage.total = total;
         self.report.coverage.unwritten = total - all_written;
         self.report.coverage.compared = all_written;

@@ -51,8 +51,8 @@
 pub mod algebra;
 pub mod base;
 pub mod bits;
-pub mod case;
 mod by_classes;
+pub mod case;
 mod claims;
 mod conditions;
 pub mod decide;

@@ -59,9 +59,15 @@ fn mark_classes(classes: &Classes, outcome: &Execution, params: &[Param], marks:
                 *all = None;
                 continue;
             }
+            if elements.is_empty() {
+                continue;
+            }
             for at in Extents(extents).positions() {
                 let by: i64 = steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
-                elements.iter().filter_map(|element| element.checked_add_signed(by)).for_each(|at| known.set(at));
+                elements
+                    .iter()
+                    .filter_map(|element| element.checked_add_signed(by))
+                    .for_each(|at| known.set(at));
             }
         }
     }

@@ -677,7 +677,7 @@ impl<'c> Verification<'c> {
         Some(told)
     }
 
-    pub(crate) fn decide(&mut self, mut conditions: Conditions) {
+    fn decide(&mut self, mut conditions: Conditions) {
         let before = self.report.clone();
         // The reference's forms are wanted whatever the verdict.
         let Some(told) = self.settle(&conditions, self.case.options.forms == FormsWanted::Always) else {
@@ -709,7 +709,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Compares proofs with evaluation.
-    fn recheck(&mut self, conditions: &Conditions, points: u32) {
+    pub(crate) fn recheck(&mut self, conditions: &Conditions, points: u32) {
         let (elements, positions) = conditions.to_decide();
         let found =
             decide::recheck::contradiction(&elements, &conditions.inputs, points, &conditions.options);

@@ -280,7 +280,10 @@ pub struct Options {
     /// Proves each element separately, even if it is a proved one with its inputs translated. Results do not depend on
     /// it, except for the number of steps.
     pub every_element: bool,
-    /// Executes one CTA for all that do the same, if that can be followed.
+    /// Executes each CTA, even if it does as another one does with other elements. Results do not depend on it.
+    pub every_cta: bool,
+    /// Executes one CTA for all that do the same, where that can be followed: whoever asks for it reads
+    /// [`crate::machine::Execution::classes`].
     pub by_classes: bool,
     /// The number of additional points at which a proof is compared with evaluation. A contradiction is a defect of the
     /// verifier.

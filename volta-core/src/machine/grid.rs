@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
-use super::bind::{BindError, Launch, Outputs};
+use super::bind::{BindError, Clusters, Launch, Outputs};
 use super::cta::{Beside, Cta, Detector, Mode, Stop, UnwrittenReads};
 use super::cta_class::{Classes, run_by_classes};
 use super::endless::Endless;
@@ -165,6 +165,13 @@ pub(super) fn run_launch(
         && let Some(done) = run_by_classes(launch, options, relied)
     {
         return Ok(done);
+    }
+    if let Clusters::All(_) = launch.clusters {
+        let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
+        // Footprints store the number of a CTA in 32 bits.
+        let most = options.budgets[Limit::Ctas].min(1 << 32);
+        let within = options.budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, ctas);
+        within.map_err(RunError::Exhausted)?;
     }
     let mut outcome = Execution {
         threads: launch.threads() as u64,

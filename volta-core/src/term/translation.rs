@@ -128,7 +128,8 @@ impl Store {
                 }
             }
         }
-        let mut store = Store { nodes, lists: self.lists.iter().map(|raw| moved(*raw)).collect(), ..Store::new() };
+        let mut store =
+            Store { nodes, lists: self.lists.iter().map(|raw| moved(*raw)).collect(), ..Store::new() };
         store.motions.clone_from(&self.motions);
         store.constants.clone_from(&self.constants);
         store.constant_ids.clone_from(&self.constant_ids);

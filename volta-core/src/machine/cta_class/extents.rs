@@ -65,8 +65,7 @@ impl Extents {
         for dimension in [2, 1, 0] {
             let [low, high] = self.reach(number.steps);
             let step = i128::from(number.steps[dimension]);
-            let excess =
-                if step > 0 { number.first + high - greatest } else { least - (number.first + low) };
+            let excess = if step > 0 { number.first + high - greatest } else { least - (number.first + low) };
             if step == 0 || excess <= 0 {
                 continue;
             }

@@ -10,6 +10,7 @@ use super::super::ran::{CtaRun, Ran};
 use super::super::relied::Relied;
 use super::super::ticket::Tickets;
 use super::{ClassRun, Extents, Steps};
+use crate::base::budget::Limit;
 use crate::case::Options;
 
 /// CTAs that do as the first of them does, each with other elements.
@@ -118,7 +119,8 @@ pub(in super::super) fn run_by_classes(
     if ctas < FEW || !is_plain {
         return None;
     }
-    let mut outcome = Execution { threads: launch.threads() as u64, ctas: (ctas, ctas), ..Execution::default() };
+    let mut outcome =
+        Execution { threads: launch.threads() as u64, ctas: (ctas, ctas), ..Execution::default() };
     let mut own = Relied::new(launch, &options.rules);
     let mut found = Vec::new();
     let mut open = vec![([0; 3], Extents(launch.grid))];
@@ -127,9 +129,12 @@ pub(in super::super) fn run_by_classes(
         if found.len() as u64 > ctas / PART {
             return None;
         }
-        let linear = first.iter().zip(launch.grid).rev().fold(0, |linear, (at, extent)| {
-            linear * u64::from(extent) + u64::from(*at)
-        });
+        options.budgets.check(Limit::Ctas, found.len() as u64).ok()?;
+        let linear = first
+            .iter()
+            .zip(launch.grid)
+            .rev()
+            .fold(0, |linear, (at, extent)| linear * u64::from(extent) + u64::from(*at));
         let beside = Beside { instructions: taken, held: outcome.held, pool: None };
         let (run, class, ran) = run_class(launch, options, (linear, all), beside)?;
         if !is_alone(&ran) {
@@ -178,14 +183,16 @@ impl Found {
                 of_params[param] = Some(steps[at]);
             }
         }
-        let (mut written, mut read): (FxHashMap<u32, Vec<u64>>, FxHashMap<u32, Vec<u64>>) = Default::default();
+        let (mut written, mut read): (FxHashMap<u32, Vec<u64>>, FxHashMap<u32, Vec<u64>>) =
+            Default::default();
         for ((number, page), content) in &ran.pages {
             let tensor = &launch.tensors[*number as usize];
             let bytes = tensor.element.bytes() as usize;
             let first = *page * 4 * PAGE as u64;
             let elements = written_elements(tensor, *page, content).map(|(at, _)| at.element);
             written.entry(*number).or_default().extend(elements);
-            let is_read = |at: usize| (at..at + bytes).any(|byte| content.read[byte / 4] >> (byte % 4) & 1 == 1);
+            let is_read =
+                |at: usize| (at..at + bytes).any(|byte| content.read[byte / 4] >> (byte % 4) & 1 == 1);
             let elements = (0..4 * PAGE).step_by(bytes).filter(|at| is_read(*at));
             let elements = elements.map(|at| (first + at as u64) / bytes as u64);
             read.entry(*number).or_default().extend(elements);

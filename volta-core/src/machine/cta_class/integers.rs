@@ -75,11 +75,7 @@ fn keep_low_bits(steps: Steps, bits: u32) -> bool {
 
 impl ClassRun {
     /// The result of an operation some operands of which change from CTA to CTA; `None` where it is no register.
-    pub(super) fn integer(
-        &mut self,
-        all: (&Warp, LaneMask),
-        op: &Op,
-    ) -> Result<Option<Outcome>, Apart> {
+    pub(super) fn integer(&mut self, all: (&Warp, LaneMask), op: &Op) -> Result<Option<Outcome>, Apart> {
         let told = |d, steps: Option<Steps>, width| {
             Ok(Some(Outcome { d, drift: steps.map_or(Drift::Unknown, Drift::By), width }))
         };
@@ -210,8 +206,7 @@ impl ClassRun {
             return Ok(None);
         }
         let Some([quotient, remainder]) = divided(a.steps, by) else { return Ok(None) };
-        let remainders =
-            a.in_lanes().map(|word| Linear { first: word.first % by, steps: remainder });
+        let remainders = a.in_lanes().map(|word| Linear { first: word.first % by, steps: remainder });
         let remainders: Vec<Linear> = remainders.collect();
         self.keep_all(remainders.into_iter(), [0, by - 1])?;
         Ok(Some([quotient, remainder]))
@@ -260,9 +255,8 @@ impl ClassRun {
             },
             Int2::Min | Int2::Max => {
                 self.compare(Compare::Lt, ty, a, b)?;
-                let takes_first = |(a, b): (&u64, &u64)| {
-                    (number(ty, *a) < number(ty, *b)) == (op == Int2::Min)
-                };
+                let takes_first =
+                    |(a, b): (&u64, &u64)| (number(ty, *a) < number(ty, *b)) == (op == Int2::Min);
                 let mut which = a.words.iter().zip(&b.words).map(takes_first);
                 let first = which.next().unwrap_or(true);
                 let taken = if first { a.steps } else { b.steps };

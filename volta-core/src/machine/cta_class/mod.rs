@@ -20,13 +20,15 @@ use super::tensor::Initial;
 use super::value::Value;
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Access, Address, Async, Effect, Groups, Inst, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes};
+use crate::program::{
+    Access, Address, Async, Effect, Groups, Inst, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
+};
 pub(crate) use extents::{Extents, Steps};
 use extents::{Linear, SAME};
-use integers::words_of;
-pub(super) use grid::run_by_classes;
 pub(crate) use grid::Origin;
+pub(super) use grid::run_by_classes;
 pub use grid::{ClassOfCtas, Classes};
+use integers::words_of;
 
 /// How the word of a register changes from CTA to CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
