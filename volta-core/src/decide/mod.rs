@@ -35,6 +35,7 @@ pub mod loose;
 pub mod point;
 pub mod prove;
 pub mod recheck;
+mod shared_forms;
 pub mod smt;
 mod sweep;
 #[cfg(test)]
@@ -165,16 +166,20 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         return Decision { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Decision::default() };
     }
 
+    let without = |firsts: Vec<usize>, part: &Option<Part>| -> Vec<usize> {
+        let known: FxHashSet<usize> = part.iter().flat_map(|part| &part.proofs).map(|(at, _)| *at).collect();
+        firsts.into_iter().filter(|at| !known.contains(at)).collect()
+    };
+    let by_forms = shared_forms::proved(all, &firsts);
+    let firsts = without(firsts, &by_forms);
     let by_cuts = cut_points::proved(all, &firsts);
     let (equal, by_cuts) = by_cuts.map(|found| (found.equal_where_defined, found.part)).unzip();
     let all = All { equal: equal.as_ref(), ..all };
-    let known: FxHashSet<usize> =
-        by_cuts.iter().flat_map(|part: &Part| &part.proofs).map(|(at, _)| *at).collect();
-    let firsts: Vec<usize> = firsts.into_iter().filter(|at| !known.contains(at)).collect();
-    let taken = by_cuts.as_ref().map_or(0, Part::steps);
+    let firsts = without(firsts, &by_cuts);
+    let taken = by_forms.iter().chain(&by_cuts).map(Part::steps).sum();
     let mut parts = prove_in_runs(all, &firsts, nodes, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
-    parts.extend(by_cuts);
+    parts.extend(by_forms.into_iter().chain(by_cuts));
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
         failures.map(|(at, _)| *at).min().unwrap_or(elements.len())

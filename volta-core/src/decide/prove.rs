@@ -17,12 +17,12 @@ use super::evaluate::{leaves, walk};
 use super::point::RISING;
 use super::sweep::Sweep;
 use super::witness::{Counterexample, WitnessKind, element_name};
-use super::{DecisionOptions, ElementPair, InputInfo, Sign};
+use super::{DecisionOptions, ElementPair, InputInfo, Sign, shared_forms};
 use crate::algebra::{
     Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Split, Stage,
     Stop, Tactic, TermRef,
 };
-use crate::base::budget::Exhausted;
+use crate::base::budget::{Exhausted, Limit};
 use crate::base::ration::Ration;
 use crate::number::signs::Signs;
 use crate::term::{InputId, Store, TermId};
@@ -119,6 +119,9 @@ struct Screens<'s, 'i> {
     stores: [&'s Store; 2],
     filters: [Option<QuickFilter<'s, 'i>>; SCREENS.len()],
 }
+
+/// Share (one in this many) of the remaining steps that polynomials in tries may take.
+const FORMS_SHARE: u64 = 8;
 
 /// Steps spent on an element before sweeping names intermediate values: so many, or if that is more, so many for each of
 /// its terms.
@@ -392,6 +395,16 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let points = if thorough { 0..SCREENS.len() } else { 0..1 };
             if let Some(different) = refuted(points) {
                 return Err(different);
+            }
+            if !thorough {
+                let bytes = options.budgets[Limit::MemoryBytes].saturating_sub(options.held.total());
+                let (is_equal, steps) =
+                    shared_forms::is_equal(element, analysis, steps_left() / FORMS_SHARE, bytes);
+                ration.take(steps);
+                if is_equal {
+                    learned.prover.settle_account();
+                    return Ok(Proof::default());
+                }
             }
             if let Attempt::Open(_) = unproved {
                 unproved = learned.climb(reference, opt, Stage::Expansions);

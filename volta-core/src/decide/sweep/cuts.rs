@@ -61,7 +61,7 @@ pub(in crate::decide) struct Cut {
 }
 
 /// What is computed for some terms of a store.
-struct Census {
+pub(in crate::decide) struct Census {
     /// The lanes of each node that are computed for them.
     lanes: Vec<u32>,
     /// For each node, the position of its first lane among all.
@@ -73,7 +73,7 @@ struct Census {
 
 impl Census {
     /// Counts what `roots` are computed from; `None` if that is too much.
-    fn new(store: &Store, roots: &[TermId]) -> Option<Census> {
+    pub(in crate::decide) fn new(store: &Store, roots: &[TermId]) -> Option<Census> {
         let mut lanes = vec![0_u32; store.len()];
         let mark = |lanes: &mut Vec<u32>, term: TermId| {
             if let TermKind::Lane(node, lane) = term.kind() {
@@ -126,7 +126,7 @@ impl Census {
     }
 
     /// The position of an operation among all.
-    fn position(&self, term: TermId) -> Option<usize> {
+    pub(in crate::decide) fn position(&self, term: TermId) -> Option<usize> {
         let TermKind::Lane(node, lane) = term.kind() else { return None };
         let lanes = LaneMask::from_bits(self.lanes[node.index()]);
         Some(self.start[node.index()] as usize + lanes.rank(lane))
@@ -146,7 +146,7 @@ impl Census {
     }
 
     /// All terms, operands before results.
-    fn terms(&self) -> impl Iterator<Item = TermId> {
+    pub(in crate::decide) fn terms(&self) -> impl Iterator<Item = TermId> {
         self.lanes.iter().enumerate().flat_map(|(at, lanes)| terms_of_node(at, *lanes))
     }
 }
