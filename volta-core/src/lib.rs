@@ -52,6 +52,7 @@ pub mod algebra;
 pub mod base;
 pub mod bits;
 pub mod case;
+pub mod certificate;
 mod claims;
 mod conditions;
 pub mod decide;
