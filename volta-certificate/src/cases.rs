@@ -24,6 +24,15 @@ pub struct Failure {
     pub vacuous: Option<Vec<(usize, Number)>>,
 }
 
+/// What a proof took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost {
+    /// The laws that were applied.
+    used: LawSet,
+    /// The steps.
+    steps: u64,
+}
+
 /// What a certificate shows of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -85,6 +94,17 @@ pub fn check(certificate: &Certificate, table: &Table, steps: u64) -> Checked {
 /// # Errors
 /// The first case that is not proved.
 pub fn replay(certificate: &Certificate, class: &Class, laws: LawSet, steps: u64) -> Result<LawSet, Failure> {
+    let mut cost = Cost::default();
+    replay_counting(certificate, class, laws, steps, &mut cost).map(|()| cost.used)
+}
+
+fn replay_counting(
+    certificate: &Certificate,
+    class: &Class,
+    laws: LawSet,
+    steps: u64,
+    cost: &mut Cost,
+) -> Result<(), Failure> {
     let failure = |why| Failure { why, case: Vec::new(), hint: None, vacuous: None };
     let Proof { readings, cuts, step, .. } = &class.proof;
     check_literals(certificate, readings).map_err(failure)?;
@@ -93,11 +113,13 @@ pub fn replay(certificate: &Certificate, class: &Class, laws: LawSet, steps: u64
     let evaluation = Evaluation::new(&certificate.nodes, readings, cuts, forms);
     evaluation.check_readings(class.roots).map_err(failure)?;
     let mut replay = Replay { evaluation, roots: class.roots, assumed: Vec::new(), case: Vec::new() };
-    replay.step(step)?;
-    Ok(replay.evaluation.forms.used)
+    let result = replay.step(step);
+    *cost = Cost { used: replay.evaluation.forms.used, steps: steps - replay.evaluation.forms.left() };
+    result
 }
 
-/// Searches the cases of a proof, and replays it. Nothing rests on how they are found.
+/// Searches the cases of a proof, and replays it. Nothing rests on how they are found. All attempts together take at
+/// most `steps`, which are subtracted.
 ///
 /// # Errors
 /// The first case that is not proved.
@@ -105,13 +127,16 @@ pub fn search(
     certificate: &Certificate,
     class: &Class,
     laws: LawSet,
-    steps: u64,
+    steps: &mut u64,
     splits: usize,
 ) -> Result<(Class, LawSet), Failure> {
     let mut class = class.clone();
     for left in (0..=splits).rev() {
-        let failure = match replay(certificate, &class, laws, steps) {
-            Ok(used) => return Ok((class, used)),
+        let mut cost = Cost::default();
+        let replayed = replay_counting(certificate, &class, laws, *steps, &mut cost);
+        *steps -= cost.steps;
+        let failure = match replayed {
+            Ok(()) => return Ok((class, cost.used)),
             Err(failure) => failure,
         };
         let mut at = &mut class.proof.step;

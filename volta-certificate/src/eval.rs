@@ -261,6 +261,18 @@ impl<'c> Evaluation<'c> {
         match (op, values) {
             (Op::Neg, [Value::Infinite(negative)]) => Ok(Value::Infinite(!negative)),
             (Op::Abs, [Value::Infinite(_)]) => Ok(Value::Infinite(false)),
+            (Op::Floor | Op::Ceil | Op::Trunc | Op::RoundEven, [Value::Infinite(negative)]) => {
+                Ok(Value::Infinite(*negative))
+            }
+            (Op::Saturate, [Value::Infinite(negative)]) if self.forms.uses(Law::Saturation) => {
+                let limit = Number::Small(i64::from(!*negative));
+                Ok(Value::Finite(self.forms.number(&limit)))
+            }
+            (Op::Tanh | Op::Erf, [Value::Infinite(negative)]) => {
+                let limit = Number::Small(1 - 2 * i64::from(*negative));
+                Ok(Value::Finite(self.forms.number(&limit)))
+            }
+            (Op::Exp2, [Value::Infinite(false)]) => Ok(Value::Infinite(false)),
             (Op::Exp2, [Value::Infinite(true)]) if self.forms.uses(Law::PowerOfMinusInfinity) => {
                 Ok(Value::Finite(zero))
             }

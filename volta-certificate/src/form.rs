@@ -129,14 +129,21 @@ impl Forms {
         allowed
     }
 
+    /// The steps that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Forgets what depends on facts.
     pub(crate) fn forget(&mut self) {
         self.products.clear();
     }
 
     pub(crate) fn charge(&mut self, steps: usize) -> Made<()> {
-        self.left = self.left.checked_sub(steps as u64 + 1).ok_or("the checker's steps are used up")?;
-        Ok(())
+        let steps = steps as u64 + 1;
+        let enough = steps <= self.left;
+        self.left = self.left.saturating_sub(steps);
+        if enough { Ok(()) } else { Err("the checker's steps are used up".to_string()) }
     }
 
     pub(crate) fn poly(&self, id: PolyId) -> Poly {
@@ -504,7 +511,6 @@ impl Forms {
             None => inside = self.scaled(&inside, factor),
         }
         for (atom, power) in self.factors(*mono).iter() {
-
             if let Atom::Apply(Op::Exp2, of) = self.atoms.get(*atom).clone()
                 && *power == 1
                 && self.uses(Law::RootOfScaledByPower)

@@ -176,6 +176,8 @@ pub struct Open {
     pub name: String,
     /// Their number.
     pub elements: u64,
+    /// The terms of that element, of the reference and of the other kernel, if they are written down.
+    pub roots: Option<[u32; 2]>,
     /// What their proofs rest on instead.
     pub why: String,
 }
@@ -234,8 +236,9 @@ impl fmt::Display for Certificate {
             }
             write_step(&proof.step, f)?;
         }
-        for Open { name, elements, why } in &self.open {
-            writeln!(f, "open {elements} {} {}", line(name).replace(' ', "_"), line(why))?;
+        for Open { name, elements, roots, why } in &self.open {
+            let roots = roots.map_or("- -".to_string(), |[reference, opt]| format!("{reference} {opt}"));
+            writeln!(f, "open {elements} {roots} {} {}", line(name).replace(' ', "_"), line(why))?;
         }
         f.write_str("end\n")
     }
@@ -318,12 +321,10 @@ impl<'t> Reader<'t> {
                 });
             }
             "open" => {
-                let [elements, name, why] = parts(rest, 3)?;
-                made.open.push(Open {
-                    name: name.to_string(),
-                    elements: read(elements)?,
-                    why: why.to_string(),
-                });
+                let [elements, reference, opt, name, why] = parts(rest, 5)?;
+                let roots = if reference == "-" { None } else { Some([read(reference)?, read(opt)?]) };
+                let (name, why) = (name.to_string(), why.to_string());
+                made.open.push(Open { name, elements: read(elements)?, roots, why });
             }
             _ => made.nodes.push(node(word, rest)?),
         }

@@ -18,8 +18,10 @@ use crate::term::{Sign, Store, TermId, TermOp, View};
 
 /// The steps of the checker for one class.
 pub const STEPS: u64 = 1 << 24;
+/// The steps of the search for one class, each time with other readings.
+const SEARCH_STEPS: u64 = 1 << 21;
 /// The steps for the classes of a certificate together, after which the rest is left open.
-const ALL_STEPS: u64 = 1 << 28;
+const ALL_STEPS: u64 = 1 << 24;
 /// A certificate has no more terms.
 const MAX_NODES: usize = 1 << 20;
 /// A proof has no more cases.
@@ -46,11 +48,12 @@ pub fn certificate(conditions: &Conditions, name: &str) -> Certificate {
         *sizes.entry(first).or_default() += 1;
     }
     let mut left = ALL_STEPS;
-    let mut open: BTreeMap<String, (String, u64)> = BTreeMap::new();
+    let mut open: BTreeMap<String, Open> = BTreeMap::new();
     for (at, count) in sizes {
         let name = conditions.name(positions[at]);
-        if let Err(why) = made.class(&elements[at], name.clone(), count, &mut left) {
-            open.entry(why).or_insert((name, 0)).1 += count;
+        if let Err((roots, why)) = made.class(&elements[at], name.clone(), count, &mut left) {
+            let first = Open { name, elements: 0, roots, why: why.clone() };
+            open.entry(why).or_insert(first).elements += count;
         }
     }
     let known = conditions.len() as u64 - elements.len() as u64;
@@ -61,10 +64,11 @@ pub fn certificate(conditions: &Conditions, name: &str) -> Certificate {
         made.certificate.classes.push(Class { name, elements: known, roots: [at, at], proof });
     }
     let mut certificate = made.certificate;
-    certificate.open = open.into_iter().map(|(why, (name, elements))| Open { name, elements, why }).collect();
+    certificate.open = open.into_values().collect();
     if let Some(rest) = certificate.open.get(MAX_OPEN..).filter(|rest| !rest.is_empty()) {
         let elements = rest.iter().map(|open| open.elements).sum();
-        let rest = Open { name: rest[0].name.clone(), elements, why: "other reasons".to_string() };
+        let rest =
+            Open { name: rest[0].name.clone(), elements, roots: None, why: "other reasons".to_string() };
         certificate.open.truncate(MAX_OPEN);
         certificate.open.push(rest);
     }
@@ -106,17 +110,19 @@ impl Writer {
         name: String,
         elements: u64,
         left: &mut u64,
-    ) -> Result<(), String> {
-        let reference = self.term(element.reference.0, element.reference.1)?;
-        let opt = self.term(element.opt.0, element.opt.1)?;
+    ) -> Result<(), (Option<[u32; 2]>, String)> {
+        let written = |why| (None, why);
+        let reference = self.term(element.reference.0, element.reference.1).map_err(written)?;
+        let opt = self.term(element.opt.0, element.opt.1).map_err(written)?;
+        let roots = [reference, opt];
         let laws = Table::standard().accepted();
         let mut why = String::new();
-        for readings in self.readings([reference, opt]) {
+        for readings in self.readings(roots) {
             if *left == 0 {
-                return Err("all steps of the certificate are used up".to_string());
+                return Err((Some(roots), "all steps of the certificate are used up".to_string()));
             }
             let proof = Proof { laws: Vec::new(), readings, cuts: Vec::new(), step: Step::Equal };
-            let class = Class { name: name.clone(), elements, roots: [reference, opt], proof };
+            let class = Class { name: name.clone(), elements, roots, proof };
             match self.search(class, laws, left) {
                 Ok(class) => {
                     self.certificate.classes.push(class);
@@ -125,24 +131,17 @@ impl Writer {
                 Err(reason) => why = reason,
             }
         }
-        Err(why)
+        Err((Some(roots), why))
     }
 
     fn search(&self, class: Class, laws: LawSet, left: &mut u64) -> Result<Class, String> {
-        let steps = STEPS.min(*left);
-        let found = search(&self.certificate, &class, laws, steps, MAX_SPLITS);
-        // The checker does not tell what a failure took; one that used up its steps took them all.
-        match found {
-            Ok((mut class, used)) => {
-                *left = left.saturating_sub(1 << 10);
-                class.proof.laws = used.laws().map(|law| law.name().to_string()).collect();
-                Ok(class)
-            }
-            Err(failure) => {
-                *left = left.saturating_sub(STEPS / 4);
-                Err(failure.why)
-            }
-        }
+        let most = SEARCH_STEPS.min(*left);
+        let mut steps = most;
+        let found = search(&self.certificate, &class, laws, &mut steps, MAX_SPLITS);
+        *left -= most - steps;
+        let (mut class, used) = found.map_err(|failure| failure.why)?;
+        class.proof.laws = used.laws().map(|law| law.name().to_string()).collect();
+        Ok(class)
     }
 
     /// The sets of readings that are tried: none, all, and those in exponents alone.
