@@ -9,6 +9,7 @@
 //! Nothing of the verifier is used here: `docs/proofs.md` says what a certificate shows, and what not.
 
 mod cases;
+mod condition;
 mod eval;
 mod form;
 mod laws;
