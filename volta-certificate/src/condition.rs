@@ -95,11 +95,14 @@ impl Forms {
             (Some(known), _) => (known, b),
             (None, Some(known)) => (known, a),
             (None, None) => {
-                return self.conds.id(match op {
-                    Op::And => Cond::And(a, b),
-                    Op::Or => Cond::Or(a, b),
-                    _ => Cond::Xor(a, b),
-                });
+                let joined = if op == Op::And {
+                    Cond::And(a, b)
+                } else if op == Op::Or {
+                    Cond::Or(a, b)
+                } else {
+                    Cond::Xor(a, b)
+                };
+                return self.conds.id(joined);
             }
         };
         match (op, known) {

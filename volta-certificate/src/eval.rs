@@ -320,11 +320,8 @@ impl<'c> Evaluation<'c> {
                     Value::Finite(_) | Value::Condition(_) => 0,
                 };
                 let (a, b) = (rank(a), rank(b));
-                let holds = match op {
-                    Op::Less => a < b,
-                    Op::LessEqual => a <= b,
-                    _ => a == b,
-                };
+                let holds =
+                    (op == Op::Less && a < b) || (op != Op::Less && a == b) || (op == Op::LessEqual && a < b);
                 Ok(Value::Condition(self.forms.known(holds)))
             }
             _ => Err(format!("`{}` of an infinity", op.name())),
@@ -468,25 +465,23 @@ impl<'c> Evaluation<'c> {
                 Some(Node::Literal(_, number)) if !inside && self.readings.contains_key(number) => {
                     return Err(format!("{number} is read as irrational outside of exponents"));
                 }
-                Some(Node::Apply(op, operands)) => match op {
-                    Op::Exp2 => stack.push((operands[0], true)),
-                    Op::Add | Op::Sub | Op::Neg | Op::Max | Op::Min => {
-                        stack.extend(operands[..op.arity()].iter().map(|at| (*at, inside)));
+                Some(Node::Apply(Op::Exp2, operands)) => stack.push((operands[0], true)),
+                Some(Node::Apply(Op::Select, operands)) => {
+                    stack.extend([(operands[0], false), (operands[1], inside), (operands[2], inside)]);
+                }
+                Some(Node::Apply(op @ (Op::Mul | Op::Fma), operands)) => {
+                    let [a, b, c] = *operands;
+                    for (at, other) in [(a, b), (b, a)] {
+                        let natural = self.is_ln2(other) && self.has_logarithm(at);
+                        let own = self.is_ln2(at) && self.has_logarithm(other);
+                        stack.push((at, inside || natural || own));
                     }
-                    Op::Select => {
-                        stack.extend([(operands[0], false), (operands[1], inside), (operands[2], inside)]);
-                    }
-                    Op::Mul | Op::Fma => {
-                        let [a, b, c] = *operands;
-                        for (at, other) in [(a, b), (b, a)] {
-                            let natural = self.is_ln2(other) && self.has_logarithm(at);
-                            let own = self.is_ln2(at) && self.has_logarithm(other);
-                            stack.push((at, inside || natural || own));
-                        }
-                        stack.extend((*op == Op::Fma).then_some((c, inside)));
-                    }
-                    _ => stack.extend(operands[..op.arity()].iter().map(|at| (*at, false))),
-                },
+                    stack.extend((*op == Op::Fma).then_some((c, inside)));
+                }
+                Some(Node::Apply(op, operands)) => {
+                    let keeps = matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Max | Op::Min);
+                    stack.extend(operands[..op.arity()].iter().map(|at| (*at, inside && keeps)));
+                }
                 Some(Node::Input(..) | Node::Number(_) | Node::Literal(..) | Node::Infinity(_)) | None => {}
             }
         }
@@ -511,10 +506,11 @@ impl<'c> Evaluation<'c> {
                 continue;
             }
             if let Some(Node::Apply(op, operands)) = self.nodes.get(at as usize) {
-                match op {
-                    Op::Log2 => return true,
-                    Op::Add | Op::Sub | Op::Neg | Op::Fma => stack.extend(&operands[..op.arity()]),
-                    _ => {}
+                if *op == Op::Log2 {
+                    return true;
+                }
+                if matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Fma) {
+                    stack.extend(&operands[..op.arity()]);
                 }
             }
         }
@@ -524,10 +520,12 @@ impl<'c> Evaluation<'c> {
 
 /// A function of one number, the sign of which may leave it.
 fn function(forms: &mut Forms, op: Op, a: &Poly) -> Poly {
-    let law = match op {
-        Op::Sin | Op::Cos => Law::ParityOfSineAndCosine,
-        Op::BesselJ0 | Op::BesselJ1 => Law::ParityOfBessel,
-        _ => Law::OddFunctions,
+    let law = if matches!(op, Op::Sin | Op::Cos) {
+        Law::ParityOfSineAndCosine
+    } else if matches!(op, Op::BesselJ0 | Op::BesselJ1) {
+        Law::ParityOfBessel
+    } else {
+        Law::OddFunctions
     };
     if op != Op::Cos && op != Op::BesselJ0 && a.is_empty() {
         return a.clone();
@@ -543,17 +541,15 @@ fn function(forms: &mut Forms, op: Op, a: &Poly) -> Poly {
 
 fn rounded(op: Op, number: &Number) -> Number {
     let up = |number: &Number| number.negated().floor().negated();
-    match op {
-        Op::Floor => number.floor(),
-        Op::Ceil => up(number),
-        Op::Trunc if number.signum() < 0 => up(number),
-        Op::Trunc => number.floor(),
-        _ => {
-            let low = number.plus(&half()).floor();
-            let is_tie = low.plus(&number.negated()) == half();
-            let is_odd =
-                low.times(&half()).small().is_none() && low.times(&half()).floor() != low.times(&half());
-            if is_tie && is_odd { low.plus(&Number::Small(-1)) } else { low }
-        }
+    let truncated_up = op == Op::Trunc && number.signum() < 0;
+    if op == Op::Ceil || truncated_up {
+        return up(number);
     }
+    if op == Op::Floor || op == Op::Trunc {
+        return number.floor();
+    }
+    let low = number.plus(&half()).floor();
+    let is_tie = low.plus(&number.negated()) == half();
+    let is_odd = low.times(&half()).floor() != low.times(&half());
+    if is_tie && is_odd { low.plus(&Number::Small(-1)) } else { low }
 }

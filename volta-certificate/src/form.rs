@@ -146,6 +146,11 @@ impl Forms {
         if enough { Ok(()) } else { Err("the checker's steps are used up".to_string()) }
     }
 
+    /// Charges where nothing can end: the next charge that can, does.
+    pub(crate) fn draw(&mut self, steps: usize) {
+        self.left = self.left.saturating_sub(steps as u64);
+    }
+
     pub(crate) fn poly(&self, id: PolyId) -> Poly {
         self.polys.get(id).clone()
     }
@@ -175,10 +180,8 @@ impl Forms {
         }
         powers.retain(|_, power| *power != 0);
         let mut others: Vec<Poly> = Vec::new();
-        let exponents = |atom: &Atom| match atom {
-            Atom::Apply(Op::Exp2, exponent) => Some(exponent[0]),
-            _ => None,
-        };
+        let exponents =
+            |atom: &Atom| if let Atom::Apply(Op::Exp2, exponent) = atom { Some(exponent[0]) } else { None };
         let found: Vec<(AtomId, i32, PolyId)> = powers
             .iter()
             .filter_map(|(atom, power)| Some((*atom, *power, exponents(self.atoms.get(*atom))?)))
@@ -552,10 +555,10 @@ impl Forms {
             }
             self.charge(arm.len())?;
             let inner = arm.iter().find_map(|(mono, factor)| match &*self.factors(*mono) {
-                [(atom, 1)] if factor.signum() > 0 => match self.atoms.get(*atom) {
-                    Atom::Max(inner) => Some((*mono, factor.clone(), inner.clone())),
-                    _ => None,
-                },
+                [(atom, 1)] if factor.signum() > 0 => {
+                    let Atom::Max(inner) = self.atoms.get(*atom) else { return None };
+                    Some((*mono, factor.clone(), inner.clone()))
+                }
                 _ => None,
             });
             match inner {

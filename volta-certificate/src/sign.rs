@@ -150,6 +150,7 @@ impl Forms {
             signs = signs.plus(own);
         }
         if !self.facts.sums.is_empty() && !a.is_empty() {
+            self.draw(4 * a.len());
             let unit = self.unit(a, true);
             let opposite = self.polys.id(self.negated(&unit));
             let unit = self.polys.id(unit);

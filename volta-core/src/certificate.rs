@@ -19,13 +19,13 @@ use crate::term::{Sign, Store, TermId, TermOp, View};
 /// The steps of the checker for one class.
 pub const STEPS: u64 = 1 << 24;
 /// The steps of the search for one class, each time with other readings.
-const SEARCH_STEPS: u64 = 1 << 21;
+const SEARCH_STEPS: u64 = 1 << 18;
 /// The steps for the classes of a certificate together, after which the rest is left open.
-const ALL_STEPS: u64 = 1 << 24;
+const ALL_STEPS: u64 = 1 << 21;
 /// A certificate has no more terms.
 const MAX_NODES: usize = 1 << 20;
 /// A proof has no more cases.
-const MAX_SPLITS: usize = 40;
+const MAX_SPLITS: usize = 12;
 /// Literals that are read as powers of two times a constant have exponents up to this.
 const MAX_SHIFT: f64 = 12.0;
 /// More names of classes that are left open are only counted.
