@@ -128,7 +128,7 @@ impl Facts {
 }
 
 /// Atoms nested more deeply may have any sign.
-const MAX_DEPTH: u32 = 12;
+const MAX_DEPTH: u32 = 6;
 
 impl Forms {
     /// The signs that a sum can have.
@@ -162,7 +162,8 @@ impl Forms {
 
     fn atom_signs(&mut self, atom: AtomId, depth: u32) -> Signs {
         let known = self.facts.atoms.get(&atom).copied().unwrap_or(Signs::ANY);
-        if depth > MAX_DEPTH {
+        self.draw(1);
+        if depth > MAX_DEPTH || self.left() == 0 {
             return known;
         }
         let own = match self.atoms.get(atom).clone() {
