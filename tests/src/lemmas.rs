@@ -104,6 +104,19 @@ const NAMES: &[&[&str]] = &[
     ],
 ];
 
+/// The table of laws as the checker of certificates reads it, `volta-certificate/src/laws.txt`: names, statements and near
+/// misses.
+pub fn for_certificates() -> String {
+    let mut text = String::new();
+    for (Group { laws, .. }, names) in LAWS.iter().zip(NAMES) {
+        for (law, name) in laws.iter().zip(*names) {
+            let _ = writeln!(text, "law {name}\nis {}", law.statement);
+            law.limits.iter().for_each(|limit| text.extend(["not ", limit, "\n"]));
+        }
+    }
+    text
+}
+
 /// The laws that say how literals are read (V9): definitions, of which there is nothing to prove.
 pub const READINGS: [&str; 3] =
     ["reading_of_constants", "reading_of_scaled_constants", "reading_of_reciprocals"];

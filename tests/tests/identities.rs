@@ -14,7 +14,7 @@ use volta_core::decide::{Decision, DecisionOptions, ElementPair, Failure, InputI
 use volta_core::term::{Store, TermId};
 use volta_suite::expression::{Input, Relation, Statement, build, statements};
 use volta_suite::laws::Instances;
-use volta_suite::lemmas::Lemmas;
+use volta_suite::lemmas::{Lemmas, for_certificates};
 use volta_suite::page;
 
 fn main() -> ExitCode {
@@ -114,6 +114,7 @@ fn documented() -> Result<(), Failed> {
 fn stated() -> Result<(), Failed> {
     let lemmas = Lemmas::new()?;
     page::hold_file("proofs/laws/Table.v", &lemmas.table())?;
+    page::hold_file("volta-certificate/src/laws.txt", &for_certificates())?;
     Ok(page::hold_file("proofs/laws/Complete.v", &lemmas.complete())?)
 }
 

@@ -53,6 +53,7 @@ pub mod base;
 pub mod bits;
 mod by_classes;
 pub mod case;
+pub mod certificate;
 mod claims;
 mod conditions;
 pub mod decide;

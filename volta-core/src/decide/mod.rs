@@ -200,6 +200,14 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     outcome_of(parts, elements.len())
 }
 
+/// For each element, the first one that it is a translation of, or itself.
+pub fn firsts(elements: &[ElementPair<'_>], options: &DecisionOptions) -> Vec<usize> {
+    let (stores, sides) = stores_of(elements);
+    let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
+    let alike = alike_of(&stores, &sides, &roots, options);
+    (0..elements.len()).map(|at| alike.first(at)).collect()
+}
+
 /// Truncates parts to the outcome of deciding them one after the other, after `taken` steps: the budget ends at the
 /// first element up to which the steps exceed it. Returns the steps taken up to the first failure.
 fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 {

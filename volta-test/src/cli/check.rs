@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use volta_case::InputProblem;
 
+use super::certify::Certified;
 use super::report::{self, Checked, Summary};
 use super::select::{Folder, Selected, select};
 use super::{CheckArgs, Exit, Format, complain};
@@ -181,7 +182,8 @@ impl<'a> Wishes<'a> {
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
         run.compare(&case, self.policy);
         let name = case.name.clone();
-        Checked { case: Some(case), ..Checked::new(&name, file, run) }
+        let certified = arguments.certificate.as_ref().and_then(|into| Certified::of(&case, &mut run, into));
+        Checked { case: Some(case), certified, ..Checked::new(&name, file, run) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo volta`, also called `cargo-volta`: runs cases like `cargo test`, for people and scripts without a crate.
 
 mod bench;
+mod certify;
 mod check;
 mod describe;
 mod export;
@@ -63,6 +64,8 @@ Examples:
                                                     a case for them, with marked guesses
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
+  cargo volta check fixtures/softmax --certificate  write certificates, and count what they prove
+  cargo volta certify certificates/*                check them again, without the verifier
   cargo volta merge results/*.json                  the whole claim of cases that were verified in parts
   cargo volta watch kernels                         run cases again when their files change
   cargo volta bench fixtures --published --z3       compare with published figures and with a solver
@@ -111,6 +114,8 @@ enum Command {
     Show(show::ShowArgs),
     /// State the claims of whole cases from the results of all their parts
     Merge(merge::MergeArgs),
+    /// Check certificates that `cargo volta check --certificate` has written
+    Certify(certify::CertifyArgs),
     /// List the sizes that a family of a case should have
     Suggest(suggest::SuggestArgs),
     /// Explain a rule or a verdict; without a name, list all of them
@@ -198,6 +203,10 @@ struct CheckArgs {
     /// Run slow cases too (as VOLTA_SLOW=1 does)
     #[arg(long)]
     slow: bool,
+    /// Write a certificate of each case that is equivalent into this folder, and check it: proofs that `cargo volta
+    /// certify` replays, which uses nothing of the verifier
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = "certificates")]
+    certificate: Option<PathBuf>,
 }
 
 /// Arguments of `cargo volta report`.
@@ -302,6 +311,7 @@ pub fn main() -> ExitCode {
         Command::Lint(arguments) => lint::lint(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
+        Command::Certify(arguments) => certify::certify(&arguments, &mut out),
         Command::Merge(arguments) => merge::merge(&arguments, &mut out),
         Command::Suggest(arguments) => suggest::suggest(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),

@@ -66,6 +66,9 @@ impl Reporter for Human<'_> {
             return writeln!(out, "{}", table::skipped(&checked.name, self.name_width, self.paint));
         }
         writeln!(out, "{}", table::row(&checked.name, &checked.run, self.name_width, self.paint))?;
+        if let Some(certified) = &checked.certified {
+            writeln!(out, "{certified}")?;
+        }
         if self.only_one || self.arguments.verbose || !checked.is_good() {
             let title = self.paint.bold(&render::clean_line(&checked.name));
             self.messages.push(format!("\n{title}\n{}", message(checked, self.paint)));

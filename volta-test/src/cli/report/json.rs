@@ -10,6 +10,7 @@ use volta_core::verdict::{
     BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, UnusedInput, Verdict,
 };
 
+use super::super::certify::Certified;
 use super::finding::place_of_error;
 use super::part::{PartLine, Said};
 use super::table::Figures;
@@ -95,6 +96,8 @@ struct Line<'r> {
     elements_canonical: Option<u64>,
     /// Points at which a proof was held against evaluation, if it was asked for.
     points_rechecked: Option<u32>,
+    /// What the case's certificate shows, if one was written.
+    certificate: Option<&'r Certified>,
     prepare_seconds: f64,
     generate_seconds: f64,
     solve_seconds: f64,
@@ -320,6 +323,7 @@ impl<'r> Line<'r> {
             unused: report.iter().flat_map(|report| &report.unused).map(unused_line).collect(),
             elements_canonical: report.and_then(|report| report.canonical_elements),
             points_rechecked: report.and_then(|report| report.rechecked),
+            certificate: checked.certified.as_ref(),
             prepare_seconds: run.prepare_seconds,
             generate_seconds: figures.generate_seconds,
             solve_seconds: report.map_or(0.0, |report| report.solve_seconds),

@@ -13,6 +13,7 @@ pub(super) mod table;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use super::certify::Certified;
 use super::{CheckArgs, Exit, Format};
 use crate::case::Case;
 use crate::manifest::Unreadable;
@@ -37,12 +38,23 @@ pub(super) struct Checked {
     pub(super) skipped: bool,
     pub(super) run: Run,
     pub(super) peak_memory_bytes: Option<u64>,
+    /// What its certificate shows, if one was wanted and could be written.
+    pub(super) certified: Option<Certified>,
 }
 
 impl Checked {
     pub(super) fn new(name: &str, file: Option<PathBuf>, run: Run) -> Checked {
         let name = name.to_owned();
-        Checked { name, file, case: None, unreadable: None, skipped: false, run, peak_memory_bytes: None }
+        Checked {
+            name,
+            file,
+            case: None,
+            unreadable: None,
+            skipped: false,
+            run,
+            peak_memory_bytes: None,
+            certified: None,
+        }
     }
 
     /// Whether it passed or was skipped.
