@@ -9,6 +9,7 @@ mod element;
 mod family;
 mod key;
 mod limit;
+mod max_error;
 mod reason;
 mod section;
 mod shard;
@@ -28,6 +29,7 @@ pub use section::{
     split_source,
 };
 pub use shard::{MAX_SHARDS, Shard};
+pub use max_error::{MaxError, Positive};
 pub use verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};
 

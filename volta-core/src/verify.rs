@@ -108,7 +108,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
     })
 }
 
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     if threads == 0 {
         // The global thread pool has warm threads.
         return work();
@@ -161,6 +161,7 @@ impl<'c> Verification<'c> {
         let case = self.case;
         if let Err(error) =
             check_params(&case.params, case.options.rules.claim).and_then(|()| check_part(case))
+                .and_then(|()| crate::accuracy::check(case))
         {
             self.report.verdict = Verdict::InputError(error);
             return None;

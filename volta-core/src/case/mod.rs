@@ -6,7 +6,7 @@ mod param;
 mod structs;
 
 pub use volta_case::{
-    Claim, Element, Elements, Launch, Literals, Region, Role, Rules, Shard, Sign, Swizzle, TensorMap, Which,
+    MaxError,    Claim, Element, Elements, Launch, Literals, Region, Role, Rules, Shard, Sign, Swizzle, TensorMap, Which,
     WmmaLayout,
 };
 
