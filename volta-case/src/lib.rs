@@ -22,6 +22,7 @@ pub use element::{
 pub use family::{Family, MAX_MEMBERS, Member};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
+pub use max_error::{MaxError, Positive};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
     About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, GRAPH, KERNEL, Launch, MEMBER,
@@ -29,7 +30,6 @@ pub use section::{
     split_source,
 };
 pub use shard::{MAX_SHARDS, Shard};
-pub use max_error::{MaxError, Positive};
 pub use verdict::{Claim, FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};
 

@@ -91,7 +91,9 @@ mod tests {
             assert_eq!(MaxError::parse(&read.to_string()), Some(read), "{text}");
         }
         assert_eq!(MaxError::parse("4ulp"), Positive::new(4.0).map(MaxError::Ulps));
-        for text in ["", "ulp", "-1 ulp", "0", "inf", "NaN ulp", "2 reference", "2x other", "4 ulps", "infinity"] {
+        for text in
+            ["", "ulp", "-1 ulp", "0", "inf", "NaN ulp", "2 reference", "2x other", "4 ulps", "infinity"]
+        {
             assert_eq!(MaxError::parse(text), None, "{text}");
         }
     }

@@ -3,11 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::bits::range::set::FloatSet;
 use crate::bits::range::{
     AccuracyBound, Analysis, ConeCache, Constants, Effort, Errors, InputRange, Known, Survey, TooMany,
     Unbounded,
 };
-use crate::bits::range::set::FloatSet;
 use crate::case::{Case, Claim, Element, MaxError, Options, Param, Which};
 use crate::decide::evaluate::Evaluator;
 use crate::finite::{RanSide, outwards, side_name, undecided};
@@ -28,9 +28,10 @@ pub(crate) fn check(case: &Case) -> Result<(), InputError> {
             "a case has a `max_error`, which only `claim = \"finite\"` reads",
             "options = { claim = \"finite\" }, or no `max_error`",
         ),
-        Some(MaxError::TimesReference(_)) if case.reference.is_none() => {
-            ("`max_error` is a multiple of the error of a reference, and there is none", "\"4 ulp\" or \"1e-5\"")
-        }
+        Some(MaxError::TimesReference(_)) if case.reference.is_none() => (
+            "`max_error` is a multiple of the error of a reference, and there is none",
+            "\"4 ulp\" or \"1e-5\"",
+        ),
         Some(_) | None => return Ok(()),
     };
     Err(InputError { help: Some(help.into()), ..InputError::new(InputProblem::WrongValue, message) })
@@ -122,7 +123,11 @@ impl Verification<'_> {
                         let Some(of) = reference.get(&side.elements[root]).copied().flatten() else {
                             return Some(far("has a bound, and that of the reference has none".into(), None));
                         };
-                        let told = format!("{}, that of the reference {}", outwards(bound.absolute, true), outwards(of, true));
+                        let told = format!(
+                            "{}, that of the reference {}",
+                            outwards(bound.absolute, true),
+                            outwards(of, true)
+                        );
                         (bound.absolute, times.get() * of, told)
                     }
                 };
@@ -144,22 +149,23 @@ impl Verification<'_> {
             let (param, element) = side.elements[root];
             let of = &self.case.params[param];
             let at = outputs.iter().position(|(known, _)| *known == param).unwrap_or_else(|| {
-                outputs.push((param, OutputError {
-                    side: side.which,
-                    tensor: of.name.clone(),
-                    shape: shape(of).to_vec(),
-                    elements: Vec::new(),
-                    open: None,
-                }));
+                outputs.push((
+                    param,
+                    OutputError {
+                        side: side.which,
+                        tensor: of.name.clone(),
+                        shape: shape(of).to_vec(),
+                        elements: Vec::new(),
+                        open: None,
+                    },
+                ));
                 outputs.len() - 1
             });
             let output = &mut outputs[at].1;
             match bound {
-                Ok(bound) => output.elements.push(ElementError {
-                    element,
-                    absolute: bound.absolute,
-                    ulps: bound.ulps,
-                }),
+                Ok(bound) => {
+                    output.elements.push(ElementError { element, absolute: bound.absolute, ulps: bound.ulps })
+                }
                 Err(open) if output.open.is_none() => {
                     let place = open.site.and_then(|site| self.place_of(side.which, site));
                     output.open = Some((side.names[root].clone(), open.why.to_owned(), place));

@@ -159,9 +159,9 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) =
-            check_params(&case.params, case.options.rules.claim).and_then(|()| check_part(case))
-                .and_then(|()| crate::accuracy::check(case))
+        if let Err(error) = check_params(&case.params, case.options.rules.claim)
+            .and_then(|()| check_part(case))
+            .and_then(|()| crate::accuracy::check(case))
         {
             self.report.verdict = Verdict::InputError(error);
             return None;

@@ -22,8 +22,8 @@ pub struct ExactValue {
     pub between: [f64; 2],
     /// The unit in the last place.
     pub unit: f64,
-    /// What is proved of its error, if anything is.
-    pub bound: Option<f64>,
+    /// What is proved of its error, if anything is: as a distance, and in units in the last place.
+    pub bound: Option<[f64; 2]>,
 }
 
 /// The largest error that was found of an element.
@@ -39,8 +39,10 @@ pub struct SeenError {
     pub absolute: f64,
     /// In units in the last place.
     pub ulps: f64,
-    /// What is proved of it, if anything is.
+    /// What is proved of it, if anything is, as a distance at the inputs where it is nearest to that.
     pub bound: Option<f64>,
+    /// The largest error as a part of what is proved of it at the same inputs: at most one.
+    pub part: f64,
 }
 
 /// Inputs of which errors are often large.
@@ -104,9 +106,12 @@ pub fn largest_errors(
     for turn in 0..tries {
         let climbs = turn >= CHOICES.len() && turn % 4 != 0;
         let drawn: Vec<Vec<f64>> = match &best {
-            Some((_, known)) if climbs => {
-                case.params.iter().zip(known).map(|(param, known)| changed(param, known, &mut random)).collect()
-            }
+            Some((_, known)) if climbs => case
+                .params
+                .iter()
+                .zip(known)
+                .map(|(param, known)| changed(param, known, &mut random))
+                .collect(),
             _ => {
                 let choice = CHOICES[turn % CHOICES.len()];
                 case.params.iter().map(|param| draw(param, choice, &mut random)).collect()
@@ -138,22 +143,32 @@ pub fn largest_errors(
                     continue;
                 }
                 let absolute = (low - computed).max(computed - high).max(0.0);
+                // At these inputs, the smaller of both.
+                let bound = value.bound.map(|[distance, ulps]| distance.min(ulps * value.unit));
+                let part = match bound {
+                    Some(bound) if absolute > 0.0 => absolute / bound,
+                    Some(_) | None => 0.0,
+                };
                 let own = SeenError {
                     side: *side,
                     param: value.param,
                     element: value.element,
                     absolute,
                     ulps: absolute / value.unit,
-                    bound: value.bound,
+                    bound,
+                    part,
                 };
-                score = score.max(value.bound.filter(|bound| *bound > 0.0).map_or(own.ulps, |bound| absolute / bound));
-                let place = largest
-                    .iter_mut()
-                    .find(|known| (known.side, known.param, known.element) == (*side, value.param, value.element));
+                score = score.max(if bound.is_some() { part } else { own.ulps });
+                let place = largest.iter_mut().find(|known| {
+                    (known.side, known.param, known.element) == (*side, value.param, value.element)
+                });
                 match place {
                     Some(known) => {
                         known.absolute = known.absolute.max(absolute);
                         known.ulps = known.ulps.max(own.ulps);
+                        if part > known.part {
+                            (known.part, known.bound) = (part, bound);
+                        }
                     }
                     None => largest.push(own),
                 }
@@ -190,9 +205,27 @@ fn draw(param: &Param, choice: Choice, random: &mut Random) -> Vec<f64> {
         let part = unit(random);
         let value = match choice {
             Choice::Anywhere => low + (high - low) * part,
-            Choice::End(upper) => if upper { high } else { low },
-            Choice::Alternating => if at % 2 == 0 { high } else { low },
-            Choice::Corners => if part < 0.5 { high } else { low },
+            Choice::End(upper) => {
+                if upper {
+                    high
+                } else {
+                    low
+                }
+            }
+            Choice::Alternating => {
+                if at % 2 == 0 {
+                    high
+                } else {
+                    low
+                }
+            }
+            Choice::Corners => {
+                if part < 0.5 {
+                    high
+                } else {
+                    low
+                }
+            }
             Choice::Near(place) => (low + (high - low) * place) * (1.0 + (part - 0.5) / 4096.0),
             Choice::Cancelling if at % 2 == 1 => -last,
             Choice::Cancelling => low + (high - low) * part,

@@ -27,7 +27,7 @@ use crate::program::{self, Program, Src};
 use crate::ptx;
 /// The error bound of a function.
 pub use crate::term::Nearness as Error;
-use crate::term::{Constant, encoding, MAX_OPERANDS, Piece, Template, Templates, TermOp};
+use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp, encoding};
 use known::Known;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;

@@ -76,7 +76,12 @@ pub(super) fn accuracy(arguments: &AccuracyArgs, out: &mut impl Write) -> io::Re
 }
 
 /// What is told of a case, and whether all errors are within their bounds.
-fn one(folder: &Folder, toolchain: &Toolchain, tries: usize, pictures: &mut String) -> Result<(String, bool), String> {
+fn one(
+    folder: &Folder,
+    toolchain: &Toolchain,
+    tries: usize,
+    pictures: &mut String,
+) -> Result<(String, bool), String> {
     let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
         let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
         format!("{} cannot be read\n{text}", folder.name)
@@ -135,11 +140,11 @@ fn one(folder: &Folder, toolchain: &Toolchain, tries: usize, pictures: &mut Stri
             upwards(absolute),
             upwards(ulps)
         );
-        let bounds = errors.iter().filter_map(|error| error.bound).fold(0.0, f64::max);
-        if bounds > 0.0 && absolute > 0.0 {
-            let _ = writeln!(text, "          proved over seen: {}", upwards(bounds / absolute));
+        let part = most(|of| of.part);
+        if part > 0.0 {
+            let _ = writeln!(text, "          proved over seen: {}", upwards(1.0 / part));
         }
-        for error in errors.iter().filter(|error| error.bound.is_some_and(|bound| error.absolute > bound)) {
+        for error in errors.iter().filter(|error| error.part > 1.0) {
             good = false;
             let name = clean_line(&spelled(&core.params[param], error.element));
             let _ = writeln!(text, "          {name} is further away than what is proved: report it");
@@ -171,11 +176,11 @@ fn number_of(side: Which) -> usize {
 /// Why nothing can be compared.
 pub(crate) fn measured(core: &core::Case, report: &Report, tries: usize) -> Result<Vec<SeenError>, String> {
     let exact = ExactOutputs::new(core).ok_or("the kernels are not understood over the reals")?;
-    let mut bounds: BTreeMap<(usize, usize, u64), f64> = BTreeMap::new();
+    let mut bounds: BTreeMap<(usize, usize, u64), [f64; 2]> = BTreeMap::new();
     for output in &report.errors {
         let Some(param) = core.params.iter().position(|param| param.name == output.tensor) else { continue };
         for element in &output.elements {
-            bounds.insert((number_of(output.side), param, element.element), element.absolute);
+            bounds.insert((number_of(output.side), param, element.element), [element.absolute, element.ulps]);
         }
     }
     let mut values = |read: &dyn Fn(usize, u64) -> f64| -> Vec<ExactValue> {

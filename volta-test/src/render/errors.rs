@@ -34,7 +34,11 @@ pub(crate) fn svg(output: &OutputError, seen: &[(u64, f64)]) -> String {
     let least = positive().fold(f64::INFINITY, f64::min).log10().max(most - 8.0).min(most) - 1.0;
     let (width, height) = SIZE;
     let tall = |error: f64| {
-        if error > 0.0 { ((error.log10() - least) / (most - least) * height as f64).clamp(1.0, height as f64) } else { 0.0 }
+        if error > 0.0 {
+            ((error.log10() - least) / (most - least) * height as f64).clamp(1.0, height as f64)
+        } else {
+            0.0
+        }
     };
     let title = format!(
         "Errors of {} up to element {}: at most {} is proved",

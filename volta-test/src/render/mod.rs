@@ -31,9 +31,9 @@ use crate::prepare::Texts;
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
+pub(crate) use errors::svg as error_picture;
 pub(crate) use fault::fix;
 pub use input::unreadable;
-pub(crate) use errors::svg as error_picture;
 pub(crate) use proof::{claim, errors, ranges, unused, upwards};
 pub(crate) use wrap::wrapped;
 

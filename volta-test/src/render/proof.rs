@@ -218,10 +218,12 @@ pub(crate) fn errors(report: &Report) -> Vec<String> {
         let most = |of: fn(&ElementError) -> f64| output.elements.iter().map(of).fold(0.0, f64::max);
         if !output.elements.is_empty() {
             let (absolute, ulps) = (most(|of| of.absolute), most(|of| of.ulps));
+            // A unit in the last place of what may be zero says nothing.
+            let units =
+                if ulps < 1e9 { format!(", and within {} ulp", upwards(ulps)) } else { String::new() };
+            let within = upwards(absolute);
             told.push(format!(
-                "{side}, elements of {tensor} are within {} of their exact values, and within {} ulp",
-                upwards(absolute),
-                upwards(ulps)
+                "{side}, elements of {tensor} are within {within} of their exact values{units}"
             ));
         }
         if let Some((name, why, place)) = &output.open {

@@ -92,14 +92,17 @@ struct Erring {
     bits: u32,
 }
 
-const SUBNORMAL: &str = "its relative error is too large to tell more";
+const LARGE: &str = "its relative error may be large";
+const EXPONENT: &str = "the error of the exponent of an exponential may be large";
 const INFINITE: &str = "it computes with infinities";
 const NEAR_ZERO: &str = "the exact operand may be zero or have the other sign: it cancels";
 const DECIDES: &str = "a rounded value decides, and the exact one may decide otherwise";
-const READS: &str = "it reads the encoding of a rounded value, or rounds it to an integer, and is no function that is known";
+const READS: &str =
+    "it reads the encoding of a rounded value, or rounds it to an integer, and is no function that is known";
 const STEP: &str = "the order and the rounding of sums in products of matrices are not documented";
 const UNDOCUMENTED: &str = "no error of this approximation is documented";
-const MARK: &str = "it computes with a coefficient of a function of the mathematical library that is not recognised";
+const MARK: &str =
+    "it computes with a coefficient of a function of the mathematical library that is not recognised";
 
 impl Erring {
     /// The least and the greatest exact value, if computed ones are numbers.
@@ -121,13 +124,13 @@ impl Erring {
         if !self.set.is_finite() {
             return Err(INFINITE);
         }
-        let [low, high] = self.exact().ok_or(SUBNORMAL)?;
+        let [low, high] = self.exact().ok_or(LARGE)?;
         Ok(high.max(-low))
     }
 
     /// The least magnitude of an exact value.
     fn least(&self) -> Result<f64, &'static str> {
-        let [low, high] = self.exact().ok_or(SUBNORMAL)?;
+        let [low, high] = self.exact().ok_or(LARGE)?;
         Ok(low.max(-high).max(0.0))
     }
 
@@ -146,11 +149,7 @@ impl Erring {
         }
         let least = self.least()?;
         let ratio = self.error.relative + self.error.absolute / least;
-        if least > 0.0 && ratio < 0.5 {
-            Ok(ErrorBound::of(ratio, 0.0).relative)
-        } else {
-            Err(NEAR_ZERO)
-        }
+        if least > 0.0 && ratio < 0.5 { Ok(ErrorBound::of(ratio, 0.0).relative) } else { Err(NEAR_ZERO) }
     }
 
     /// The same with subnormal numbers flushed.
@@ -162,11 +161,14 @@ impl Erring {
         Erring { error, ..self }
     }
 
-    /// The exact value is a number that is not in the format.
+    /// Whether it is a power of two, so that products with it are exact.
     fn is_power_of_two(&self) -> bool {
         self.error.is_exact()
             && self.set.is_point()
-            && self.set.finite.is_some_and(|[value, _]| value.to_bits() & ((1 << 52) - 1) == 0 && value != 0.0)
+            && self
+                .set
+                .finite
+                .is_some_and(|[value, _]| value.to_bits() & ((1 << 52) - 1) == 0 && value != 0.0)
     }
 
     fn is_zero(&self) -> bool {
@@ -232,15 +234,21 @@ fn sum(a: ErrorBound, [a_low, a_high]: [f64; 2], b: ErrorBound, [b_low, b_high]:
     if apart <= whole { ErrorBound::of(relative, rest + apart) } else { ErrorBound::of(0.0, rest + whole) }
 }
 
-/// The exact values of a product.
-fn product_ends(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+/// The exact values of a product; `square`: of one value with itself.
+fn product_ends(a: [f64; 2], b: [f64; 2], square: bool) -> [f64; 2] {
     let all = [a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1]];
-    let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-    [low.next_down(), high.next_up()]
+    let (low, high) =
+        all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    [if square { low.max(0.0) } else { low.next_down() }, high.next_up()]
 }
 
-/// The error of an operation.
-fn error_of_operation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Result<ErrorBound, &'static str> {
+/// The error of an operation; `square`: the first two operands are one value.
+fn error_of_operation(
+    key: IeeeKey,
+    operands: &[Erring],
+    set: FloatSet,
+    square: bool,
+) -> Result<ErrorBound, &'static str> {
     let flush = |of: &Erring| if key.flush { of.flushed(key.format) } else { *of };
     let operands: SmallVec<[Erring; 3]> = operands.iter().map(flush).collect();
     let exact = operands.iter().all(|operand| operand.error.is_exact());
@@ -260,19 +268,29 @@ fn error_of_operation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Resul
         IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan => Ok(a.error.or(at(1)?.error)),
         IeeeOp::Convert | IeeeOp::ConvertFinite => {
             let most = greatest(key.format);
-            if key.op == IeeeOp::ConvertFinite && a.exact().is_none_or(|[low, high]| low < -most || high > most) {
+            if key.op == IeeeOp::ConvertFinite
+                && a.exact().is_none_or(|[low, high]| low < -most || high > most)
+            {
                 return Err("a conversion to the largest number where that is exceeded");
             }
             let fits = a.bits <= precision && (is_normal(a.set, key.format) || wide(key.format));
             if fits { Ok(a.error) } else { Ok(rounded(key, a.error, set, true)) }
         }
         IeeeOp::Integral => {
-            if exact { Ok(ErrorBound::EXACT) } else { Err(READS) }
+            if exact {
+                Ok(ErrorBound::EXACT)
+            } else {
+                Err(READS)
+            }
         }
         IeeeOp::Add | IeeeOp::AtomicAdd => {
             let b = at(1)?;
             if a.is_zero() || b.is_zero() {
-                return Ok(if key.flush { rounded(key, a.error.or(b.error), set, false) } else { a.error.or(b.error) });
+                return Ok(if key.flush {
+                    rounded(key, a.error.or(b.error), set, false)
+                } else {
+                    a.error.or(b.error)
+                });
             }
             let error = if exact {
                 ErrorBound::EXACT
@@ -299,11 +317,11 @@ fn error_of_operation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Resul
             if exact {
                 return Ok(rounded(key, ErrorBound::EXACT, set, true));
             }
-            let ends = product_ends(a.exact().ok_or(SUBNORMAL)?, b.exact().ok_or(SUBNORMAL)?);
+            let ends = product_ends(a.exact().ok_or(LARGE)?, b.exact().ok_or(LARGE)?, square);
             if !c.set.is_finite() {
                 return Err(INFINITE);
             }
-            Ok(rounded(key, sum(error, ends, c.error, c.exact().ok_or(SUBNORMAL)?), set, true))
+            Ok(rounded(key, sum(error, ends, c.error, c.exact().ok_or(LARGE)?), set, true))
         }
         IeeeOp::Div => Ok(rounded(key, quotient(a, at(1)?)?, set, true)),
         IeeeOp::Sqrt => Ok(rounded(key, root(a)?, set, false)),
@@ -318,7 +336,11 @@ fn error_of_operation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Resul
         | IeeeOp::DivApprox
         | IeeeOp::DivFull => approximation(key, &operands, set),
         IeeeOp::Encode | IeeeOp::ToInt => {
-            if exact { Ok(ErrorBound::EXACT) } else { Err(READS) }
+            if exact {
+                Ok(ErrorBound::EXACT)
+            } else {
+                Err(READS)
+            }
         }
         IeeeOp::Decode => Err(READS),
         IeeeOp::FromInt => Ok(rounded(key, ErrorBound::EXACT, set, false)),
@@ -408,7 +430,7 @@ fn approximation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Result<Err
             let finite = FloatSet { minus: false, ..a.set };
             let distance = Erring { set: finite, ..*a }.distance()?;
             if distance > 0.25 {
-                return Err(SUBNORMAL);
+                return Err(EXPONENT);
             }
             ErrorBound::of((distance * std::f64::consts::LN_2).exp_m1(), 0.0)
         }
@@ -468,7 +490,8 @@ fn error_of_literal(value: f64, rounding: f64) -> ErrorBound {
         return ErrorBound { relative: rounding + f64::powi(2.0, -24), absolute: 0.0 };
     }
     let bits = significant(value);
-    if value == 0.0 || !value.is_finite() || bits <= 12 || value.fract() == 0.0 && value.abs() < 16_777_216.0 {
+    if value == 0.0 || !value.is_finite() || bits <= 12 || value.fract() == 0.0 && value.abs() < 16_777_216.0
+    {
         return ErrorBound::EXACT;
     }
     ErrorBound { relative: f64::powi(2.0, if bits <= 24 { -24 } else { -53 }) * 1.01, absolute: 0.0 }
@@ -476,7 +499,11 @@ fn error_of_literal(value: f64, rounding: f64) -> ErrorBound {
 
 /// The significant bits of a number.
 fn significant(value: f64) -> u32 {
-    if value == 0.0 || !value.is_finite() { 1 } else { 53 - (value.to_bits() | 1 << 52).trailing_zeros().min(52) }
+    if value == 0.0 || !value.is_finite() {
+        1
+    } else {
+        53 - (value.to_bits() | 1 << 52).trailing_zeros().min(52)
+    }
 }
 
 impl Analysis<'_, '_> {
@@ -501,7 +528,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// Bounds the error of a root, whose set is known, as an output of this format. 
+    /// Bounds the error of a root, whose set is known, as an output of this format.
     pub(crate) fn accuracy(
         &mut self,
         root: TermId,
@@ -544,12 +571,16 @@ impl Analysis<'_, '_> {
             return Ok(Err(fail(INFINITE)));
         }
         let (Ok(distance), Ok(least_exact)) = (result.distance(), result.least()) else {
-            return Ok(Err(fail(SUBNORMAL)));
+            return Ok(Err(fail(LARGE)));
         };
         let bits = mantissa_bits(format) as i32;
         // A unit in the last place is more than |x|·2^−(bits + 1), and at least that of subnormal numbers.
         let smallest = least(format);
-        let unit = if least_exact > 0.0 { f64::powi(2.0, least_exact.log2().floor() as i32 - bits - 1) } else { 0.0 };
+        let unit = if least_exact > 0.0 {
+            f64::powi(2.0, least_exact.log2().floor() as i32 - bits - 1)
+        } else {
+            0.0
+        };
         let ulps = error.relative * f64::powi(2.0, bits + 1) + error.absolute / unit.max(smallest);
         Ok(Ok(AccuracyBound { absolute: distance, ulps: ErrorBound::of(ulps, 0.0).relative }))
     }
@@ -603,14 +634,16 @@ impl Analysis<'_, '_> {
                 list.push(Erring { set, error, bits: self.significant(*operand) });
             }
             let set = set_of(term).unwrap_or(FloatSet::all(key.format));
-            return match error_of_operation(key, &list, set) {
+            let square = operands.len() > 1 && operands[0] == operands[1];
+            return match error_of_operation(key, &list, set, square) {
                 Ok(error) if error.relative < 0.5 && error.absolute.is_finite() => Ok(error),
-                Ok(_) => Err(fail(SUBNORMAL)),
+                Ok(_) => Err(fail(LARGE)),
                 Err(why) => Err(fail(why)),
             };
         }
         if op == TermOp::Select {
-            let arms = operands[1..].iter().map(|arm| of(*arm)).collect::<Result<SmallVec<[ErrorBound; 2]>, _>>()?;
+            let arms =
+                operands[1..].iter().map(|arm| of(*arm)).collect::<Result<SmallVec<[ErrorBound; 2]>, _>>()?;
             let error = arms.into_iter().fold(ErrorBound::EXACT, ErrorBound::or);
             return match of(operands[0]) {
                 Ok(_) => Ok(error),
@@ -688,7 +721,9 @@ impl Analysis<'_, '_> {
                 .then(|| operands_of(store, term))
         };
         let number = |term: TermId| store.as_ieee_number(term);
-        let is = |term: TermId, bits: u32| number(term) == Some(f64::from_bits(f64::from(f32::from_bits(bits)).to_bits()));
+        let is = |term: TermId, bits: u32| {
+            number(term) == Some(f64::from_bits(f64::from(f32::from_bits(bits)).to_bits()))
+        };
         // The factor of a fused product beside a literal, up to its sign, and the addend.
         let scaled = |term: TermId, bits: u32, rounding: Rounding| {
             let [a, b, c] = *keyed(term, IeeeOp::Fma, rounding)?.as_slice() else { return None };
@@ -709,7 +744,13 @@ impl Analysis<'_, '_> {
         let (again, x, minus) = scaled(coarse, 0x3FB8_AA3B, nearest)?;
         let [whole] = *keyed(minus, IeeeOp::Neg, nearest)?.as_slice() else { return None };
         let [p, q] = *keyed(whole, IeeeOp::Add, nearest)?.as_slice() else { return None };
-        let magic = if is(q, 0xCB40_007F) { p } else if is(p, 0xCB40_007F) { q } else { return None };
+        let magic = if is(q, 0xCB40_007F) {
+            p
+        } else if is(p, 0xCB40_007F) {
+            q
+        } else {
+            return None;
+        };
         let (positive, clamped, low) = scaled(magic, 0x437C_0000, Rounding::Down)?;
         let inner = key_of_term(store, clamped).filter(|key| key.op == IeeeOp::Saturate)?;
         let [unclamped] = *operands_of(store, clamped).as_slice() else { return None };
@@ -738,7 +779,7 @@ impl Analysis<'_, '_> {
         (x.set.minus, x.set.plus) = (x.set.minus && negated, x.set.plus && !negated);
         let distance = x.distance().map_err(Err)?;
         if distance > 0.25 || !x.set.is_finite() {
-            return Err(Err(SUBNORMAL));
+            return Err(Err(EXPONENT));
         }
         let Some(key) = key_of_term(self.store, term) else { return Err(Err(READS)) };
         let [low, high] = x.exact().unwrap_or([0.0; 2]);
@@ -757,7 +798,7 @@ impl Analysis<'_, '_> {
         if !c.set.is_finite() {
             return Err(Err(INFINITE));
         }
-        let ends = c.exact().ok_or(Err(SUBNORMAL))?;
+        let ends = c.exact().ok_or(Err(LARGE))?;
         Ok(rounded(key, sum(own, [0.0, high.max(low)], c.error, ends), set, true))
     }
 }

@@ -209,7 +209,8 @@ impl Cta<'_> {
                 operands.iter().map(|terms| self.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
             let values: Option<SmallVec<[f64; 3]>> = values.collect();
             let folded = values.as_ref().and_then(|values| inst.fold(values));
-            if let Some((number, value)) = folded.and_then(|number| Some((number, Self::ieee_bits(format, number)?)))
+            if let Some((number, value)) =
+                folded.and_then(|number| Some((number, Self::ieee_bits(format, number)?)))
             {
                 let mut values = values.unwrap_or_default();
                 if let (true, Some(last)) = (inst.negates, values.last_mut()) {
