@@ -85,13 +85,16 @@ const USUAL: [f64; 2] = [-8.0, 8.0];
 /// At most so many elements of a parameter are given numbers of their own; others follow a pattern of these.
 const CHOSEN: u64 = 1 << 14;
 
+/// The number at an element of a parameter.
+pub type Read<'r> = dyn Fn(usize, u64) -> f64 + 'r;
+
 /// The largest errors that are found in `tries` runs of the kernels. `exact` evaluates the exact values at inputs.
 ///
 /// # Errors
 /// If a kernel cannot be run.
 pub fn largest_errors(
     case: &Case,
-    exact: &mut dyn FnMut(&dyn Fn(usize, u64) -> f64) -> Vec<ExactValue>,
+    exact: &mut dyn FnMut(&Read<'_>) -> Vec<ExactValue>,
     tries: usize,
 ) -> Result<Vec<SeenError>, String> {
     let sides: Vec<(usize, Ready<'_>)> = if case.reference.is_some() {

@@ -10,7 +10,7 @@ use clap::Args;
 use volta_core::accuracy::ExactOutputs;
 use volta_core::case::{self as core, Claim, MaxError, Which};
 use volta_core::verdict::{Report, Verdict};
-use volta_interpreter::errors::{ExactValue, SeenError, largest_errors};
+use volta_interpreter::errors::{ExactValue, Read, SeenError, largest_errors};
 use volta_interpreter::launch::spelled;
 
 use super::select::{Folder, Selected, select_whole};
@@ -174,7 +174,7 @@ fn number_of(side: Which) -> usize {
 ///
 /// # Errors
 /// Why nothing can be compared.
-pub(crate) fn measured(core: &core::Case, report: &Report, tries: usize) -> Result<Vec<SeenError>, String> {
+fn measured(core: &core::Case, report: &Report, tries: usize) -> Result<Vec<SeenError>, String> {
     let exact = ExactOutputs::new(core).ok_or("the kernels are not understood over the reals")?;
     let mut bounds: BTreeMap<(usize, usize, u64), [f64; 2]> = BTreeMap::new();
     for output in &report.errors {
@@ -183,7 +183,7 @@ pub(crate) fn measured(core: &core::Case, report: &Report, tries: usize) -> Resu
             bounds.insert((number_of(output.side), param, element.element), [element.absolute, element.ulps]);
         }
     }
-    let mut values = |read: &dyn Fn(usize, u64) -> f64| -> Vec<ExactValue> {
+    let mut values = |read: &Read<'_>| -> Vec<ExactValue> {
         let all = exact.at(read);
         let of = |value: &volta_core::accuracy::ExactElement| {
             let side = number_of(value.side);
