@@ -46,16 +46,6 @@ pub(crate) struct Constants<'c> {
     pub(crate) rounding: &'c dyn Fn(f64) -> f64,
 }
 
-impl Constants<'_> {
-    fn is_mark(&self, value: f64) -> bool {
-        (self.is_mark)(value)
-    }
-
-    fn rounding(&self, value: f64) -> f64 {
-        (self.rounding)(value)
-    }
-}
-
 /// What is known of the errors of the terms of one store.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
@@ -599,8 +589,8 @@ impl Analysis<'_, '_> {
     ) -> Outcome {
         let fail = |why: &'static str| Unbounded { site: self.site(term), why };
         if let Some(value) = self.store.as_ieee_number(term) {
-            let rounding = constants.rounding(value);
-            return if constants.is_mark(value) {
+            let rounding = (constants.rounding)(value);
+            return if (constants.is_mark)(value) {
                 Err(fail(MARK))
             } else if rounding < 0.25 {
                 Ok(error_of_literal(value, rounding))
