@@ -1024,3 +1024,32 @@ fn contents_come_from_files() {
         assert!(said.on_one_line().contains(message), "{file}: {}", said.all());
     }
 }
+
+#[test]
+fn errors_that_are_seen_are_within_their_bounds() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ranges");
+    let scratch = scratch("accuracy");
+    // Those with bounds; of the others, it is told why there is none.
+    let (mut rows, mut close) = (0, 0);
+    for case in [
+        "dot_float",
+        "difference",
+        "sigmoid",
+        "softmax_plain",
+        "softmax_pair",
+        "unit_eps",
+        "logarithm_fast",
+        "gelu",
+    ] {
+        let folder = fixtures.join(case).to_string_lossy().into_owned();
+        let said = volta(&scratch, &["accuracy", "--tries", "10", &folder]);
+        assert_eq!(said.code, 0, "{}", said.all());
+        for line in said.out.lines().filter_map(|line| line.trim().strip_prefix("proved over seen: ")) {
+            let ratio: f64 = line.parse().expect("a number");
+            assert!(ratio >= 1.0, "{case}: {ratio}");
+            rows += 1;
+            close += usize::from(ratio <= 100.0);
+        }
+    }
+    assert!(rows >= 4 && close * 10 >= rows * 9, "{close} of {rows}");
+}

@@ -9,6 +9,7 @@ mod element;
 mod family;
 mod key;
 mod limit;
+mod max_error;
 mod reason;
 mod section;
 mod shard;
@@ -21,6 +22,7 @@ pub use element::{
 pub use family::{Family, MAX_MEMBERS, Member};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
+pub use max_error::{MaxError, Positive};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
     About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, GRAPH, KERNEL, Launch, MEMBER,

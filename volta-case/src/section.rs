@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::element::{Literals, Swizzle, Which, WmmaLayout};
 use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
 use crate::limit::Limits;
+use crate::max_error::MaxError;
 use crate::verdict::{Claim, VerdictName};
 use crate::word::{Wrong, choose};
 
@@ -311,6 +312,10 @@ section! {
         /// `bits-up-to-fma`; the same bits, `bits`. Or of one kernel as of two, that no operation on floats overflows,
         /// divides by zero or gives NaN, `finite` (B2)
         claim: Claim = Claim::Reals;
+        /// with `claim = "finite"`: the largest error of an element of an output that is accepted, as a distance from the exact
+        /// value, `"1e-5"`, in units in the last place of it, `"4 ulp"`, or as a multiple of the bound that is proved of the
+        /// reference, `"2x reference"` (B3)
+        max_error: Option<MaxError> = None;
     }
 }
 

@@ -77,11 +77,15 @@ pub(crate) fn wrong_range(params: &[Param], claim: Claim) -> Option<InputError> 
 }
 
 /// One side that ran: its outputs that are terms.
-struct RanSide<'e> {
-    which: Which,
-    roots: Vec<(&'e Store, TermId)>,
+pub(crate) struct RanSide<'e> {
+    pub(crate) which: Which,
+    pub(crate) roots: Vec<(&'e Store, TermId)>,
     /// The output element of each root.
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
+    /// Its parameter and its number.
+    pub(crate) elements: Vec<(usize, u64)>,
+    /// All stores of the run.
+    pub(crate) stores: &'e [Store],
 }
 
 /// Verifies the claim that floats stay finite.
@@ -138,7 +142,7 @@ pub(crate) fn of_floats(case: &Case) -> Report {
     verification.report
 }
 
-fn undecided(reason: String, help: Option<String>) -> Verdict {
+pub(crate) fn undecided(reason: String, help: Option<String>) -> Verdict {
     Verdict::Unknown(Unknown { kind: UnknownReason::Undecided, reason, progress: None, help })
 }
 
@@ -175,7 +179,7 @@ fn is_unbounded(param: &Param) -> bool {
 }
 
 impl Verification<'_> {
-    fn inputs_within(&self, most: f64) -> Vec<InputRange> {
+    pub(crate) fn inputs_within(&self, most: f64) -> Vec<InputRange> {
         self.case.params.iter().map(|param| input_range(param, most)).collect()
     }
 
@@ -215,6 +219,9 @@ impl Verification<'_> {
         ));
         if surveys.iter().all(|survey| survey.departures.is_empty()) {
             self.report.verdict = Verdict::Same(Claim::Finite);
+            if let Some(most) = self.case.options.rules.max_error {
+                self.bound_errors(&sides, &inputs, &mut effort, most);
+            }
             return;
         }
         let safe = self.safe_bound(&sides);
@@ -263,19 +270,26 @@ impl Verification<'_> {
     }
 
     fn roots_of<'e>(&self, which: Which, ran: &'e Execution) -> RanSide<'e> {
-        let mut side = RanSide { which, roots: Vec::new(), names: Vec::new() };
+        let mut side = RanSide {
+            which,
+            roots: Vec::new(),
+            names: Vec::new(),
+            elements: Vec::new(),
+            stores: &ran.stores,
+        };
         for output in &ran.outputs {
             let param = &self.case.params[output.param];
             let (OutputValue::Real(term) | OutputValue::Integer(term)) = output.value else { continue };
             if output_elements(param).is_some() {
                 side.roots.push((&ran.stores[output.store], term));
                 side.names.push(spell_element(&param.name, shape(param), output.element));
+                side.elements.push((output.param, output.element));
             }
         }
         side
     }
 
-    fn place_of(&self, which: Which, site: InstId) -> Option<Place> {
+    pub(crate) fn place_of(&self, which: Which, site: InstId) -> Option<Place> {
         let (programs, side) = match which {
             Which::Reference => (self.programs.first()?, self.case.reference.as_ref()?),
             Which::Opt => (self.programs.last()?, &self.case.opt),
@@ -412,7 +426,7 @@ impl Verification<'_> {
     }
 }
 
-fn side_name(which: Which) -> &'static str {
+pub(crate) fn side_name(which: Which) -> &'static str {
     match which {
         Which::Reference => "reference",
         Which::Opt => "optimized kernel",
@@ -483,7 +497,7 @@ fn told_open(side: &RanSide<'_>, departure: &Departure, place: Option<&Place>) -
 }
 
 /// A bound with four digits, rounded outwards.
-fn outwards(value: f64, up: bool) -> String {
+pub(crate) fn outwards(value: f64, up: bool) -> String {
     if value == 0.0 || !value.is_finite() || value.abs() < 1e-300 {
         return spelled_shortly(if value.abs() < 1e-300 && value.is_finite() { 0.0 } else { value });
     }

@@ -48,6 +48,7 @@
 //! assert!(matches!(volta_core::verify(&case("mul.f32 %f, %f, 0f40400000;")).verdict, Verdict::Different(_))); // 3
 //! ```
 
+pub mod accuracy;
 pub mod algebra;
 pub mod base;
 pub mod bits;

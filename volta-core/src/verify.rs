@@ -109,7 +109,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
     })
 }
 
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     if threads == 0 {
         // The global thread pool has warm threads.
         return work();
@@ -185,8 +185,9 @@ impl<'c> Verification<'c> {
     /// Runs the kernels; `None` where that already determined the verdict.
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
-        if let Err(error) =
-            check_params(&case.params, case.options.rules.claim).and_then(|()| check_part(case))
+        if let Err(error) = check_params(&case.params, case.options.rules.claim)
+            .and_then(|()| check_part(case))
+            .and_then(|()| crate::accuracy::check(case))
         {
             self.report.verdict = Verdict::InputError(error);
             return None;

@@ -11,6 +11,7 @@
 
 pub mod cta;
 pub mod decode;
+pub mod errors;
 pub mod float;
 pub mod graph;
 pub mod integer;

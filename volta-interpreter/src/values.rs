@@ -217,6 +217,13 @@ impl Values {
         Ok(())
     }
 
+    /// Replaces an element of an input of floats whose contents are symbolic; of another, nothing.
+    pub fn choose_number(&mut self, element: u64, number: f64) {
+        if let (Source::Random(..), Some(Number::Real(_))) = (&self.source, self.at(element)) {
+            self.chosen.insert(element, Number::Real(number));
+        }
+    }
+
     /// An element; `None` if its value is open, or if there is no such element.
     pub fn at(&self, element: u64) -> Option<Number> {
         if element >= count(&self.param) {

@@ -27,7 +27,7 @@ use crate::program::{self, Program, Src};
 use crate::ptx;
 /// The error bound of a function.
 pub use crate::term::Nearness as Error;
-use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp};
+use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp, encoding};
 use known::Known;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -222,6 +222,18 @@ static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
     });
     Arc::new(marks.collect())
 });
+
+/// Whether a number, up to its sign, is one that marks a function.
+pub(crate) fn is_mark(value: f64) -> bool {
+    let common = value.fract() == 0.0 || !value.is_finite();
+    let formats = [Format::F16, Format::Bf16, Format::F32, Format::F64];
+    !common
+        && formats.iter().any(|format| {
+            [value, -value]
+                .into_iter()
+                .any(|value| encoding(*format, value).is_some_and(|bits| MARKED.contains_key(&bits)))
+        })
+}
 
 /// The number that bits encode.
 fn value(format: Format, bits: u64) -> Option<Extended> {

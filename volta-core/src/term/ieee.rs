@@ -630,6 +630,9 @@ fn integral(number: &Rational, rounding: Rounding) -> Option<Rational> {
     })
 }
 
+/// The place of what known values decide: no finite number.
+const DECIDED: u64 = u64::MAX;
+
 impl Store {
     /// The key of an operation, as a term.
     pub fn ieee_key(&mut self, key: IeeeKey) -> TermId {
@@ -659,6 +662,76 @@ impl Store {
         };
         let key = IeeeKey::read(key.exact.finite()?)?;
         (key.op == IeeeOp::Number).then(|| bits.exact.finite()?.to_u64().map(f64::from_bits))?
+    }
+
+    /// Notes that an operation on known values gave a known result, which may be rounded.
+    pub fn note_rounding(&mut self, key: IeeeKey, operands: &[f64], result: f64) {
+        let error = self.rounding_of(key, operands, result);
+        if error > 0.0 {
+            let known = self.roundings.entry(result.abs().to_bits()).or_insert(0.0);
+            *known = known.max(error);
+        }
+    }
+
+    /// The largest relative error of an operation on known values.
+    fn rounding_of(&self, key: IeeeKey, operands: &[f64], result: f64) -> f64 {
+        let errors = operands.iter().map(|operand| self.known_rounding(*operand));
+        let unit = f64::powi(2.0, -(crate::number::format::mantissa_bits(key.format) as i32));
+        let (all, most) = errors.fold((0.0, 0.0f64), |(all, most), error| (all + error, most.max(error)));
+        let numbers: Option<Vec<Rational>> = operands.iter().map(|operand| number_of(*operand)).collect();
+        let exact = match (key.op, numbers.as_deref()) {
+            (IeeeOp::Add, Some([a, b])) => Some(a + b),
+            (IeeeOp::Mul, Some([a, b])) => Some(a * b),
+            (IeeeOp::Fma, Some([a, b, c])) => Some(&(a * b) + c),
+            (IeeeOp::Div, Some([a, b])) => a.checked_div(b),
+            (IeeeOp::Convert | IeeeOp::Flush, Some([a])) => Some(a.clone()),
+            _ => None,
+        };
+        let own = if exact.is_some() && exact == number_of(result) { 0.0 } else { unit };
+        // Where a result may be subnormal, or operands cancel, nothing is known.
+        let loses = own > 0.0 && result.abs() < 2.0 * least_normal(key.format);
+        let same_sign = |values: &[f64]| values.iter().all(|x| *x >= 0.0) || values.iter().all(|x| *x <= 0.0);
+        let error = match (key.op, operands) {
+            _ if operands.iter().any(|operand| !operand.is_finite()) => 0.0,
+            (IeeeOp::Neg | IeeeOp::Abs | IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan, _)
+            | (IeeeOp::Relu | IeeeOp::Saturate, _) => most,
+            (IeeeOp::CopySign, [_, of]) => self.known_rounding(*of),
+            _ if loses => f64::INFINITY,
+            (IeeeOp::Mul | IeeeOp::Div | IeeeOp::Sqrt | IeeeOp::Convert | IeeeOp::Flush, _) => all + own,
+            (IeeeOp::Add, values) if most == 0.0 || same_sign(values) => most + own,
+            (IeeeOp::Fma, [a, b, c]) if most == 0.0 || same_sign(&[a * b, *c]) => all + own,
+            (IeeeOp::Integral, _) if most == 0.0 => 0.0,
+            _ if all == 0.0 && own == 0.0 => 0.0,
+            _ => f64::INFINITY,
+        };
+        // The products of errors.
+        error * (1.0 + 1e-2)
+    }
+
+    /// Notes that a known integer was rounded to a float.
+    pub fn note_rounded_integer(&mut self, format: Format, exact: &Rational, result: f64) {
+        if number_of(result).as_ref() != Some(exact) {
+            let unit = f64::powi(2.0, -(crate::number::format::mantissa_bits(format) as i32));
+            let known = self.roundings.entry(result.abs().to_bits()).or_insert(0.0);
+            *known = known.max(unit);
+        }
+    }
+
+    /// Notes that a known value decides something, or is rounded to an integer: the exact one may decide otherwise.
+    pub fn note_decision(&mut self, values: &[f64]) {
+        if values.iter().any(|value| self.known_rounding(*value) > 0.0) {
+            self.roundings.insert(DECIDED, f64::INFINITY);
+        }
+    }
+
+    /// How far, relative to it, a known value may be from what the operations that gave it are over the reals.
+    pub fn known_rounding(&self, value: f64) -> f64 {
+        self.roundings.get(&value.abs().to_bits()).copied().unwrap_or(0.0)
+    }
+
+    /// Whether a rounded known value decided something.
+    pub fn rounding_decides(&self) -> bool {
+        self.roundings.contains_key(&DECIDED)
     }
 
     /// Whether floats are values of IEEE arithmetic.

@@ -275,6 +275,8 @@ pub struct Store {
     pub(super) left: rustc_hash::FxHashMap<usize, Imported>,
     /// Whether floats are values of IEEE arithmetic rather than reals.
     pub(super) ieee: bool,
+    /// Of known values of IEEE arithmetic, by their magnitude: the largest relative error of those that are rounded.
+    pub(super) roundings: rustc_hash::FxHashMap<u64, f64>,
     /// The operations of IEEE arithmetic, as terms.
     pub(super) ieee_keys: rustc_hash::FxHashMap<i64, TermId>,
     /// Recognizes library functions that were compiled into the kernel.

@@ -320,6 +320,9 @@ pub struct Report {
     /// Of a claim about ranges: what the operations on floats may give, by source line (rule B2).
     #[cfg_attr(feature = "serde", serde(default))]
     pub ranges: Vec<LineRange>,
+    /// Where a case asks for it: how far the elements of outputs may be from their exact values (rule B3).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub errors: Vec<OutputError>,
     /// The inputs for which a proof or a clean run makes its claim.
     pub scope: InputScope,
     /// The numbers of elements that were compared and that were not.
@@ -358,6 +361,7 @@ impl Report {
             holds: Vec::new(),
             parting: None,
             ranges: Vec::new(),
+            errors: Vec::new(),
             scope: InputScope::default(),
             coverage: Coverage::default(),
             unused: Vec::new(),
@@ -388,6 +392,35 @@ pub struct LineRange {
     pub between: [String; 2],
     /// Whether a result may be infinite or NaN.
     pub may_leave: bool,
+}
+
+/// How far the elements of one output may be from their exact values, by the operations of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct OutputError {
+    /// The kernel.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
+    pub side: Which,
+    /// The output.
+    pub tensor: String,
+    /// Its extents, outermost first.
+    pub shape: Vec<u64>,
+    /// What is proved of each element, in ascending order of their numbers.
+    pub elements: Vec<ElementError>,
+    /// The first element of which nothing is proved: its name, why, and the place of the operation.
+    pub open: Option<(String, String, Option<Place>)>,
+}
+
+/// How far an element may be from its exact value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ElementError {
+    /// The element, in row-major order.
+    pub element: u64,
+    /// As a distance.
+    pub absolute: f64,
+    /// In units in the last place of the exact value.
+    pub ulps: f64,
 }
 
 /// The elements of an output that differ at one of a few trial points. The others may differ at other inputs.

@@ -1,5 +1,6 @@
 //! `cargo volta`, also called `cargo-volta`: runs cases like `cargo test`, for people and scripts without a crate.
 
+mod accuracy;
 mod bench;
 mod certify;
 mod check;
@@ -110,6 +111,8 @@ enum Command {
     New(new::NewArgs),
     /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and show where they differ
     Replay(replay::ReplayArgs),
+    /// Bound the errors of outputs over the ranges of their inputs, and look for inputs at which they are large
+    Accuracy(accuracy::AccuracyArgs),
     /// Show what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
     /// State the claims of whole cases from the results of all their parts
@@ -309,6 +312,7 @@ pub fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut out),
         Command::New(arguments) => new::new(&arguments, &mut out),
         Command::Lint(arguments) => lint::lint(&arguments, &mut out),
+        Command::Accuracy(arguments) => accuracy::accuracy(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Certify(arguments) => certify::certify(&arguments, &mut out),

@@ -4,6 +4,7 @@
 
 pub(crate) mod change;
 mod difference;
+mod errors;
 mod fault;
 mod input;
 pub(crate) mod map;
@@ -30,9 +31,10 @@ use crate::prepare::Texts;
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
+pub(crate) use errors::svg as error_picture;
 pub(crate) use fault::fix;
 pub use input::unreadable;
-pub(crate) use proof::{claim, ranges, unused};
+pub(crate) use proof::{claim, errors, ranges, unused, upwards};
 pub(crate) use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
@@ -226,6 +228,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     if !report.holds.is_empty() {
         let line = format!("what holds of both: {}", report.holds.join(", "));
         let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
+    }
+    let errors = errors(report);
+    if !errors.is_empty() {
+        text.push_str(&bullets("errors, at most", &errors, paint));
     }
     let ranges = ranges(report);
     if !ranges.is_empty() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role, Which};
 use volta_core::term::spell_element;
-use volta_core::verdict::{Claim, InputScope, Report, UnusedInput};
+use volta_core::verdict::{Claim, ElementError, InputScope, Report, UnusedInput};
 
 use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
@@ -203,4 +203,48 @@ pub(super) fn coverage(case: &Case, report: &Report) -> String {
         let _ = write!(text, "; part {} of {}: nothing is claimed about the others", shard.part, shard.of);
     }
     text
+}
+
+/// What is proved of the errors of outputs.
+pub(crate) fn errors(report: &Report) -> Vec<String> {
+    let mut told = Vec::new();
+    for output in &report.errors {
+        let side = match output.side {
+            Which::Reference => "in the reference",
+            Which::Opt if report.reference.is_some() => "in the optimized kernel",
+            Which::Opt => "in the kernel",
+        };
+        let tensor = clean_line(&output.tensor);
+        let most = |of: fn(&ElementError) -> f64| output.elements.iter().map(of).fold(0.0, f64::max);
+        if !output.elements.is_empty() {
+            let (absolute, ulps) = (most(|of| of.absolute), most(|of| of.ulps));
+            // A unit in the last place of what may be zero says nothing.
+            let units =
+                if ulps < 1e9 { format!(", and within {} ulp", upwards(ulps)) } else { String::new() };
+            let within = upwards(absolute);
+            told.push(format!(
+                "{side}, elements of {tensor} are within {within} of their exact values{units}"
+            ));
+        }
+        if let Some((name, why, place)) = &output.open {
+            let place = super::difference::line(place.as_ref());
+            told.push(format!("{side}, the error of {} has no bound: {why}{place}", clean_line(name)));
+        }
+    }
+    told
+}
+
+/// Three digits, rounded up.
+pub(crate) fn upwards(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { "any distance".to_owned() };
+    }
+    let mut text = format!("{value:.2e}");
+    if text.parse::<f64>().is_ok_and(|shown| shown < value) {
+        text = format!("{:.2e}", value * 1.005);
+    }
+    match text.parse::<f64>() {
+        Ok(shown) if (1e-3..1e6).contains(&shown) => shown.to_string(),
+        _ => text,
+    }
 }

@@ -288,6 +288,11 @@ pub const RULES: &[Rule] = &[
         "Each operation on which an output depends has an enclosure of its rounded result. `range = [-8, 8]` bounds an input.",
     ),
     entry(
+        "B3",
+        "with `max_error`, each element of an output is so near to its exact value",
+        "The bound covers each rounding, documented errors of approximations and of `expf`, and holds in the whole `range`.",
+    ),
+    entry(
         "R1",
         "a claim is proved, refuted with a witness, or not made",
         "See the verdicts by name: `cargo volta explain different`.",

@@ -9,14 +9,14 @@ use crate::term::{IeeeKey, IeeeOp, least_normal};
 
 /// The largest error of an approximation: relative to the exact result, and absolute.
 #[derive(Clone, Copy, Debug)]
-struct ErrorBound {
-    relative: f64,
-    absolute: f64,
+pub(super) struct ErrorBound {
+    pub(super) relative: f64,
+    pub(super) absolute: f64,
 }
 
 /// The documented error in a format, if there is one; a unit in the last place is added for rounding. `argument` is
 /// the largest magnitude of the operand.
-fn error_of(op: IeeeOp, format: Format, argument: f64) -> Option<ErrorBound> {
+pub(super) fn error_of(op: IeeeOp, format: Format, argument: f64) -> Option<ErrorBound> {
     let unit = f64::powi(2.0, -(mantissa_bits(format) as i32));
     let power = |exponent: f64| f64::exp2(exponent);
     let relative = |error: f64| Some(ErrorBound { relative: error + unit, absolute: 0.0 });

@@ -315,6 +315,9 @@ impl Analysis<'_, '_> {
         survey.undecided |= outcome.undecided;
         for (term, inner) in cone.terms.iter().zip(&outcome.inner) {
             if let Some(Inner { value, raised, operands }) = inner {
+                if let Some(within) = &mut self.within {
+                    within.entry(*term).and_modify(|known| *known = known.or(*value)).or_insert(*value);
+                }
                 self.note(*term, *value, *raised, operands.clone(), survey);
             }
         }
@@ -330,6 +333,23 @@ impl Analysis<'_, '_> {
     ) -> Result<Option<FloatSet>, TooMany> {
         let Some(cone) = Cone::of(self.store, term, base, self.effort)? else { return Ok(None) };
         Ok(self.outcome_of(&cone, Known::Float(set))?.value.float())
+    }
+
+    /// Whether a term is a given function of another at all of these points.
+    pub(super) fn is_function(
+        &mut self,
+        term: TermId,
+        base: TermId,
+        points: &[(f64, f64)],
+    ) -> Result<bool, TooMany> {
+        let Some(cone) = Cone::of(self.store, term, base, self.effort)? else { return Ok(false) };
+        for (at, value) in points {
+            let known = self.outcome_of(&cone, Known::Float(FloatSet::value(*at)))?.value;
+            if known.float() != Some(FloatSet::value(*value)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn outcome_of(&mut self, cone: &Cone, base: Known) -> Result<Rc<Outcome>, TooMany> {

@@ -10,6 +10,7 @@
 
 mod approximate;
 mod cone;
+mod error;
 mod relation;
 mod search;
 pub(crate) mod set;
@@ -26,6 +27,7 @@ use crate::number::{Extended, Rational};
 use crate::term::{IeeeKey, IeeeOp, InputId, Kind, Predicate, Range, Store, TermId, TermOp, View};
 use cone::Cone;
 pub(crate) use cone::ConeCache;
+pub(crate) use error::{AccuracyBound, Constants, Errors, Unbounded};
 pub(crate) use search::{InputRange, PointValue, RangeWitness, search};
 use set::{FloatSet, Raised};
 
@@ -158,6 +160,8 @@ pub(crate) struct Analysis<'s, 'c> {
     tightened: FxHashSet<TermId>,
     effort: &'c mut Effort,
     root: usize,
+    /// The values of terms within cones, where errors are bounded too.
+    within: Option<FxHashMap<TermId, Known>>,
 }
 
 impl<'s, 'c> Analysis<'s, 'c> {
@@ -178,7 +182,13 @@ impl<'s, 'c> Analysis<'s, 'c> {
             tightened: FxHashSet::default(),
             effort,
             root: 0,
+            within: None,
         }
+    }
+
+    /// Keeps what is found of all terms, so that errors can be bounded.
+    pub(crate) fn keeping(self) -> Analysis<'s, 'c> {
+        Analysis { within: Some(FxHashMap::default()), ..self }
     }
 
     /// Evaluates a root, and adds what is found to the survey.

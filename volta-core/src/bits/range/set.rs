@@ -218,7 +218,7 @@ pub(crate) fn greatest(format: Format) -> f64 {
 }
 
 /// The least positive number of a format.
-fn least(format: Format) -> f64 {
+pub(super) fn least(format: Format) -> f64 {
     match format {
         Format::F64 => f64::from_bits(1),
         Format::F32 | Format::Tf32 | Format::Bf16 => f64::powi(2.0, -149),

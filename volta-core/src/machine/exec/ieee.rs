@@ -147,6 +147,7 @@ pub(in super::super) fn ieee_of_one(store: &mut Store, key: IeeeKey, operand: Te
         && let Some(Ieee::Float(result)) = key.apply(&[Ieee::Float(value)])
         && !result.is_nan()
     {
+        store.note_rounding(key, &[value], result);
         return store.ieee_number(result);
     }
     let key = store.ieee_key(key);
@@ -207,8 +208,15 @@ impl Cta<'_> {
             let values =
                 operands.iter().map(|terms| self.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
             let values: Option<SmallVec<[f64; 3]>> = values.collect();
-            let folded = values.and_then(|values| inst.fold(&values));
-            if let Some(value) = folded.and_then(|value| Self::ieee_bits(format, value)) {
+            let folded = values.as_ref().and_then(|values| inst.fold(values));
+            if let Some((number, value)) =
+                folded.and_then(|number| Some((number, Self::ieee_bits(format, number)?)))
+            {
+                let mut values = values.unwrap_or_default();
+                if let (true, Some(last)) = (inst.negates, values.last_mut()) {
+                    *last = -*last;
+                }
+                self.store.note_rounding(inst.key, &values, number);
                 results.push((lane, value));
                 rest &= !LaneMask::of(lane);
             }
@@ -336,6 +344,7 @@ impl Cta<'_> {
             if let [Some(a), Some(b)] = values
                 && let Some(Ieee::Int(holds)) = key.apply(&[Ieee::Float(a), Ieee::Float(b)])
             {
+                self.store.note_decision(&[a, b]);
                 return Truth::Known(!holds.is_zero());
             }
             let key = self.store.ieee_key(key);
@@ -411,11 +420,17 @@ impl Cta<'_> {
         let mut results: Vec<(Lane, Value)> = Vec::new();
         for lane in rest & terms.known {
             let value = self.store.as_ieee_number(TermId::from_raw(terms.ids[lane]));
-            let start = value.map(Ieee::Float);
-            let folded = steps.iter().fold(start, |value, step| step.apply(&[value?]));
-            if let Some(Ieee::Float(value)) = folded
-                && let Some(bits) = Self::ieee_bits(cast.to, value)
+            let folded = steps.iter().fold(value.map(Ieee::Float), |value, step| step.apply(&[value?]));
+            if let Some(Ieee::Float(number)) = folded
+                && let Some(bits) = Self::ieee_bits(cast.to, number)
             {
+                if let Some(from) = value {
+                    let key = IeeeKey::new(IeeeOp::Convert, cast.to);
+                    if cast.integral.is_some() {
+                        self.store.note_decision(&[from]);
+                    }
+                    self.store.note_rounding(key, &[from], number);
+                }
                 results.push((lane, bits));
                 rest &= !LaneMask::of(lane);
             }
@@ -456,6 +471,9 @@ impl Cta<'_> {
                 None => Value::Undefined(self.taint(&[held]).unwrap_or(Origin::Invalid(pc))),
                 Some(term) => {
                     let known = self.store.as_ieee_number(term);
+                    if let Some(value) = known {
+                        self.store.note_decision(&[value]);
+                    }
                     let known = known.and_then(|value| key.apply(&[Ieee::Float(value)]));
                     let integer = match known {
                         Some(Ieee::Int(number)) => super::super::int_terms::exactly(&mut self.store, number),
@@ -480,7 +498,8 @@ impl Cta<'_> {
         let number = self.int_terms(pc).reading(value, from)?;
         if let View::Constant(constant) = self.store.view(number) {
             let number: Rational = constant.exact.finite()?.clone();
-            let Ieee::Float(value) = key.apply(&[Ieee::Int(number)])? else { return None };
+            let Ieee::Float(value) = key.apply(&[Ieee::Int(number.clone())])? else { return None };
+            self.store.note_rounded_integer(to, &number, value);
             return Self::ieee_bits(to, value);
         }
         Some(Value::Sym(Sym::real(to, ieee_of_one(&mut self.store, key, number, pc))))
