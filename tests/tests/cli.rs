@@ -1027,7 +1027,7 @@ fn contents_come_from_files() {
 
 #[test]
 fn errors_that_are_seen_are_within_their_bounds() {
-    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ranges");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ranges");
     let scratch = scratch("accuracy");
     // Those with bounds; of the others, it is told why there is none.
     let (mut rows, mut close) = (0, 0);

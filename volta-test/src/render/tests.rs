@@ -76,6 +76,7 @@ fn report(verdict: Verdict) -> Report {
         holds: Vec::new(),
         parting: None,
         ranges: Vec::new(),
+        errors: Vec::new(),
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },

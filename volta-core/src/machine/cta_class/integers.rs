@@ -97,10 +97,9 @@ impl ClassRun {
             return told(*d, steps, width);
         }
         if let Op::Int3 { op: op @ (Int3::MadLo | Int3::MadWide), ty, d, a, b, c } = op {
-            let (op, width) = match op {
-                Int3::MadWide => (Int2::MulWide, ty.width.twice()),
-                _ => (Int2::MulLo, ty.width),
-            };
+            let is_wide = *op == Int3::MadWide;
+            let (op, width) =
+                if is_wide { (Int2::MulWide, ty.width.twice()) } else { (Int2::MulLo, ty.width) };
             let factors = [self.operand(all, *a, ty.width)?, self.operand(all, *b, ty.width)?];
             let steps = match (factors, self.operand(all, *c, width)?) {
                 ([Some(a), Some(b)], Some(c)) => {
