@@ -217,7 +217,15 @@ fn wrong_command(command: &str, help: &str) -> Option<String> {
         "cargo" if arguments.first() == Some(&"volta") => wrong_arguments(&arguments[1..], help),
         "cargo" => {
             let krate = |name: &String| {
-                let manifests = ["volta-case", "volta-core", "volta-macros", "volta-test", "tests"];
+                let manifests = [
+                    "volta-case",
+                    "volta-certificate",
+                    "volta-core",
+                    "volta-interpreter",
+                    "volta-macros",
+                    "volta-test",
+                    "tests",
+                ];
                 let named = |manifest: &&str| {
                     read(&root().join(manifest).join("Cargo.toml")).contains(&format!("name = \"{name}\""))
                 };
