@@ -11,18 +11,19 @@ use volta_suite::{COPY_PTX, Said, Scratch};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_volta-under-test");
 
 /// What is not run here, by its first words, and why.
-const PASSED_OVER: [(&str, &str); 7] = [
+const PASSED_OVER: [(&str, &str); 8] = [
     ("watch ", "it does not end; `watch` runs it"),
     ("bench ", "it takes minutes; `bench` runs it on small cases"),
     ("refresh ", "it needs nvcc; `runner` and `cli` run it where there is one"),
     ("replay fixtures/softmax/no_rescale_4 --run", "it needs a GPU; `hardware` runs it on a stand-in"),
+    ("certify ", "its files are results of `check --certificate`; `certificates` runs it on such"),
     ("merge ", "its files are results of the command before; `parts` runs it on such"),
     ("check kernels --filter '/shard_", "there are no cases in parts; `parts` runs such"),
     ("check --stdin --format json <case.json", "its document is in the schema; `stdin` runs such"),
 ];
 
 /// The families of fixtures that examples read.
-const FAMILIES: [&str; 4] = ["softmax", "norm", "matmul", "race"];
+const FAMILIES: [&str; 5] = ["softmax", "norm", "matmul", "race", "ranges"];
 /// So many of a family's cases are there, besides those that examples name.
 const MORE: usize = 2;
 

@@ -218,3 +218,14 @@ fn inputs_of(store: &Store, terms: &[TermId]) -> Option<BTreeSet<usize>> {
     }
     Some(inputs)
 }
+
+/// The rule about using an undefined value, by the kind of fault.
+pub(super) fn rule_of(kind: FaultKind) -> &'static str {
+    if kind == FaultKind::Nondeterministic {
+        "S4"
+    } else if kind == FaultKind::Unsupported {
+        "S2"
+    } else {
+        "V6"
+    }
+}

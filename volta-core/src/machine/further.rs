@@ -8,9 +8,10 @@
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};
 
-use super::grid::{element_value, fill_written, output_fault, output_value, sites_of, written_elements};
+use super::grid::{output_fault, sites_of};
 use super::int_terms::IntTerms;
 use super::memory::PAGE;
+use super::output::{element_value, fill_written, output_value, written_elements};
 use super::survey::{Key, Survey, key};
 use crate::base::budget::Limit;
 use crate::case::Options;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bind::Launch;
-use super::grid::{Execution, Output, OutputValue, WrongOutput, initial_value};
+use super::grid::Execution;
+use super::output::{Output, OutputValue, WrongOutput, initial_value};
 use super::tensor::Initial;
 use super::value::{Origin, Sym, Value};
 use crate::base::index::InstId;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::bind::Launch;
 use super::cta::{Beside, Mode, Stop};
-use super::grid::{OutputValue, attempt};
+use super::grid::attempt;
 use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
+use super::output::OutputValue;
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};

@@ -3,10 +3,10 @@
 use super::access_pattern::AccessPatterns;
 use super::cta::{Counts, Stop, Taken};
 use super::cta_class::ClassRun;
-use super::grid::OutputValue;
 use super::left::Lost;
 use super::memory::{Contribution, Page, Placed};
 use super::orders::Others;
+use super::output::OutputValue;
 use super::overlap::OverlapOfCta;
 use super::perhaps::Accessed;
 use super::relied::Relied;

@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::super::bind::{Clusters, Launch};
 use super::super::cta::{Beside, Mode, Stop};
-use super::super::grid::{Execution, OutputValue, attempt, written_elements};
+use super::super::grid::{Execution, attempt};
 use super::super::memory::PAGE;
+use super::super::output::{OutputValue, written_elements};
 use super::super::ran::{CtaRun, Ran};
 use super::super::relied::Relied;
 use super::super::ticket::Tickets;
@@ -144,10 +145,10 @@ pub(in super::super) fn run_by_classes(
         own.merge(run.relied);
         open.extend(class.extents.rest_of(all, first));
         let others = class.extents.count() - 1;
-        outcome.warp_instructions += others * ran.counts.warp_instructions;
-        outcome.thread_instructions += others * ran.counts.thread_instructions;
-        outcome.barriers += others * ran.counts.barriers;
-        outcome.warp_syncs += others * ran.counts.warp_syncs;
+        outcome.warp_instructions += others.saturating_mul(ran.counts.warp_instructions);
+        outcome.thread_instructions += others.saturating_mul(ran.counts.thread_instructions);
+        outcome.barriers += others.saturating_mul(ran.counts.barriers);
+        outcome.warp_syncs += others.saturating_mul(ran.counts.warp_syncs);
         found.push(Found::new(launch, class, &ran, outcome.stores.len())?);
         outcome.add(ran, launch);
         options.budgets.check_held(&outcome.held).ok()?;

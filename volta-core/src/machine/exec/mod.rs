@@ -69,7 +69,7 @@ pub(super) use products::Products;
 use group::{OneThread, WholeWarp};
 use integer::Integer;
 
-use super::advice::{origin_site, to_be_given, undefined_help};
+use super::advice::{origin_site, rule_of, to_be_given, undefined_help};
 use super::cta::{Cta, Stop};
 use super::objects::from_generic;
 use super::packed::Cell;
@@ -788,16 +788,5 @@ impl Cta<'_> {
         }
         warp.register_mut(d).merge_bits(mask, &bits);
         Ok(())
-    }
-}
-
-/// The rule about using an undefined value, by the kind of fault.
-fn rule_of(kind: FaultKind) -> &'static str {
-    if kind == FaultKind::Nondeterministic {
-        "S4"
-    } else if kind == FaultKind::Unsupported {
-        "S2"
-    } else {
-        "V6"
     }
 }
