@@ -1,7 +1,8 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares only the parser with the verifier,
 //! and their results must agree with the verdict.
 //!
-//! One in four of the large fixtures runs, on two inputs, and none of those that take minutes. With `VOLTA_SLOW` each
+//! Small fixtures run on twenty inputs. One in four of the large ones runs, on two inputs, and none of those that take
+//! minutes. With `VOLTA_SLOW` each
 //! runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
 
 use std::process::ExitCode;
@@ -47,6 +48,12 @@ fn loosest(size: Size) -> f64 {
     if size == Size::Huge { 0.75 } else { 0.05 }
 }
 
+/// So many inputs of a small fixture run every time.
+const SMALL: usize = 20;
+
+/// So many inputs of a claim about bits run every time.
+const BITS: usize = 1000;
+
 /// How often fixtures run.
 #[derive(Clone, Copy)]
 struct Inputs {
@@ -57,7 +64,13 @@ struct Inputs {
 impl Inputs {
     fn of(self, size: Size) -> usize {
         match size {
-            Size::Small => 50,
+            Size::Small => {
+                if self.slow {
+                    50
+                } else {
+                    SMALL
+                }
+            }
             Size::Large | Size::Huge => self.chosen.unwrap_or(if self.slow { 50 } else { 2 }),
         }
     }
@@ -113,7 +126,8 @@ fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -
         if let Verdict::Different(difference) = found {
             check::different_bits(case, &difference, seed)?;
         } else {
-            let tried = check::same_bits(case, seed, 20 * inputs)?;
+            let bits = if inputs < SMALL { 20 * inputs } else { BITS };
+            let tried = check::same_bits(case, seed, bits)?;
             println!("{name}: {tried:?} {:?}", begin.elapsed());
         }
         return Ok(());

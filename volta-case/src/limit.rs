@@ -41,7 +41,8 @@ macro_rules! limits {
 }
 
 limits! {
-    /// warp instructions of all CTAs on one side; default {default}
+    /// warp instructions that are executed on one side, where CTAs that do the same with other elements are executed once;
+    /// default {default}
     Instructions = "max_instructions", "warp instructions", 200_000_000;
     /// bytes that are kept for the case: terms, memory, registers, accesses, facts, tables of the algebra; default: half
     /// of the machine's memory, or of what `ulimit -v` or a cgroup allows, divided by the number of cases that run at
@@ -49,7 +50,7 @@ limits! {
     MemoryBytes = "max_memory_bytes", "bytes of memory", 8 << 30;
     /// threads of a block; {default}
     BlockThreads = "max_block_threads", "threads in one CTA", 1024;
-    /// CTAs on one side; {default}
+    /// CTAs that are executed on one side; {default}
     Ctas = "max_ctas", "CTAs", 65_536;
     /// steps of algebra for one output element; {default}. All elements together may take 64 times as many
     AlgebraSteps = "max_algebra_steps", "steps of algebra", 50_000_000;

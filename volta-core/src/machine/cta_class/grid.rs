@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::bind::{Clusters, Launch};
-use super::super::cta::{Beside, Mode, Stop};
+use super::super::cta::{Beside, Counts, Mode, Stop};
 use super::super::grid::{Execution, attempt};
 use super::super::memory::PAGE;
 use super::super::output::{OutputValue, written_elements};
@@ -125,7 +125,7 @@ pub(in super::super) fn run_by_classes(
     let mut own = Relied::new(launch, &options.rules);
     let mut found = Vec::new();
     let mut open = vec![([0; 3], Extents(launch.grid))];
-    let mut taken = 0;
+    let (mut taken, mut of_others) = (0, [0u64; 4]);
     while let Some((first, all)) = open.pop() {
         if found.len() as u64 > ctas / PART {
             return None;
@@ -145,10 +145,9 @@ pub(in super::super) fn run_by_classes(
         own.merge(run.relied);
         open.extend(class.extents.rest_of(all, first));
         let others = class.extents.count() - 1;
-        outcome.warp_instructions += others.saturating_mul(ran.counts.warp_instructions);
-        outcome.thread_instructions += others.saturating_mul(ran.counts.thread_instructions);
-        outcome.barriers += others.saturating_mul(ran.counts.barriers);
-        outcome.warp_syncs += others.saturating_mul(ran.counts.warp_syncs);
+        for (all, own) in of_others.iter_mut().zip(counts(&ran.counts)) {
+            *all = all.saturating_add(others.saturating_mul(own));
+        }
         found.push(Found::new(launch, class, &ran, outcome.stores.len())?);
         outcome.add(ran, launch);
         options.budgets.check_held(&outcome.held).ok()?;
@@ -156,10 +155,24 @@ pub(in super::super) fn run_by_classes(
     let classes = classes_of(launch, options, &found, &outcome)?;
     outcome.held.state += classes.bytes();
     outcome.taken = taken;
+    let executed = [
+        &mut outcome.warp_instructions,
+        &mut outcome.thread_instructions,
+        &mut outcome.barriers,
+        &mut outcome.warp_syncs,
+    ];
+    for (executed, others) in executed.into_iter().zip(of_others) {
+        *executed = executed.saturating_add(others);
+    }
     outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
     outcome.classes = Some(Box::new(classes));
     relied.merge(own);
     Some(outcome)
+}
+
+/// What reports say of the work of a CTA.
+fn counts(of: &Counts) -> [u64; 4] {
+    [of.warp_instructions, of.thread_instructions, of.barriers, of.warp_syncs]
 }
 
 /// A class whose first CTA has run.
