@@ -370,6 +370,14 @@ impl Cta<'_> {
         Ok(())
     }
 
+    /// Whether registers hold the same in all CTAs.
+    pub(super) fn same_in_class(&self, warp: &Warp, registers: &[RegId]) -> bool {
+        let stays = |class: &ClassRun| {
+            registers.iter().all(|register| class.drift(warp, Src::Reg(*register)) == STAYS)
+        };
+        self.class.as_deref().is_none_or(stays)
+    }
+
     /// Before an operation is executed for some inputs only: what it names is the same in all CTAs.
     pub(super) fn choose_in_class(&self, warp: &Warp, op: &Op) -> Result<(), Stop> {
         match &self.class {

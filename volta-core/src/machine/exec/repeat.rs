@@ -38,8 +38,11 @@ impl Cta<'_> {
         (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
     }
 
-    /// Executes a loop as one step. False where a register on entry is no integer.
+    /// Executes a loop as one step. False where a register on entry is no integer, or not the same in all CTAs.
     pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: LaneMask, own: &Loop, pc: InstId) -> bool {
+        if !self.same_in_class(warp, own.reads()) {
+            return false;
+        }
         // Uniform constants are part of the code, as where the compiler knew them.
         let code = self.launch.program.loop_code(own, &|register| {
             let register = warp.register(register);
