@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::assumption::Assumption;
 use crate::bits::range::set::FloatSet;
 use crate::bits::range::{
     AccuracyBound, Analysis, ConeCache, Constants, Effort, Errors, InputRange, Known, Survey, TooMany,
@@ -64,16 +65,24 @@ impl Verification<'_> {
             self.report.verdict = undecided(reason.to_owned(), None);
             return;
         }
-        let mut all: Vec<Bounds> = Vec::new();
+        let (mut all, mut rests_on_library): (Vec<Bounds>, bool) = (Vec::new(), false);
         for side in sides {
             match self.errors_of(side, inputs, effort) {
-                Ok(bounds) => all.push(bounds),
+                Ok((bounds, of_library)) => {
+                    all.push(bounds);
+                    rests_on_library |= of_library;
+                }
                 Err(TooMany) => {
                     let reason = "there are too many operations to bound their errors (`max_algebra_steps`)";
                     self.report.verdict = undecided(reason.to_owned(), None);
                     return;
                 }
             }
+        }
+        if rests_on_library {
+            self.report.assumptions.push(Assumption::relied(
+                "`expf` is within 2 units in the last place of the exponential, as CUDA documents (B3)",
+            ));
         }
         for (side, bounds) in sides.iter().zip(&all) {
             self.tell_errors(side, bounds);
@@ -186,13 +195,13 @@ impl Verification<'_> {
         }));
     }
 
-    /// Bounds the errors of all roots of a side.
+    /// Bounds the errors of all roots of a side; and whether some bound rests on the documentation of `expf`.
     fn errors_of(
         &self,
         side: &RanSide<'_>,
         inputs: &[InputRange],
         effort: &mut Effort,
-    ) -> Result<Bounds, TooMany> {
+    ) -> Result<(Bounds, bool), TooMany> {
         let input = |which: InputId, _: u64| {
             inputs.get(which.index()).map_or(Known::Float(FloatSet::all(Format::F64)), |of| of.known())
         };
@@ -202,7 +211,7 @@ impl Verification<'_> {
             if decides { f64::INFINITY } else { known }
         };
         let constants = Constants { is_mark: &library::is_mark, rounding: &rounding };
-        let mut bounds: Bounds = Vec::new();
+        let (mut bounds, mut of_library): (Bounds, bool) = (Vec::new(), false);
         let mut cones = ConeCache::default();
         let mut stores: FxHashMap<*const Store, Vec<usize>> = FxHashMap::default();
         let mut order: Vec<*const Store> = Vec::new();
@@ -229,8 +238,9 @@ impl Verification<'_> {
                 let format = format_of(&self.case.params[side.elements[*number].0], side.which);
                 bounds[*number] = analysis.accuracy(root, format, &constants, &mut errors)?;
             }
+            of_library |= errors.of_library.get();
         }
-        Ok(bounds)
+        Ok((bounds, of_library))
     }
 }
 

@@ -9,6 +9,8 @@
 //! Where a computed value decides something that the exact value may decide otherwise, or where the encoding of a
 //! rounded value is read and the function is not known, there is no bound; the reason says so.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -50,6 +52,8 @@ pub(crate) struct Constants<'c> {
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     known: FxHashMap<TermId, Outcome>,
+    /// Whether some bound rests on the error of `expf` that CUDA documents.
+    pub(crate) of_library: Cell<bool>,
 }
 
 impl ErrorBound {
@@ -765,6 +769,7 @@ impl Analysis<'_, '_> {
             Ok(Erring { set, error, bits: 24 })
         };
         let mut x = known(base)?;
+        errors.of_library.set(true);
         // The exponential of −∞ is zero on both sides.
         (x.set.minus, x.set.plus) = (x.set.minus && negated, x.set.plus && !negated);
         let distance = x.distance().map_err(Err)?;
