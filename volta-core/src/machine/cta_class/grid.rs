@@ -69,6 +69,9 @@ const FEW: u64 = 8;
 /// There are fewer classes than this part of all CTAs, or it does not pay.
 const PART: u64 = 4;
 
+/// After so many classes, each must have stood for [`PART`] CTAs on average.
+const TRIED: u64 = 8;
+
 impl Classes {
     /// The classes.
     pub(crate) fn all(&self) -> &[ClassOfCtas] {
@@ -125,12 +128,13 @@ pub(in super::super) fn run_by_classes(
     let mut own = Relied::new(launch, &options.rules);
     let mut found = Vec::new();
     let mut open = vec![([0; 3], Extents(launch.grid))];
-    let (mut taken, mut of_others) = (0, [0u64; 4]);
+    let (mut taken, mut covered, mut of_others) = (0, 0u64, [0u64; 4]);
     while let Some((first, all)) = open.pop() {
-        if found.len() as u64 > ctas / PART {
+        let tried = found.len() as u64;
+        if tried > ctas / PART || tried >= TRIED && covered < PART * tried {
             return None;
         }
-        options.budgets.check(Limit::Ctas, found.len() as u64).ok()?;
+        options.budgets.check(Limit::Ctas, tried).ok()?;
         let linear = first
             .iter()
             .zip(launch.grid)
@@ -144,6 +148,7 @@ pub(in super::super) fn run_by_classes(
         taken += run.taken.instructions;
         own.merge(run.relied);
         open.extend(class.extents.rest_of(all, first));
+        covered += class.extents.count();
         let others = class.extents.count() - 1;
         for (all, own) in of_others.iter_mut().zip(counts(&ran.counts)) {
             *all = all.saturating_add(others.saturating_mul(own));
