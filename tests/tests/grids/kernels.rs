@@ -209,7 +209,7 @@ impl Kernel {
     fn launch(&self) -> KernelLaunch {
         let mut launch = Launch::of_threads(self.threads);
         launch.grid = [self.grid[0], self.grid[1], 1];
-        KernelLaunch { ptx: self.ptx().into(), path: "k.ptx".into(), kernel: None, arguments: None, launch }
+        KernelLaunch { ptx: self.ptx(), path: "k.ptx".into(), kernel: None, arguments: None, launch }
     }
 }
 
