@@ -10,14 +10,19 @@ use rustc_hash::FxHashMap;
 
 use crate::case::{Case, FormsWanted, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
-use crate::machine::{Classes, CtaOfClass, Execution, OutputValue};
+use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, OutputValue};
 use crate::term::{Store, Translation};
 use crate::verdict::Verdict;
 use crate::verify::{Verification, output_elements};
 
 /// Whether CTAs of a case may be executed by classes: if a proof is all that is asked for.
 pub(crate) fn may_be_by_classes(case: &Case) -> bool {
-    let is_one = |side: &Side| matches!(side.steps.as_slice(), [Step::Launch(_)]);
+    // Where one side has few CTAs, all of the other are executed, and what was executed before would be so twice.
+    let is_one = |side: &Side| {
+        let [Step::Launch(kernel)] = side.steps.as_slice() else { return false };
+        let ctas = kernel.launch.grid.iter().map(|extent| u64::from(*extent)).fold(1, u64::saturating_mul);
+        ctas >= FEWEST_CTAS
+    };
     let options = &case.options;
     let is_plain = !(options.every_cta
         || options.every_element

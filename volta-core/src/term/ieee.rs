@@ -676,8 +676,14 @@ impl Store {
     /// The largest relative error of an operation on known values.
     fn rounding_of(&self, key: IeeeKey, operands: &[f64], result: f64) -> f64 {
         let errors = operands.iter().map(|operand| self.known_rounding(*operand));
+        // (1 + a) / (1 − e) − 1: products with a factor, or quotients by a divisor, whose error is e.
+        let grown = |so_far: f64, error: f64| (so_far + error) / (1.0 - error);
         let unit = f64::powi(2.0, -(crate::number::format::mantissa_bits(key.format) as i32));
-        let (all, most) = errors.fold((0.0, 0.0f64), |(all, most), error| (all + error, most.max(error)));
+        let (all, most) =
+            errors.fold((0.0, 0.0f64), |(all, most), error| (grown(all, error), most.max(error)));
+        if most >= 0.25 {
+            return f64::INFINITY;
+        }
         let numbers: Option<Vec<Rational>> = operands.iter().map(|operand| number_of(*operand)).collect();
         let exact = match (key.op, numbers.as_deref()) {
             (IeeeOp::Add, Some([a, b])) => Some(a + b),
@@ -691,21 +697,22 @@ impl Store {
         // Where a result may be subnormal, or operands cancel, nothing is known.
         let loses = own > 0.0 && result.abs() < 2.0 * least_normal(key.format);
         let same_sign = |values: &[f64]| values.iter().all(|x| *x >= 0.0) || values.iter().all(|x| *x <= 0.0);
+        let rounded = |error: f64| error + own + error * own;
         let error = match (key.op, operands) {
             _ if operands.iter().any(|operand| !operand.is_finite()) => 0.0,
             (IeeeOp::Neg | IeeeOp::Abs | IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan, _)
             | (IeeeOp::Relu | IeeeOp::Saturate, _) => most,
             (IeeeOp::CopySign, [_, of]) => self.known_rounding(*of),
             _ if loses => f64::INFINITY,
-            (IeeeOp::Mul | IeeeOp::Div | IeeeOp::Sqrt | IeeeOp::Convert | IeeeOp::Flush, _) => all + own,
-            (IeeeOp::Add, values) if most == 0.0 || same_sign(values) => most + own,
-            (IeeeOp::Fma, [a, b, c]) if most == 0.0 || same_sign(&[a * b, *c]) => all + own,
+            (IeeeOp::Mul | IeeeOp::Div | IeeeOp::Sqrt | IeeeOp::Convert | IeeeOp::Flush, _) => rounded(all),
+            (IeeeOp::Add, values) if most == 0.0 || same_sign(values) => rounded(most),
+            (IeeeOp::Fma, [a, b, c]) if most == 0.0 || same_sign(&[a * b, *c]) => rounded(all),
             (IeeeOp::Integral, _) if most == 0.0 => 0.0,
             _ if all == 0.0 && own == 0.0 => 0.0,
             _ => f64::INFINITY,
         };
-        // The products of errors.
-        error * (1.0 + 1e-2)
+        // With room for the roundings here.
+        error * (1.0 + 1e-9)
     }
 
     /// Notes that a known integer was rounded to a float.

@@ -243,6 +243,8 @@ fn error_of_operation(
     set: FloatSet,
     square: bool,
 ) -> Result<ErrorBound, &'static str> {
+    // Atomic additions may flush.
+    let key = IeeeKey { flush: key.flush || key.op == IeeeOp::AtomicAdd, ..key };
     let flush = |of: &Erring| if key.flush { of.flushed(key.format) } else { *of };
     let operands: SmallVec<[Erring; 3]> = operands.iter().map(flush).collect();
     let exact = operands.iter().all(|operand| operand.error.is_exact());
@@ -292,8 +294,6 @@ fn error_of_operation(
                 let (x, y) = (a.exact().ok_or(INFINITE)?, b.exact().ok_or(INFINITE)?);
                 sum(a.error, x, b.error, y)
             };
-            // Atomic additions may be flushed.
-            let key = IeeeKey { flush: key.flush || key.op == IeeeOp::AtomicAdd, ..key };
             Ok(rounded(key, error, set, false))
         }
         IeeeOp::Mul => {

@@ -64,13 +64,13 @@ struct Writers {
 }
 
 /// Grids of fewer CTAs are executed CTA by CTA.
-const FEW: u64 = 8;
+pub(crate) const FEWEST_CTAS: u64 = 8;
 
 /// There are fewer classes than this part of all CTAs, or it does not pay.
 const PART: u64 = 4;
 
 /// After so many classes, each must have stood for [`PART`] CTAs on average.
-const TRIED: u64 = 8;
+const TRIED: u64 = 4;
 
 impl Classes {
     /// The classes.
@@ -120,7 +120,7 @@ pub(in super::super) fn run_by_classes(
         && !(launch.cooperative || launch.has_tickets || launch.has_locks || launch.has_flags)
         && !(launch.overlaps || launch.is_dependent || launch.is_followed || launch.before.is_some())
         && !(options.access_patterns || options.exact_clocks || launch.has_relaxed_barriers);
-    if ctas < FEW || !is_plain {
+    if ctas < FEWEST_CTAS || !is_plain {
         return None;
     }
     let mut outcome =

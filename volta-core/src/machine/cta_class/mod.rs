@@ -25,9 +25,9 @@ use crate::program::{
 };
 pub(crate) use extents::{Extents, Steps};
 use extents::{Linear, SAME};
-pub(crate) use grid::Origin;
 pub(super) use grid::run_by_classes;
 pub use grid::{ClassOfCtas, Classes};
+pub(crate) use grid::{FEWEST_CTAS, Origin};
 use integers::words_of;
 
 /// How the word of a register changes from CTA to CTA.
