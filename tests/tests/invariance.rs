@@ -39,15 +39,11 @@ fn told(mut report: Report) -> String {
 /// What may take many more steps: nothing is found again, or nothing is proved with others.
 const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 
-/// From so many instructions of threads on, one variant of a fixture runs, drawn by its name, and
-/// formulas are not compared; all of it with `VOLTA_SLOW=1`.
+/// From so many instructions of threads on, formulas are not compared, but with `VOLTA_SLOW=1`.
 const LONG: u64 = 50_000;
 
 /// One of so many of these runs every time.
 const OF_LONG: usize = 3;
-
-/// So many variants of the others run, drawn by the name; all of them with `VOLTA_SLOW=1`.
-const DRAWN: usize = 2;
 
 /// What is changed, how, and what must be the same then: else how the reports differ.
 type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case), fn(&Report, &Report) -> Option<String>);
@@ -100,13 +96,8 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
         }
     }
     let count = variants.len();
-    let some = if all {
-        count
-    } else if executed < LONG {
-        DRAWN
-    } else {
-        1
-    };
+    // One variant runs, drawn by the name, or all with `VOLTA_SLOW=1`.
+    let some = if all { count } else { 1 };
     variants.rotate_left(fixture::drawn(name) % count);
     for (what, change, differs) in variants.into_iter().take(some) {
         let other = run(change);

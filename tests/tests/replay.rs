@@ -1,7 +1,7 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares only the parser with the verifier,
 //! and their results must agree with the verdict.
 //!
-//! Small fixtures run on twenty inputs. One in four of the large ones runs, on two inputs, and none of those that take
+//! Small fixtures run on eight inputs. One in four of the large ones runs, on two inputs, and none of those that take
 //! minutes. With `VOLTA_SLOW` each
 //! runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
 
@@ -49,7 +49,7 @@ fn loosest(size: Size) -> f64 {
 }
 
 /// So many inputs of a small fixture run every time.
-const SMALL: usize = 20;
+const SMALL: usize = 8;
 
 /// So many inputs of a claim about bits run every time.
 const BITS: usize = 1000;
