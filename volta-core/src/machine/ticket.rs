@@ -5,7 +5,7 @@
 use super::clock::Snapshot;
 use super::flag::Told;
 use super::packed::Ticket;
-use crate::program::{InstId, Update};
+use crate::program::{InstId, Scope, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tickets of one counter.
@@ -113,8 +113,8 @@ pub(super) struct Lock {
     /// A thread that knows this agent up to some number comes after so many changes of the word.
     pub(super) agent: usize,
     pub(super) changes: u32,
-    /// What the thread of the last change knew, and what it tells.
-    pub(super) left: Option<(Snapshot, Told)>,
+    /// What the thread of the last change knew, what it tells, and the scope of its operation.
+    pub(super) left: Option<(Snapshot, Told, Scope)>,
     pub(super) state: LockState,
     /// Whether it was written by anything but strong stores since.
     pub(super) is_written_plainly: bool,

@@ -11,7 +11,7 @@ use super::flag::word;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{InstId, Op, Strong, Update};
+use crate::program::{InstId, Op, Scope, Strong, Update};
 use crate::verdict::FaultKind;
 
 /// Bytes of a lock.
@@ -98,13 +98,15 @@ impl Cta<'_> {
         }
         // Accesses with its stamp are this operation alone.
         clocks.release(number);
-        if let Some((before, told)) = &lock.left {
+        if let Some((before, told, scope)) = &lock.left {
             let (mut far, mut near, mut seen) = (Joined::default(), Joined::default(), Joined::default());
             let of_cta = 32 * self.launch.warps();
             let is_near = before.thread / of_cta == number / of_cta;
             far.add_past(before);
+            // Both operations are strong for threads of one another's CTA, or neither orders anything.
+            let is_strong = is_near || [*scope, swap.scope] == [Scope::Launch; 2];
             let told_here = if is_near { &told.near } else { &told.all };
-            told_here.iter().for_each(|told| far.add(told));
+            told_here.iter().filter(|_| is_strong).for_each(|told| far.add(told));
             if is_near {
                 told.near.iter().for_each(|told| near.add(told));
             }
@@ -115,7 +117,9 @@ impl Cta<'_> {
                 clocks.keep(number, &far, false);
                 clocks.keep(number, &near, true);
             }
-            seen.set(lock.agent, lock.changes);
+            if is_strong {
+                seen.set(lock.agent, lock.changes);
+            }
             clocks.learn(number, &mut seen);
             clocks.release(number);
         }
@@ -188,8 +192,8 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let key = (at.number, cell);
         let Some(lock) = self.tickets.locks.get_mut(&key) else { return Ok(()) };
-        let is_strong = matches!(at.agent, Agent::Setter { .. });
-        if writes && !is_strong {
+        let scope = at.agent.scope().filter(|_| matches!(at.agent, Agent::Setter { .. }));
+        if writes && scope.is_none() {
             lock.is_written_plainly = true;
             return Ok(());
         }
@@ -211,7 +215,7 @@ impl Cta<'_> {
         exact.note_change((number_of(number), now.stamp), found_by);
         exact.clocks.release(number);
         if let Some(lock) = self.tickets.locks.get_mut(&key) {
-            lock.left = Some((now, told));
+            lock.left = scope.map(|scope| (now, told, scope));
         }
         Ok(())
     }
