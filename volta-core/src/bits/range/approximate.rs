@@ -51,7 +51,17 @@ pub(super) fn apply(key: IeeeKey, operands: &[FloatSet]) -> Option<(FloatSet, Ra
     }
 }
 
+/// Whether it may be `div.approx` by a subnormal number, for which no error is documented.
+pub(super) fn divides_by_subnormal(key: IeeeKey, b: FloatSet) -> bool {
+    let least = least_normal(key.format);
+    let may_be = |[low, high]: [f64; 2]| low < least && high > -least && [low, high] != [0.0; 2];
+    key.op == IeeeOp::DivApprox && !key.flush && b.finite.is_some_and(may_be)
+}
+
 fn quotient(key: IeeeKey, a: FloatSet, b: FloatSet) -> Option<(FloatSet, Raised)> {
+    if divides_by_subnormal(key, b) {
+        return None;
+    }
     let error = error_of(key.op, key.format, 0.0)?;
     let exact = IeeeKey { op: IeeeOp::Div, rounding: Rounding::Nearest, ..key };
     let (set, raised) = exactly(exact, &[a, b], false);

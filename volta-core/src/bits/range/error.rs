@@ -14,7 +14,7 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::approximate::{ErrorBound, error_of};
+use super::approximate::{ErrorBound, divides_by_subnormal, error_of};
 use super::set::{FloatSet, compare, greatest, least};
 use super::{Analysis, Known, TooMany, truth};
 use crate::base::index::InstId;
@@ -176,6 +176,11 @@ fn is_normal(set: FloatSet, format: Format) -> bool {
     set.finite.is_none_or(|[low, high]| low >= least || high <= -least || low == 0.0 && high == 0.0)
 }
 
+/// Whether no result of an operation may be subnormal, or have become zero by rounding or flushing.
+fn has_normal_results(set: FloatSet, format: Format) -> bool {
+    is_normal(set, format) && set.finite.is_none_or(|[low, high]| low != 0.0 || high != 0.0)
+}
+
 /// The unit roundoff of an operation.
 fn unit(key: IeeeKey) -> f64 {
     let unit = f64::powi(2.0, -(mantissa_bits(key.format) as i32));
@@ -189,7 +194,7 @@ fn unit(key: IeeeKey) -> f64 {
 fn rounded(key: IeeeKey, error: ErrorBound, set: FloatSet, loses: bool) -> ErrorBound {
     let unit = unit(key);
     let mut absolute = error.absolute * (1.0 + unit);
-    if !is_normal(set, key.format) {
+    if !has_normal_results(set, key.format) {
         if key.flush {
             absolute += least_normal(key.format);
         } else if loses {
@@ -272,13 +277,6 @@ fn error_of_operation(
             let fits = a.bits <= precision && (is_normal(a.set, key.format) || wide(key.format));
             if fits { Ok(a.error) } else { Ok(rounded(key, a.error, set, true)) }
         }
-        IeeeOp::Integral => {
-            if exact {
-                Ok(ErrorBound::EXACT)
-            } else {
-                Err(READS)
-            }
-        }
         IeeeOp::Add | IeeeOp::AtomicAdd => {
             let b = at(1)?;
             if a.is_zero() || b.is_zero() {
@@ -300,7 +298,7 @@ fn error_of_operation(
             let b = at(1)?;
             let error = product(a, b)?;
             let short = a.bits + b.bits <= precision || a.is_power_of_two() || b.is_power_of_two();
-            if short && is_normal(set, key.format) || a.is_zero() || b.is_zero() {
+            if short && has_normal_results(set, key.format) || a.is_zero() || b.is_zero() {
                 return Ok(error);
             }
             Ok(rounded(key, error, set, true))
@@ -329,7 +327,7 @@ fn error_of_operation(
         | IeeeOp::Tanh
         | IeeeOp::DivApprox
         | IeeeOp::DivFull => approximation(key, &operands, set),
-        IeeeOp::Encode | IeeeOp::ToInt => {
+        IeeeOp::Integral | IeeeOp::Encode | IeeeOp::ToInt => {
             if exact {
                 Ok(ErrorBound::EXACT)
             } else {
@@ -406,7 +404,7 @@ fn approximation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Result<Err
         IeeeOp::DivApprox | IeeeOp::DivFull => {
             let b = operands.get(1).ok_or(UNDOCUMENTED)?;
             // Quotients by larger divisors may be zeros.
-            if b.most()? > f64::powi(2.0, 126) {
+            if b.most()? > f64::powi(2.0, 126) || divides_by_subnormal(key, b.set) {
                 return Err(UNDOCUMENTED);
             }
             quotient(a, b)?
@@ -470,7 +468,7 @@ fn approximation(key: IeeeKey, operands: &[Erring], set: FloatSet) -> Result<Err
     };
     let relative = passed.relative + own.relative * (1.0 + passed.relative);
     let mut absolute = passed.absolute * (1.0 + own.relative) + own.absolute;
-    if !is_normal(set, key.format) {
+    if !has_normal_results(set, key.format) {
         // Whether subnormal results and operands are flushed is not documented for each of them.
         absolute += 2.0 * least_normal(key.format);
     }
@@ -488,7 +486,8 @@ fn error_of_literal(value: f64, rounding: f64) -> ErrorBound {
     {
         return ErrorBound::EXACT;
     }
-    ErrorBound { relative: f64::powi(2.0, if bits <= 24 { -24 } else { -53 }) * 1.01, absolute: 0.0 }
+    let absolute = if value.abs() < least_normal(Format::F32) { least(Format::F32) } else { 0.0 };
+    ErrorBound { relative: f64::powi(2.0, if bits <= 24 { -24 } else { -53 }) * 1.01, absolute }
 }
 
 /// The significant bits of a number.

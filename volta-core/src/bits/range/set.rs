@@ -1,7 +1,7 @@
 //! Sets of floats, and the sets that operations of IEEE arithmetic make of them.
 
 use crate::number::Rational;
-use crate::number::format::{Format, Rounding, decode, largest, round, to_f64};
+use crate::number::format::{Format, Rounding, decode, largest, mantissa_bits, round, to_f64};
 use crate::term::{Ieee, IeeeKey, IeeeOp, encoding, least_normal};
 
 /// A set that contains all values of a float: an interval of numbers, in which zeros have no sign, and which of the
@@ -221,10 +221,13 @@ pub(crate) fn greatest(format: Format) -> f64 {
 pub(super) fn least(format: Format) -> f64 {
     match format {
         Format::F64 => f64::from_bits(1),
-        Format::F32 | Format::Tf32 | Format::Bf16 => f64::powi(2.0, -149),
-        Format::F16 | Format::E5m2 => f64::powi(2.0, -24),
-        Format::E4m3 => f64::powi(2.0, -9),
-        Format::Ue8m0 => f64::powi(2.0, -127),
+        Format::F32
+        | Format::Tf32
+        | Format::Bf16
+        | Format::F16
+        | Format::E5m2
+        | Format::E4m3
+        | Format::Ue8m0 => least_normal(format) * f64::powi(2.0, -(mantissa_bits(format) as i32)),
     }
 }
 
