@@ -8,7 +8,7 @@ use super::{
     At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Read, Reduce, ValueDefinition,
     ValueId, spell_shape,
 };
-use crate::number::Extended;
+use crate::number::{Extended, Rational};
 
 /// The type of counts and places.
 pub const INT64: Element = Element::Int { bytes: 8, signed: true };
@@ -81,23 +81,43 @@ impl Builder {
         self.graph.value(value).element
     }
 
-    /// The type of the result of an expression that computes with operands.
-    fn promoted(&self, kind: ExprKind, operands: &[TensorOrNumber]) -> Element {
-        let types = operands.iter().filter_map(|operand| match operand {
-            TensorOrNumber::Value(value) => Some(self.element(*value)),
+    /// The type of the result of an expression that computes with operands, as PyTorch promotes types: single numbers
+    /// count only where no tensor is of their kind, and truth values are integers of no width.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn promoted(&self, kind: ExprKind, operands: &[TensorOrNumber]) -> Built<Element> {
+        let is_of_kind = |value: &ValueId| ExprKind::of(self.element(*value)) == kind;
+        let values = operands.iter().filter_map(|operand| match operand {
+            TensorOrNumber::Value(value) => Some(*value),
             TensorOrNumber::Number(_) => None,
         });
+        let values: Vec<ValueId> =
+            values.filter(|value| is_of_kind(value) && !self.is_truth_as_number(*value)).collect();
+        let has_extents = |value: &ValueId| !self.shape(*value).is_empty();
+        let counts = |value: &ValueId| has_extents(value) || !values.iter().any(has_extents);
+        let mut types = values.iter().filter(|value| counts(value)).map(|value| self.element(*value));
         match kind {
-            ExprKind::Truth => Element::Bool,
-            ExprKind::Real => {
-                let floats = types.filter(|element| matches!(element, Element::Float(_)));
-                floats.reduce(wider_float).unwrap_or(FLOAT)
-            }
+            ExprKind::Truth => Ok(Element::Bool),
+            ExprKind::Real => Ok(types.reduce(wider_float).unwrap_or(FLOAT)),
             ExprKind::Whole => {
-                let integers = types.filter(|element| matches!(element, Element::Int { .. }));
-                integers.max_by_key(|element| element.bytes()).unwrap_or(INT64)
+                let Some(first) = types.next() else { return Ok(INT64) };
+                types.try_fold(first, wider_integer)
             }
         }
+    }
+
+    /// Whether a value is what [`Builder::as_number`] makes of truth values.
+    fn is_truth_as_number(&self, value: ValueId) -> bool {
+        let ValueDefinition::Construct(Construct { reduce: None, expr, .. }) =
+            &self.graph.value(value).definition
+        else {
+            return false;
+        };
+        let Expr::Apply(Function::Where, of) = expr else { return false };
+        let one = Expr::Number(Extended::Finite(Rational::ONE));
+        let zero = Expr::Number(Extended::Finite(Rational::ZERO));
+        matches!(of.as_slice(), [Expr::Element(_), then, otherwise] if *then == one && *otherwise == zero)
     }
 
     /// The shape to which shapes are broadcast.
@@ -171,7 +191,7 @@ impl Builder {
         let shape = self.broadcast(&list)?;
         let expr = self.expression(text, operands, shape.len())?;
         let kind = kind_of(&self.graph.values, &shape, &expr)?;
-        let element = element.unwrap_or_else(|| self.promoted(kind, &list));
+        let element = element.map_or_else(|| self.promoted(kind, &list), Ok)?;
         self.add(
             element,
             shape,
@@ -225,7 +245,7 @@ impl Builder {
                 spell_shape(&full)
             ));
         }
-        let element = if with.is_place() { INT64 } else { self.promoted(kind, &list) };
+        let element = if with.is_place() { INT64 } else { self.promoted(kind, &list)? };
         let expr = renamed(expr, &|variable| variables[variable]);
         let reduce = Some(Reduce { with, prefix: None });
         self.add(element, shape, ValueDefinition::Construct(Construct { over, reduce, expr }))
@@ -291,7 +311,7 @@ impl Builder {
             reads.reduce(|a, b| Expr::Apply(Function::Mul, vec![a, b])).ok_or("there are no tensors")?;
         let list: Vec<TensorOrNumber> = values.iter().map(|value| TensorOrNumber::Value(*value)).collect();
         let kind = kind_of(&self.graph.values, &extents, &expr)?;
-        let element = self.promoted(kind, &list);
+        let element = self.promoted(kind, &list)?;
         let (shape, over) = (extents[..rank].to_vec(), extents[rank..].to_vec());
         let reduce = (!over.is_empty()).then_some(Reduce { with: Combination::Sum, prefix: None });
         self.add(element, shape, ValueDefinition::Construct(Construct { over, reduce, expr }))
@@ -341,7 +361,8 @@ impl Builder {
         }
         let length = |part: &ValueId| self.shape(*part).get(along).copied().unwrap_or(0);
         shape[along] = parts.iter().map(length).fold(0, u64::saturating_add);
-        let element = self.element(first);
+        let list: Vec<TensorOrNumber> = parts.iter().map(|part| TensorOrNumber::Value(*part)).collect();
+        let element = self.promoted(ExprKind::of(self.element(first)), &list)?;
         self.add(element, shape, ValueDefinition::Concatenation(parts.to_vec(), along))
     }
 }
@@ -358,6 +379,21 @@ fn wider_float(a: Element, b: Element) -> Element {
                 b
             }
         }
+    }
+}
+
+/// The type that holds the integers of both.
+fn wider_integer(a: Element, b: Element) -> Built<Element> {
+    let (Element::Int { bytes: one, signed: of_one }, Element::Int { bytes: other, signed: of_other }) =
+        (a, b)
+    else {
+        return Ok(INT64);
+    };
+    let (signed, unsigned) = if of_one { (one, other) } else { (other, one) };
+    match of_one == of_other {
+        true => Ok(Element::Int { bytes: one.max(other), signed: of_one }),
+        false if unsigned < 8 => Ok(Element::Int { bytes: signed.max(2 * unsigned), signed: true }),
+        false => Err("u64 and a signed type have no common type".into()),
     }
 }
 

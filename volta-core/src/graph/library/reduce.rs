@@ -1,7 +1,10 @@
 //! Reductions along dimensions, and prefixes.
 
+use volta_case::Element;
+
 use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId, whole};
 use crate::graph::Combination;
+use crate::graph::build::INT64;
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -18,8 +21,10 @@ const fn row(
 const ALONG: &str = "self, dim?: ints, keepdim: flag = false, dtype?: type";
 
 pub(super) const OPERATORS: &[Operator] = &[
-    row(&["sum"], ALONG, "Σ{k} self[k]", |call| along(call, Combination::Sum, "x")),
-    row(&["prod"], ALONG, "Π{k} self[k]", |call| along(call, Combination::Product, "x")),
+    row(&["sum"], ALONG, "Σ{k} self[k]; of integers in 64 bits", |call| along(call, Combination::Sum, "x")),
+    row(&["prod"], ALONG, "Π{k} self[k]; of integers in 64 bits", |call| {
+        along(call, Combination::Product, "x")
+    }),
     row(&["mean"], ALONG, "Σ{k<n} self[k] / n", |call| {
         let x = number(call)?;
         let (dims, keep) = dims(call, x)?;
@@ -88,12 +93,18 @@ pub(super) const OPERATORS: &[Operator] = &[
             Ok(vec![call.builder.pointwise("log(s) + m", &[("s", sum.into()), ("m", most.into())])?])
         },
     ),
-    row(&["cumsum"], "self, dim: int, dtype?: type", "y[…,i,…] = Σ{k≤i} self[…,k,…]", |call| {
-        prefix(call, Combination::Sum)
-    }),
-    row(&["cumprod"], "self, dim: int, dtype?: type", "y[…,i,…] = Π{k≤i}(self[…,k,…])", |call| {
-        prefix(call, Combination::Product)
-    }),
+    row(
+        &["cumsum"],
+        "self, dim: int, dtype?: type",
+        "y[…,i,…] = Σ{k≤i} self[…,k,…]; of integers in 64 bits",
+        |call| prefix(call, Combination::Sum),
+    ),
+    row(
+        &["cumprod"],
+        "self, dim: int, dtype?: type",
+        "y[…,i,…] = Π{k≤i}(self[…,k,…]); of integers in 64 bits",
+        |call| prefix(call, Combination::Product),
+    ),
     row(&["cummax"], "self, dim: int", "y[…,i,…] = max{k≤i}(self[…,k,…])", |call| {
         prefix(call, Combination::Max)
     }),
@@ -118,8 +129,17 @@ fn dims(call: &Call<'_>, value: ValueId) -> Built<(Vec<usize>, bool)> {
     Ok((call.dims("dim", call.shape(value).len())?, call.flag("keepdim", false)))
 }
 
-fn along(call: &mut Call<'_>, with: Combination, text: &str) -> Built<Vec<ValueId>> {
+/// The tensor, as numbers of the type in which it is combined: sums and products of integers have 64 bits, if no type
+/// is asked for.
+fn combinable(call: &mut Call<'_>, with: Combination) -> Built<ValueId> {
     let x = number(call)?;
+    let is_narrow = matches!(call.builder.element(x), Element::Int { bytes: 1..=4, .. });
+    let widens = matches!(with, Combination::Sum | Combination::Product);
+    if is_narrow && widens && call.get("dtype").is_none() { call.cast(x, INT64) } else { Ok(x) }
+}
+
+fn along(call: &mut Call<'_>, with: Combination, text: &str) -> Built<Vec<ValueId>> {
+    let x = combinable(call, with)?;
     let (dims, keep) = dims(call, x)?;
     Ok(vec![call.builder.reduce(with, text, &[("x", x.into())], &dims, keep)?])
 }
@@ -215,7 +235,7 @@ fn norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 }
 
 fn prefix(call: &mut Call<'_>, with: Combination) -> Built<Vec<ValueId>> {
-    let x = number(call)?;
+    let x = combinable(call, with)?;
     let dim = call.dim("dim", call.shape(x).len())?;
     Ok(vec![call.builder.prefix(with, x, dim)?])
 }
