@@ -72,9 +72,9 @@ pub fn check(certificate: &Certificate, table: &Table, steps: u64) -> Checked {
             .named(&class.proof.laws)
             .and_then(|laws| replay(certificate, class, laws, steps).map_err(|failure| failure.why))
             .err();
-        checked.elements += class.elements;
+        checked.elements = checked.elements.saturating_add(class.elements);
         if refused.is_none() {
-            checked.certified += class.elements;
+            checked.certified = checked.certified.saturating_add(class.elements);
             for reading in &class.proof.readings {
                 let Reading { literal, reciprocal, factor } = reading;
                 let text = format!("{literal} as {factor}·{}", if *reciprocal { "ln(2)" } else { "log2(e)" });
@@ -85,7 +85,8 @@ pub fn check(certificate: &Certificate, table: &Table, steps: u64) -> Checked {
         }
         checked.classes.push(Outcome { name: class.name.clone(), elements: class.elements, refused });
     }
-    checked.elements += certificate.open.iter().map(|open| open.elements).sum::<u64>();
+    checked.elements =
+        certificate.open.iter().map(|open| open.elements).fold(checked.elements, u64::saturating_add);
     checked
 }
 

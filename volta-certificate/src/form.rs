@@ -96,6 +96,9 @@ pub(crate) struct Forms {
     left: u64,
 }
 
+/// Products of longer numbers, in binary digits, are refused; and so many digits are multiplied in a step.
+const MAX_DIGITS: usize = 1 << 22;
+const DIGITS_A_STEP: usize = 1 << 8;
 /// A power of an atom is no larger.
 const MAX_POWER: u32 = 1 << 12;
 /// A maximum has no more arms.
@@ -302,7 +305,12 @@ impl Forms {
     }
 
     pub(crate) fn mul(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
-        self.charge(a.len() * b.len())?;
+        let longest = |of: &Poly| of.iter().map(|(_, factor)| factor.digits()).max().unwrap_or(0);
+        let digits = longest(a) + longest(b);
+        if digits > MAX_DIGITS {
+            return Err("a number is too long".to_string());
+        }
+        self.charge(a.len() * b.len() * digits.div_ceil(DIGITS_A_STEP))?;
         let mut terms: Vec<(MonoId, Number)> = Vec::with_capacity(a.len() * b.len());
         for (left, x) in a.iter() {
             for (right, y) in b.iter() {

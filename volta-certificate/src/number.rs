@@ -102,6 +102,16 @@ impl Number {
         Some(Number::of(if exponent < 0 { power.recip() } else { power }))
     }
 
+    /// The binary digits of its numerator and denominator together.
+    pub(crate) fn digits(&self) -> usize {
+        match self {
+            Number::Small(_) => 64,
+            Number::Large(value) => {
+                (value.numer().significant_bits() + value.denom().significant_bits()) as usize
+            }
+        }
+    }
+
     /// The root of a square.
     pub(crate) fn root(&self) -> Option<Number> {
         let value = self.rational();

@@ -270,3 +270,23 @@ fn anything_else_is_no_certificate() {
     let deep = "split @0 @1\n".repeat(5000) + "equal\n";
     no(&changed(ORDERS, "split @0 @1\nequal\nequal\n", &deep));
 }
+
+#[test]
+fn numbers_that_grow_with_each_term_are_refused() {
+    let squares: String = (1..45).map(|at| format!("mul {at} {at}\n")).collect();
+    let text = format!(
+        "volta certificate 1\ncase long\ninput <=> x\nelement 0 0\nnumber 3\n{squares}mul 0 45\nmul 45 0\nclass 1 46 47 \
+         z\nequal\nend\n"
+    );
+    is_refused(&text, "too long");
+}
+
+#[test]
+fn more_elements_than_can_be_counted_are_no_panic() {
+    let class = format!("class {} 0 2 z\nequal\n", u64::MAX);
+    let open = format!("open {} - - z why\n", u64::MAX);
+    let text = format!(
+        "volta certificate 1\ncase many\ninput <=> x\nelement 0 0\nneg 0\nneg 1\n{class}{class}{open}end\n"
+    );
+    holds(&text);
+}
