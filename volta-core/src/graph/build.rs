@@ -8,7 +8,7 @@ use super::{
     At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Read, Reduce, ValueDefinition,
     ValueId, spell_shape,
 };
-use crate::number::{Extended, Rational};
+use crate::number::Extended;
 
 /// The type of counts and places.
 pub const INT64: Element = Element::Int { bytes: 8, signed: true };
@@ -81,8 +81,8 @@ impl Builder {
         self.graph.value(value).element
     }
 
-    /// The type of the result of an expression that computes with operands, as PyTorch promotes types: single numbers
-    /// count only where no tensor is of their kind, and truth values are integers of no width.
+    /// The type of the result of an expression that computes with operands, as PyTorch promotes types: tensors without
+    /// dimensions count only where no other one is of their kind.
     ///
     /// # Errors
     /// If there is none.
@@ -92,8 +92,7 @@ impl Builder {
             TensorOrNumber::Value(value) => Some(*value),
             TensorOrNumber::Number(_) => None,
         });
-        let values: Vec<ValueId> =
-            values.filter(|value| is_of_kind(value) && !self.is_truth_as_number(*value)).collect();
+        let values: Vec<ValueId> = values.filter(is_of_kind).collect();
         let has_extents = |value: &ValueId| !self.shape(*value).is_empty();
         let counts = |value: &ValueId| has_extents(value) || !values.iter().any(has_extents);
         let mut types = values.iter().filter(|value| counts(value)).map(|value| self.element(*value));
@@ -105,19 +104,6 @@ impl Builder {
                 types.try_fold(first, wider_integer)
             }
         }
-    }
-
-    /// Whether a value is what [`Builder::as_number`] makes of truth values.
-    fn is_truth_as_number(&self, value: ValueId) -> bool {
-        let ValueDefinition::Construct(Construct { reduce: None, expr, .. }) =
-            &self.graph.value(value).definition
-        else {
-            return false;
-        };
-        let Expr::Apply(Function::Where, of) = expr else { return false };
-        let one = Expr::Number(Extended::Finite(Rational::ONE));
-        let zero = Expr::Number(Extended::Finite(Rational::ZERO));
-        matches!(of.as_slice(), [Expr::Element(_), then, otherwise] if *then == one && *otherwise == zero)
     }
 
     /// The shape to which shapes are broadcast.
