@@ -76,6 +76,23 @@ impl<V> Member<V> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// The same with another value of a variable.
+    #[must_use]
+    pub fn with(self, name: &str, value: V) -> Member<V> {
+        let mut given = Some(value);
+        let change = |(known, old): (String, V)| {
+            let new = if known == name { given.take() } else { None };
+            (known, new.unwrap_or(old))
+        };
+        Member(self.0.into_iter().map(change).collect())
+    }
+
+    /// The same without a variable.
+    #[must_use]
+    pub fn without(self, name: &str) -> Member<V> {
+        Member(self.0.into_iter().filter(|(known, _)| known != name).collect())
+    }
+
     /// The variables with their values.
     pub fn values(&self) -> &[(String, V)] {
         &self.0

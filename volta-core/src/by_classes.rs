@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::case::{Case, FormsWanted, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
-use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, OutputValue};
+use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, OutputValue, Steps};
 use crate::term::{Store, Translation};
 use crate::verdict::Verdict;
 use crate::verify::{Verification, output_elements};
@@ -41,7 +41,7 @@ type Shift = Vec<Option<i64>>;
 
 fn shift(cta: &CtaOfClass<'_>) -> Shift {
     let at = cta.class.extents.position(cta.cta);
-    let by = |steps: &[i64; 3]| steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
+    let by = |steps: &Steps| steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
     cta.class.steps.iter().map(|steps| steps.as_ref().map(by)).collect()
 }
 

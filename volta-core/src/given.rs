@@ -186,7 +186,7 @@ fn of_map(name: &str, map: &TensorMap) -> String {
 }
 
 /// What is given of a parameter.
-fn of_param(param: &Param, compared: bool) -> Vec<String> {
+pub(crate) fn of_param(param: &Param, compared: bool) -> Vec<String> {
     let mut texts = Vec::new();
     let name = &param.name;
     match &param.kind {

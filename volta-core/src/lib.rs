@@ -59,6 +59,7 @@ mod claims;
 mod conditions;
 pub mod decide;
 mod element_map;
+mod every_size;
 mod finite;
 pub mod formula;
 mod given;
@@ -84,6 +85,7 @@ pub mod verdict;
 mod verify;
 
 pub use conditions::Conditions;
+pub use every_size::{EverySize, verify_every_size};
 pub use verify::{Formulas, SideFormula, conditions, formulas, verify};
 
 /// The level at which this crate was compiled: `0` for a debug build, which takes many times as long as `3`.

@@ -7,9 +7,9 @@ pub use crate::precision::{PrecisionLoss, precision_lost};
 use crate::case::{Case, Side, Which};
 use crate::machine::{AccessPattern, Traffic, place_in};
 use crate::program::Effect;
+use crate::progress::run_verdict;
 use crate::steps;
 use crate::verdict::{CudaPlace, Place, Verdict};
-use crate::verify::run_verdict;
 
 /// A statement whose accesses cost more than needed.
 #[derive(Clone, Debug, PartialEq)]

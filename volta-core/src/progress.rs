@@ -6,10 +6,12 @@ use crate::case::{Case, Element, Which};
 use crate::conditions::Conditions;
 use crate::decide::witness::WitnessKind;
 use crate::decide::{self, DecisionOptions, Failure, InputInfo};
-use crate::machine::{Possible, integer_constant};
+use crate::machine::{Possible, RunError, integer_constant};
 use crate::steps::Programs;
 use crate::term::{InputId, Store, TermId, TermOp, View, expression, spell_element};
-use crate::verdict::{Fault, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair, Verdict};
+use crate::verdict::{
+    Fault, InputError, InputProblem, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair, Verdict,
+};
 
 /// Number of equal pairs of values that are reported for a failed proof.
 const TOLD_PAIRS: usize = 3;
@@ -177,4 +179,29 @@ pub(crate) fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
         other.truncate(MOST_FINDINGS - one.len());
     }
     faults.concat()
+}
+
+/// The verdict of a side that gives no result.
+pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
+    match error {
+        RunError::Bind(error) => Verdict::InputError(InputError {
+            kind: InputProblem::DoesNotFit,
+            side: Some(which),
+            step: error.step,
+            message: error.message,
+            place: error.place,
+            part: error.part,
+            help: error.help,
+        }),
+        RunError::Fault(fault, _) => Verdict::Fault(*fault),
+        RunError::Possible(possible) => perhaps(&possible.fault, &possible.told),
+        RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
+        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), None),
+        RunError::Endless(endless) => Verdict::Unknown(Unknown {
+            kind: UnknownReason::EndlessWait,
+            reason: endless.to_string(),
+            progress: None,
+            help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
+        }),
+    }
 }

@@ -22,10 +22,11 @@ use crate::term::{Store, spell_element};
 use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place, SideStats, Site};
 
 /// The kernels of a side, by step; `None` for a step that is no launch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Programs(Vec<Option<Program>>);
 
 /// A side that was read, and the time that this took.
+#[derive(Clone)]
 pub(crate) struct Loaded {
     programs: Programs,
     seconds: f64,

@@ -52,9 +52,11 @@ fn mark_classes(classes: &Classes, outcome: &Execution, params: &[Param], marks:
             let (Some(own), Some(known)) = (own, all.as_mut()) else { continue };
             let steps = class.steps[param].unwrap_or_default();
             // Dimensions in which all CTAs have the same elements.
-            let extents = std::array::from_fn(|at| if steps[at] == 0 { 1 } else { class.extents.0[at] });
+            let grid = class.extents.grid();
+            let extents = std::array::from_fn(|at| if steps[at] == 0 { 1 } else { grid[at] });
+            let extents = Extents::of_grid(extents);
             let elements: Vec<u64> = (0..own.elements).filter(|at| own.is_marked(*at)).collect();
-            made += elements.len() as u64 * Extents(extents).count();
+            made += elements.len() as u64 * extents.count();
             if made > MOST_MARKS {
                 *all = None;
                 continue;
@@ -62,7 +64,7 @@ fn mark_classes(classes: &Classes, outcome: &Execution, params: &[Param], marks:
             if elements.is_empty() {
                 continue;
             }
-            for at in Extents(extents).positions() {
+            for at in extents.positions() {
                 let by: i64 = steps.iter().zip(at).map(|(step, at)| step * i64::from(at)).sum();
                 elements
                     .iter()

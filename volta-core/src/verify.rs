@@ -13,10 +13,11 @@ use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
 use crate::element_map::element_maps;
+use crate::every_size::Known;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
-use crate::progress::{decided, ended, findings, perhaps, undecided};
+use crate::progress::{decided, ended, findings, run_verdict, undecided};
 use crate::sound_case::{check_params, check_part, check_variables};
 use crate::steps::{self, Programs, Ran};
 use crate::term::{Store, element_index, spell_element};
@@ -36,6 +37,12 @@ pub fn verify(case: &Case) -> Report {
         Claim::Finite => crate::finite::of_floats(case),
     };
     let work = || on_threads(case.options.threads, run);
+    caught(work).unwrap_or_else(Report::of)
+}
+
+/// As [`verify`], of a case about reals whose kernels may have been read already; on the threads of the caller.
+pub(crate) fn verify_known(case: &Case, known: &Known) -> Report {
+    let work = || Verification { known: Some(known), ..Verification::new(case) }.run();
     caught(work).unwrap_or_else(Report::of)
 }
 
@@ -129,6 +136,8 @@ pub(crate) struct Verification<'c> {
     pub(crate) report: Report,
     /// Whether one CTA is executed for all that do the same.
     by_classes: bool,
+    /// Kernels that were read already.
+    known: Option<&'c Known>,
 }
 
 impl<'c> Verification<'c> {
@@ -142,12 +151,13 @@ impl<'c> Verification<'c> {
             formats: param.formats(),
         });
         let (inputs, report) = (inputs.collect(), Report::of(Verdict::Clean));
-        Verification { case, programs: Vec::new(), inputs, report, by_classes: false }
+        Verification { case, programs: Vec::new(), inputs, report, by_classes: false, known: None }
     }
 
     pub(crate) fn run(self) -> Report {
         if may_be_by_classes(self.case) {
-            let mut by_classes = Verification { by_classes: true, ..Verification::new(self.case) };
+            let known = self.known;
+            let mut by_classes = Verification { by_classes: true, known, ..Verification::new(self.case) };
             let Some(outcomes) = by_classes.execute() else { return by_classes.report };
             if outcomes.iter().all(|outcome| outcome.classes.is_none()) {
                 return by_classes.compared(outcomes);
@@ -192,10 +202,15 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || steps::load(Which::Opt, &case.opt);
+        let known = self.known;
+        let load = |which, side| {
+            let known = known.and_then(|known| known.side(which, side));
+            known.map_or_else(|| steps::load(which, side), Ok)
+        };
+        let opt = || load(Which::Opt, &case.opt);
         let (reference, opt) = match &case.reference {
             Some(side) => {
-                let (reference, opt) = rayon::join(|| steps::load(Which::Reference, side), opt);
+                let (reference, opt) = rayon::join(|| load(Which::Reference, side), opt);
                 (Some(reference), opt)
             }
             None => (None, opt()),
@@ -768,30 +783,6 @@ fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
 pub(crate) fn difference(param: &Param, element: u64, how: How) -> Verdict {
     let index = element_index(shape(param), element);
     Verdict::Different(Difference { tensor: param.name.clone(), element, index, how })
-}
-
-pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
-    match error {
-        RunError::Bind(error) => Verdict::InputError(InputError {
-            kind: InputProblem::DoesNotFit,
-            side: Some(which),
-            step: error.step,
-            message: error.message,
-            place: error.place,
-            part: error.part,
-            help: error.help,
-        }),
-        RunError::Fault(fault, _) => Verdict::Fault(*fault),
-        RunError::Possible(possible) => perhaps(&possible.fault, &possible.told),
-        RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
-        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string(), None),
-        RunError::Endless(endless) => Verdict::Unknown(Unknown {
-            kind: UnknownReason::EndlessWait,
-            reason: endless.to_string(),
-            progress: None,
-            help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
-        }),
-    }
 }
 
 #[cfg(test)]

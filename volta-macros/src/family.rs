@@ -134,6 +134,12 @@ fn bounds(item: &Expr) -> Result<Vec<Bound>> {
     }
     if let Expr::Path(path) = item {
         let name = path.path.get_ident().ok_or_else(wrong)?;
+        if name == "any" {
+            return Err(Error::new_spanned(
+                item,
+                "`any` is a value of families in `volta.toml`; list sizes here",
+            ));
+        }
         return Ok(vec![Bound::Name(name.clone())]);
     }
     Ok(vec![Bound::Number(number(item)?)])

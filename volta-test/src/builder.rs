@@ -272,6 +272,7 @@ impl Builder {
             guesses: Vec::new(),
             data,
             shard,
+            every: None,
         })
     }
 }

@@ -44,6 +44,34 @@ pub struct Case {
     pub data: Vec<DataFile>,
     /// The part of the case that this is, by its name; the whole case otherwise.
     pub shard: Option<Shard>,
+    /// The variable that is every number; the rest is the case at the least one.
+    pub every: Option<Every>,
+}
+
+/// A variable of a family that is every number.
+#[derive(Clone, Debug)]
+pub struct Every {
+    /// Its name.
+    pub variable: String,
+    /// The least number.
+    pub least: u64,
+    /// For the reference and the other kernel: over how many sizes all numbers that it uses change by the same amount; or
+    /// why there is no such period.
+    pub periods: Result<[u64; 2], String>,
+    /// The text of the case, its name, and where it lies.
+    pub(crate) text: Arc<str>,
+    pub(crate) name: String,
+    pub(crate) home: Home,
+}
+
+impl Every {
+    /// The case at a size.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn at(&self, size: u64) -> Result<Case, String> {
+        crate::manifest::at_size(self, size)
+    }
 }
 
 /// A file with the contents of a tensor.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use volta_case::{InputProblem, Options, Reason, Shard, VerdictName};
+use volta_core::EverySize;
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::case::Which;
@@ -16,7 +17,7 @@ use volta_core::verdict::{Report, Verdict};
 use crate::attempt::{self, Fix};
 use crate::beside::slashed;
 use crate::cache::Cache;
-use crate::case::{Case, Expectation, Guess, Kernel, Side, Step};
+use crate::case::{Case, Every, Expectation, Guess, Kernel, Side, Step};
 use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{self, Obstacle, Offer, Ptx, TensorData, Texts, prepare};
@@ -211,6 +212,10 @@ fn offers(case: &Case, toolchain: &Toolchain) -> Result<Vec<Offered>, Obstacle> 
 /// # Errors
 /// When the PTX of a side is not available.
 pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle> {
+    if let Some(every) = &case.every {
+        let message = format!("`{}` is \"any\"; this is done at sizes that the case lists", every.variable);
+        return Err(Obstacle::new(InputProblem::WrongValue, message, None));
+    }
     let texts = texts_of(case, toolchain)?;
     core_case(case, &texts).ok_or_else(|| Obstacle::new(InputProblem::FileNotFound, "there is no PTX", None))
 }
@@ -268,6 +273,7 @@ fn run_offers(
     let report = report.ok().map(|said| said.report);
     let fix = if let Some(Report { verdict: Verdict::Fault(fault), .. }) = &report
         && settings.fixes
+        && case.every.is_none()
     {
         attempt::fix_of_race(case, &texts, fault, |case, texts| verdict_of(case, texts, settings))
     } else {
@@ -319,6 +325,9 @@ fn verify(
     settings: Settings<'_>,
     forms: core::FormsWanted,
 ) -> Result<Said, String> {
+    if let Some(every) = &case.every {
+        return verify_every_size(case, every, texts, settings);
+    }
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.forms = forms;
     core_case.options.maps = settings.maps;
@@ -336,6 +345,28 @@ fn verify(
         cache.keep(key, &report);
     }
     Ok(Said { report, cached: false })
+}
+
+/// Verifies a case at every size. Its report is not kept.
+fn verify_every_size(
+    case: &Case,
+    every: &Every,
+    texts: &Texts,
+    settings: Settings<'_>,
+) -> Result<Said, String> {
+    let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
+    let deadline = timeout.map(Deadline::after);
+    let at = |size: u64| {
+        let mut core_case = core_case(&every.at(size)?, texts).ok_or("there is no PTX")?;
+        core_case.options.threads = settings.threads;
+        if let Some(deadline) = &deadline {
+            core_case.options.budgets.deadline = deadline.clone();
+        }
+        Ok(core_case)
+    };
+    let sizes =
+        EverySize { variable: &every.variable, least: every.least, at: &at, periods: every.periods.clone() };
+    Ok(Said { report: volta_core::verify_every_size(&sizes), cached: false })
 }
 
 /// The verifier's input for a case and its PTX; `None` if a side has no PTX.

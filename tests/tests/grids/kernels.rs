@@ -58,6 +58,10 @@ enum Step {
     AndNot(u32),
     Least(u32),
     ToReverse,
+    /// Into the number of the thread, from this bit on.
+    Insert(u32),
+    /// Bits from one to another.
+    Bits(u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +99,8 @@ fn step() -> impl Strategy<Value = Step> {
         (1u32..5).prop_map(|bits| Step::AndNot((1 << bits) - 1)),
         prop::sample::select(vec![100u32, 511, 4095]).prop_map(Step::Least),
         Just(Step::ToReverse),
+        (0u32..6).prop_map(Step::Insert),
+        (0u32..6, 6u32..13).prop_map(|(low, high)| Step::Bits(low, high)),
     ]
 }
 
@@ -177,6 +183,8 @@ impl Kernel {
                 Step::Modulo(by) => format!("rem.u32 %r7, %r7, {by};"),
                 Step::AndNot(mask) => format!("and.b32 %r7, %r7, {};", !mask as i32),
                 Step::Least(most) => format!("min.u32 %r7, %r7, {most};"),
+                Step::Insert(at) => format!("bfi.b32 %r7, %r7, %r3, {at}, {};", 12 - at),
+                Step::Bits(low, high) => format!("and.b32 %r7, %r7, {};", (1u32 << high) - (1u32 << low)),
                 Step::ToReverse => format!("sub.s32 %r7, {}, %r7;", ELEMENTS - 1),
             });
         }

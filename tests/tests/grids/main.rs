@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use volta_core::verdict::{Report, Verdict};
 
+mod every_size;
 mod kernels;
 
 /// A report without what depends on how it was found.

@@ -13,9 +13,9 @@ use crate::machine::{Job, Outputs, most_dynamic_shared};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::Program;
+use crate::progress::run_verdict;
 use crate::steps::read;
 use crate::verdict::{FaultKind, InputError, Reason, UnknownReason, Verdict};
-use crate::verify::run_verdict;
 
 /// The sizes of blocks that are tried, in one dimension and in two.
 const LINES: [u32; 5] = [128, 256, 64, 32, 16];

@@ -251,10 +251,8 @@ pub fn run(job: &Job<'_>) -> (Result<Execution, RunError>, BTreeSet<Assumption>)
         return machine::run(job, Recognition::default());
     }
     let marked = marked_first(program, FUNCTIONS.len());
-    let functions = templates(&marked).map(Arc::new);
-    let looked = functions.is_some();
-    let coefficients = Arc::new(points::coefficients(program, &marked));
-    let recognition = Recognition { functions, coefficients, ..Recognition::default() };
+    let recognition = recognition_of(program, &marked);
+    let looked = recognition.functions.is_some();
     let mut ran = machine::run(job, recognition.clone());
     // A known operand changes the graph.
     if looked
@@ -286,6 +284,17 @@ pub fn run(job: &Job<'_>) -> (Result<Execution, RunError>, BTreeSet<Assumption>)
     let (outcome, assumptions) = ran;
     let name = |error| if looked { within::named(error, program, &job.kernel.ptx) } else { error };
     (outcome.map_err(name), assumptions)
+}
+
+/// What is recognised in a kernel, before anything is known of operands.
+pub(crate) fn recognition(program: &Program) -> Recognition {
+    recognition_of(program, &marked_first(program, FUNCTIONS.len()))
+}
+
+fn recognition_of(program: &Program, marked: &[usize]) -> Recognition {
+    let functions = templates(marked).map(Arc::new);
+    let coefficients = Arc::new(points::coefficients(program, marked));
+    Recognition { functions, coefficients, ..Recognition::default() }
 }
 
 /// The templates of some functions; `None` if there are none.

@@ -93,7 +93,7 @@ impl<'l> Cta<'l> {
             }
             if active == Active::Some && inst.divides != Divides::Never && self.class.is_some() {
                 let Lanes { warp, active, .. } = threads.lanes()?;
-                self.meet_in_class(warp, active, &inst.op)?;
+                self.meet_in_class(warp, active, &inst.op, pc)?;
             }
             let next = match active {
                 Active::Apart | Active::Moved => None,

@@ -59,8 +59,8 @@ pub(super) enum Stop {
     Doubtful,
     /// The epoch race detector does not suffice for this CTA.
     NeedVectorClocks,
-    /// What the CTA does may not be the same in the others for which it runs.
-    Apart,
+    /// What the CTA does may not be the same in the others for which it runs, from this instruction on.
+    Apart(Option<InstId>),
 }
 
 impl Stop {

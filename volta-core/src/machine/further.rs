@@ -91,7 +91,7 @@ fn of_cta(
                     | Stop::Endless(_)
                     | Stop::Defect(_)
                     | Stop::NeedVectorClocks
-                    | Stop::Apart => {}
+                    | Stop::Apart(_) => {}
                 }
                 survey
             }

@@ -254,7 +254,7 @@ impl RunError {
             Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
-            Stop::Apart => RunError::Defect("a CTA that runs alone was to stand for others".into()),
+            Stop::Apart(_) => RunError::Defect("a CTA that runs alone was to stand for others".into()),
         }
     }
 }

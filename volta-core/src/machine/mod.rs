@@ -75,7 +75,9 @@ pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use arguments::parameter_element;
 pub use bind::{BindError, Outputs, signature};
 pub use cta_class::{ClassOfCtas, Classes};
-pub(crate) use cta_class::{Extents, FEWEST_CTAS, Origin as CtaOfClass};
+pub(crate) use cta_class::{
+    ClassOfSizes, Extents, FEWEST_CTAS, NotFollowed, Origin as CtaOfClass, Sizes, Steps, class_of_sizes,
+};
 pub use endless::{Endless, Repeats};
 pub(crate) use fits::most_dynamic_shared;
 pub use globals::{has_variable, names_variable};

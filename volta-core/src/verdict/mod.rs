@@ -301,6 +301,32 @@ pub struct SideStats {
     pub seconds: f64,
 }
 
+/// A size of a case that is verified at every size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SizeClaim {
+    /// The name of the variable.
+    pub variable: String,
+    /// Its value in the case that a finding or the figures of the report are about.
+    pub size: u64,
+    /// The sizes of the claim, if it is proved.
+    pub every: Option<AllSizes>,
+}
+
+/// The sizes for which a claim is proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AllSizes {
+    /// The smallest.
+    pub least: u64,
+    /// The largest.
+    pub most: u64,
+    /// Why nothing is claimed of larger ones.
+    pub ends: String,
+    /// How many of them were verified one by one; the others follow.
+    pub verified: u64,
+}
+
 /// The result of verifying a case.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -329,6 +355,9 @@ pub struct Report {
     pub coverage: Coverage,
     /// The inputs with elements that no kernel computes with: nothing is claimed about what they would change.
     pub unused: Vec<UnusedInput>,
+    /// Of a case at every size: the size that the rest is about, and whether all follow.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub size: Option<SizeClaim>,
     /// Statistics of the reference, if there is one.
     pub reference: Option<SideStats>,
     /// Statistics of the optimized kernel, or of the only one.
@@ -365,6 +394,7 @@ impl Report {
             scope: InputScope::default(),
             coverage: Coverage::default(),
             unused: Vec::new(),
+            size: None,
             reference: None,
             opt: SideStats::default(),
             solve_seconds: 0.0,

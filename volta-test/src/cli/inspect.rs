@@ -229,6 +229,7 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
         guesses: Vec::new(),
         data: Vec::new(),
         shard: None,
+        every: None,
     };
     let toolchain = if compiled.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let offer = prepare(&case, &own, &toolchain).map_err(|obstacle| obstacle.to_string())?;

@@ -15,7 +15,7 @@ use volta_case::{
 use volta_core::number::Rational;
 
 use super::Problem;
-use super::expression::evaluate;
+use super::expression::{Even, Unequal, evaluate, value_in};
 
 /// The name of the table.
 pub(super) const KEY: &str = "family";
@@ -25,6 +25,8 @@ pub(super) const KEY: &str = "family";
 pub(super) enum Bound {
     Number(i64),
     Text(String),
+    /// Every number from this one on.
+    Any(i64),
 }
 
 impl Display for Bound {
@@ -32,16 +34,119 @@ impl Display for Bound {
         match self {
             Bound::Number(number) => write!(f, "{number}"),
             Bound::Text(text) => f.write_str(text),
+            Bound::Any(_) => f.write_str(ANY),
         }
     }
 }
 
 pub(super) type Member = volta_case::Member<Bound>;
 
+/// The value of a variable that is every number.
+const ANY: &str = "any";
+
+/// The variable of a member that is every number, and its least value.
+pub(super) fn any(member: &Member) -> Option<(&str, i64)> {
+    member.values().iter().find_map(|(name, value)| match value {
+        Bound::Any(least) => Some((name.as_str(), *least)),
+        Bound::Number(_) | Bound::Text(_) => None,
+    })
+}
+
+/// More sizes than these are no period.
+const MOST_PERIOD: u64 = 4096;
+
+/// For the reference and the other kernel: over how many sizes all numbers that it uses change by the same amount.
+///
+/// # Errors
+/// Why there is no such period.
+pub(super) fn periods(document: &DeTable<'_>, member: &Member) -> Result<[u64; 2], String> {
+    let Some((variable, least)) = any(member) else { return Ok([1; 2]) };
+    // Other texts are the same at all sizes.
+    let fixed = member.clone().without(variable);
+    let mut others = Vec::new();
+    for (_, value) in document.iter().filter(|(key, value)| key.get_ref() != KEY && !value.get_ref().is_str())
+    {
+        texts("", value, &|_, _| true, &mut others);
+    }
+    let mut numbers = Vec::new();
+    for (key, value) in document.iter().filter(|(key, _)| key.get_ref() != KEY) {
+        texts(key.get_ref(), value, &is_expression, &mut numbers);
+    }
+    let is_number = |text: &&str| numbers.iter().any(|number| std::ptr::eq(*number, *text));
+    if let Some(text) = others.iter().find(|text| !is_number(text) && filled(&fixed, text).is_err()) {
+        return Err(format!(
+            "`{text}` is another text for each {variable}, and only numbers may depend on it"
+        ));
+    }
+    let mut periods = [1, 1];
+    for (period, others) in periods.iter_mut().zip([&["opt", "kernel"][..], &["reference"]]) {
+        let mut own = Vec::new();
+        let uses = |key: &str| key != KEY && !others.contains(&key);
+        for (key, value) in document.iter().filter(|(key, _)| uses(key.get_ref())) {
+            texts(key.get_ref(), value, &is_expression, &mut own);
+        }
+        'period: loop {
+            if *period > MOST_PERIOD {
+                return Err(format!(
+                    "numbers of the case grow evenly over more than {MOST_PERIOD} sizes only"
+                ));
+            }
+            for first in (0..*period as i64).map(|at| least.saturating_add(at)) {
+                for text in &own {
+                    let value_of = |name: &str| match member.value(name)? {
+                        Bound::Number(value) => Some(Even::constant_of(*value)),
+                        Bound::Any(_) => Some(Even::of_sizes(first, *period)),
+                        Bound::Text(_) => None,
+                    };
+                    match value_in(text, &value_of) {
+                        Ok(_) => {}
+                        Err(Unequal::Multiple(by)) => {
+                            *period = period.saturating_mul(by.max(2));
+                            continue 'period;
+                        }
+                        Err(Unequal::Wrong(message)) => {
+                            return Err(format!("`{text}` is followed for no other {variable}: {message}"));
+                        }
+                    }
+                }
+            }
+            break;
+        }
+    }
+    Ok(periods)
+}
+
+/// The texts of a value that are of some kind, by the key at which they stand.
+fn texts<'d>(
+    key: &str,
+    value: &'d Spanned<DeValue<'_>>,
+    is: &dyn Fn(&str, &str) -> bool,
+    found: &mut Vec<&'d str>,
+) {
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            table.iter().for_each(|(key, value)| texts(key.get_ref(), value, is, found));
+        }
+        DeValue::Array(items) => items.iter().for_each(|item| texts(key, item, is, found)),
+        DeValue::String(text) if is(key, text) => found.push(text),
+        DeValue::String(_)
+        | DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_) => {}
+    }
+}
+
+/// Whether a text at a key is an expression, and no other way to write a number.
+fn is_expression(key: &str, text: &str) -> bool {
+    let is_constant = ["inf", "infinity"].contains(&text.trim_start_matches(['-', '+']));
+    takes_numbers(key) && !is_constant
+}
+
 /// The value of an expression for a member.
 pub(super) fn value_for(member: &Member, text: &str) -> Result<Rational, String> {
     let value_of = |name: &str| match member.value(name)? {
-        Bound::Number(value) => Some(Rational::from_integer(*value)),
+        Bound::Number(value) | Bound::Any(value) => Some(Rational::from_integer(*value)),
         Bound::Text(_) => None,
     };
     evaluate(text, &value_of)
@@ -88,9 +193,13 @@ pub(super) fn read(document: &DeTable<'_>) -> Result<Family<Bound>, Vec<Problem>
             let message = format!("`{plain}` is not a name for a variable: letters, digits and `_`");
             return Err(vec![problem(value, message, None)]);
         }
-        family
-            .add(plain, values(value)?)
-            .map_err(|wrong| vec![problem(value, wrong.message, Some(EXAMPLE))])?;
+        let values = values(value)?;
+        let is_any = values.iter().any(|value| matches!(value, Bound::Any(_)));
+        if is_any && family.members().next().is_some_and(|member| any(&member).is_some()) {
+            let message = format!("`{plain}` is \"{ANY}\", and so is another variable: only one may be");
+            return Err(vec![problem(value, message, Some(EXAMPLE))]);
+        }
+        family.add(plain, values).map_err(|wrong| vec![problem(value, wrong.message, Some(EXAMPLE))])?;
     }
     if family.count() == 0 {
         return Err(vec![problem(table, "[family] has no variable".into(), Some(EXAMPLE))]);
@@ -103,6 +212,10 @@ const EXAMPLE: &str = "n = [1, 31, \"32..=64\", \"2^k <= 4096\"], dtype = [\"f32
 /// The values of a variable.
 fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
     let wrong = |at: &Spanned<DeValue<'_>>, message: String| vec![problem(at, message, Some(EXAMPLE))];
+    if let Some(least) = value.get_ref().as_str().and_then(any_from) {
+        let least = least.map_err(|message| wrong(value, message))?;
+        return Ok(vec![Bound::Any(least)]);
+    }
     let (mut all, mut seen): (Vec<Bound>, FxHashSet<Bound>) = Default::default();
     let items: Vec<&Spanned<DeValue<'_>>> = match value.get_ref().as_array() {
         Some(items) => items.iter().collect(),
@@ -141,6 +254,20 @@ fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<Bound>, Vec<Problem>> {
         }
     }
     Ok(all)
+}
+
+/// The least number that `any` or `any >= 32` stands for; `None` for any other text.
+fn any_from(text: &str) -> Option<Result<i64, String>> {
+    let rest = text.trim().strip_prefix(ANY)?.trim_start();
+    if rest.is_empty() {
+        return Some(Ok(1));
+    }
+    let least = evaluate(rest.strip_prefix(">=")?, &|_| None);
+    let wrong = || format!("`{text}` needs a whole number from 1 to 2^32");
+    Some(
+        least
+            .and_then(|least| least.to_i64().filter(|least| (1..=1 << 32).contains(least)).ok_or_else(wrong)),
+    )
 }
 
 /// The numbers that a text such as `1..=64` or `2^k <= 4096` stands for; `None` for any other text.
@@ -202,8 +329,7 @@ pub(super) fn replaced(document: &DeTable<'_>, member: &Member) -> Result<Replac
             }
             DeValue::Array(items) => work.extend(items.iter().map(|item| (key, item))),
             DeValue::String(text) => {
-                let is_constant = ["inf", "infinity"].contains(&text.trim_start_matches(['-', '+']));
-                let new = if takes_numbers(key) && !is_constant {
+                let new = if is_expression(key, text) {
                     number(member, key, text)
                 } else {
                     filled(member, text).map(Replacement::Text)
@@ -334,6 +460,31 @@ block = [32, "min(n, 4)"]
         );
         assert!(format!("{:?}", s.kind).contains("1/97"), "{:?}", s.kind);
         assert!(!case.options.run.snapshot);
+    }
+
+    #[test]
+    fn a_variable_may_be_every_number() {
+        let any = FAMILY.replace(r#"[1, 97, "3..=4", "2^k <= 4"]"#, "\"any >= 3\"");
+        assert_eq!(names(&any).expect("the family is right"), ["n=any,dtype=f32", "n=any,dtype=f16"]);
+        // The value of a scalar is a quotient by it.
+        let case = member(&any, "n=any,dtype=f16").expect("the member is right");
+        let every = case.every.expect("it is every number");
+        assert_eq!((every.variable.as_str(), every.least), ("n", 3));
+        assert!(every.periods.is_err(), "{:?}", every.periods);
+        let even = any.replace("1 / n", "n + 2").replace("min(n, 4)", "4").replace(",{2 * n}", "");
+        let every = member(&even, "n=any,dtype=f16").expect("the member is right").every;
+        let every = every.expect("it is every number");
+        assert_eq!(every.periods, Ok([1, 32]));
+        assert_eq!(every.at(65).expect("there is such a case").opt.kernel(0).launch.grid, [3, 1, 1]);
+        for (text, message) in [
+            (any.replace("any >= 3", "any >= 0"), "`any >= 0` needs a whole number from 1 to 2^32"),
+            (
+                any.replace(r#"["f32", "f16"]"#, "\"any\""),
+                "`dtype` is \"any\", and so is another variable: only one may be",
+            ),
+        ] {
+            assert_eq!(names(&text).expect_err("it is wrong"), [message], "{text}");
+        }
     }
 
     #[test]

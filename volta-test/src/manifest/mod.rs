@@ -37,7 +37,7 @@ use volta_core::number::Extended;
 use volta_core::number::format::{Format, Rounding, encode, to_f64};
 use volta_core::verdict::CasePart;
 
-use crate::case::{Case, Contains, DataFile, Expectation, Home};
+use crate::case::{Case, Contains, DataFile, Every, Expectation, Home};
 use crate::contents;
 use crate::files;
 use crate::limits;
@@ -143,13 +143,37 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
         let help = Some(format!("the first one is `{first}`"));
         return Err(vec![Problem { span: 0..0, kind: InputProblem::WrongValue, message, help }]);
     };
+    let every = family::any(&member).map(|(variable, least)| Every {
+        variable: variable.to_owned(),
+        least: least.unsigned_abs(),
+        periods: family::periods(&plain, &member),
+        text: text.into(),
+        name: name.to_owned(),
+        home: home.clone(),
+    });
     let replaced = family::replaced(&plain, &member)?;
     let mut document = plain;
     replaced.apply(&mut document);
     let mut case = read(name, home, text, &document)?;
     // The forms of all sizes are not for reading.
     case.options.run.snapshot = false;
+    case.every = every;
     Ok(case)
+}
+
+/// A member of a family at one size, where a variable is every number.
+pub(crate) fn at_size(every: &Every, size: u64) -> Result<Case, String> {
+    let told =
+        |problems: Vec<Problem>| problems.into_iter().next().map_or(String::new(), |problem| problem.message);
+    let plain = document::parse(&every.text).map_err(told)?;
+    let family = family::read(&plain).map_err(told)?;
+    let member = family.member(last(Shard::split(&every.name).0)).ok_or("there is no such member")?;
+    let value = i64::try_from(size).map_err(|_| format!("{size} is too large for {}", every.variable))?;
+    let member = member.with(&every.variable, family::Bound::Number(value));
+    let replaced = family::replaced(&plain, &member).map_err(told)?;
+    let mut document = plain;
+    replaced.apply(&mut document);
+    read(&every.name, every.home.clone(), &every.text, &document).map_err(told)
 }
 
 fn read(name: &str, home: Home, text: &str, document: &DeTable<'_>) -> Result<Case, Vec<Problem>> {
@@ -314,6 +338,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
         guesses: Vec::new(),
         data,
         shard,
+        every: None,
     })
 }
 

@@ -222,6 +222,9 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Unknown(found) => unknown::render(case, &run.texts, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
+    if let Some(line) = at_size(report) {
+        let _ = writeln!(text, "  {}", wrapped(&clean_line(&line), 2, 4));
+    }
     if let Some(line) = parting(report) {
         let _ = writeln!(text, "  {}", wrapped(&clean_line(&line), 2, 4));
     }
@@ -275,6 +278,20 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         let _ = writeln!(text, "{}", paint.dim(&line));
     }
     text
+}
+
+/// Of a finding in a case at every size: the smallest size at which it is found.
+pub(crate) fn at_size(report: &Report) -> Option<String> {
+    let size = report.size.as_ref().filter(|size| size.every.is_none())?;
+    let what = match &report.verdict {
+        Verdict::Different(_) | Verdict::Fault(_) | Verdict::InputError(_) => "found at",
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Same(_)
+        | Verdict::Clean
+        | Verdict::Unknown(_) => "figures are those of",
+    };
+    Some(format!("size: {what} {} = {}", size.variable, size.size))
 }
 
 /// Where the operations of both kernels part, in one line.

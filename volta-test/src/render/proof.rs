@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role, Which};
 use volta_core::term::spell_element;
-use volta_core::verdict::{Claim, ElementError, InputScope, Report, UnusedInput};
+use volta_core::verdict::{AllSizes, Claim, ElementError, InputScope, Report, UnusedInput};
 
 use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
@@ -14,8 +14,9 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     let opt = clean_line(&case.opt.shown());
     let mut text = String::new();
     if conditions.is_empty() {
-        let title = title(case, "equivalent", paint);
-        let width = title_width(case, "equivalent");
+        let name = format!("equivalent{}", for_every_size(report));
+        let title = title(case, &name, paint);
+        let width = title_width(case, &name);
         let claim = claim(&opt, &reference, Claim::Reals, &report.scope);
         let _ = writeln!(text, "{title} {}", wrapped(&claim, width, 2));
     } else {
@@ -26,6 +27,7 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
+    text.push_str(&sizes_line(report));
     text.push_str(&unused_lines(case, report));
     let line = "not compared: intermediate values, such as a running maximum that cancels";
     let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
@@ -111,8 +113,31 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let claim = format!(
         "{kernel} has no race, no deadlock, no access out of bounds or before a write, for {inputs}{domain}"
     );
-    let claim = wrapped(&claim, title_width(case, "clean"), 2);
-    format!("{} {claim}\n{}", title(case, "clean", paint), unused_lines(case, report))
+    let name = format!("clean{}", for_every_size(report));
+    let claim = wrapped(&claim, title_width(case, &name), 2);
+    let lines = sizes_line(report) + &unused_lines(case, report);
+    format!("{} {claim}\n{lines}", title(case, &name, paint))
+}
+
+/// ` for every rows from 1 to 2147483647`, of a proof for every size.
+fn for_every_size(report: &Report) -> String {
+    let every = report.size.as_ref().and_then(|size| Some((&size.variable, size.every.as_ref()?)));
+    let told = every.map(|(variable, AllSizes { least, most, .. })| {
+        format!(" for every {} from {least} to {most}", clean_line(variable))
+    });
+    told.unwrap_or_default()
+}
+
+/// Which size the figures of a report are of, and why a proof for every size ends where it does.
+fn sizes_line(report: &Report) -> String {
+    let Some(size) = &report.size else { return String::new() };
+    let Some(every) = &size.every else { return String::new() };
+    let line = format!(
+        "sizes: {} verified one by one, from which the others follow; figures are those of {} = {}; it ends \
+         at {}: {}",
+        every.verified, size.variable, size.size, every.most, every.ends
+    );
+    format!("  {}\n", wrapped(&clean_line(&line), 2, 4))
 }
 
 /// The elements of inputs that a proof says nothing of, since no kernel computes with them: a line for each input.

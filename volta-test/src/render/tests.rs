@@ -50,6 +50,7 @@ fn case(name: &str) -> (Case, TempDir) {
         guesses: Vec::new(),
         data: Vec::new(),
         shard: None,
+        every: None,
     };
     (case, folder)
 }
@@ -79,6 +80,7 @@ fn report(verdict: Verdict) -> Report {
         errors: Vec::new(),
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),
+        size: None,
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,

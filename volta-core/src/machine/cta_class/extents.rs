@@ -1,10 +1,14 @@
 //! CTAs of a grid from a first one on, and conditions that hold for as many of them as possible.
 
-/// What is added to a number from a CTA to the next in each dimension of the grid.
-pub(crate) type Steps = [i64; 3];
+/// What is added to a number from a CTA to the next in each dimension of the grid, and, where the grid may have any
+/// size, from a size to the next one, with the same number of CTAs in front.
+pub(crate) type Steps = [i64; 4];
 
 /// The same in all CTAs.
-pub(in super::super) const SAME: Steps = [0; 3];
+pub(in super::super) const SAME: Steps = [0; 4];
+
+/// The dimension of sizes.
+pub(super) const SIZES: usize = 3;
 
 /// A number that is affine in the position of the CTA: its value in the first one, and what is added from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,34 +30,94 @@ impl Linear {
 
 /// CTAs: from a first one on, so many in each dimension of the grid, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extents(pub(crate) [u32; 3]);
+pub(crate) struct Extents {
+    grid: [u32; 3],
+    /// How the grid may grow.
+    sizes: Option<Sizes>,
+}
+
+/// CTAs of grids of all sizes: so many in front and behind in one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// The dimension of the grid.
+    pub(crate) along: usize,
+    /// How many numbers of CTAs behind there are, at least one.
+    pub(crate) behind: u32,
+    /// At most so many more CTAs than those of the first position are in front and behind together.
+    pub(crate) together: u64,
+}
 
 impl Extents {
+    /// All CTAs of a grid.
+    pub(crate) fn of_grid(grid: [u32; 3]) -> Extents {
+        Extents { grid, sizes: None }
+    }
+
+    /// CTAs of grids of all sizes.
+    pub(crate) fn of_sizes(grid: [u32; 3], sizes: Sizes) -> Extents {
+        Extents { grid, sizes: Some(sizes) }
+    }
+
+    /// The number of CTAs in each dimension.
+    pub(crate) fn grid(self) -> [u32; 3] {
+        self.grid
+    }
+
+    /// How the grid may grow.
+    pub(crate) fn sizes(self) -> Option<Sizes> {
+        self.sizes
+    }
+
+    /// The bound of CTAs in front and behind together.
+    pub(crate) fn together(self) -> Option<u64> {
+        self.sizes.map(|sizes| sizes.together)
+    }
+
     /// The number of CTAs.
     pub(crate) fn count(self) -> u64 {
-        self.0.iter().map(|extent| u64::from(*extent)).product()
+        self.grid.iter().map(|extent| u64::from(*extent)).product()
     }
 
     /// The positions of all, relative to the first, the first dimension running fastest.
     pub(crate) fn positions(self) -> impl Iterator<Item = [u32; 3]> {
-        let [x, y, z] = self.0;
+        let [x, y, z] = self.grid;
         (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])))
     }
 
     /// The position with a number in this order.
     pub(crate) fn position(self, number: u64) -> [u32; 3] {
-        let [x, y, _] = self.0.map(u64::from);
+        let [x, y, _] = self.grid.map(u64::from);
         [number % x, number / x % y, number / x / y].map(|at| at as u32)
     }
 
-    /// The least and the greatest number that is added to the first CTA's.
-    pub(super) fn reach(self, steps: Steps) -> [i128; 2] {
+    /// The dimensions of the grid that do not grow, the last one first.
+    fn fixed(self) -> impl Iterator<Item = usize> {
+        [2, 1, 0].into_iter().filter(move |at| self.sizes.is_none_or(|sizes| sizes.along != *at))
+    }
+
+    /// The least and the greatest number that is added to the first CTA's in the dimensions that do not grow.
+    fn reach_of_fixed(self, steps: Steps) -> [i128; 2] {
         let mut reach = [0; 2];
-        for (extent, step) in self.0.into_iter().zip(steps) {
-            let all = i128::from(extent - 1) * i128::from(step);
+        for at in self.fixed() {
+            let all = i128::from(self.grid[at] - 1) * i128::from(steps[at]);
             reach[usize::from(all > 0)] += all;
         }
         reach
+    }
+
+    /// The greatest number that is added in the dimension that grows, and in that of sizes.
+    fn most_of_sizes(self, of: [i128; 2], Sizes { along, behind, together }: Sizes) -> i128 {
+        let together = i128::from(together);
+        let ends = [self.grid[along], behind].map(|extent| i128::from(extent - 1).min(together));
+        let corner = |one: i128, other: i128| of[0] * one + of[1] * other;
+        let corners = [
+            0,
+            corner(ends[0], 0),
+            corner(0, ends[1]),
+            corner(ends[0], ends[1].min(together - ends[0])),
+            corner(ends[0].min(together - ends[1]), ends[1]),
+        ];
+        corners.into_iter().max().unwrap_or(0)
     }
 
     /// Leaves CTAs out, from the ends and of the last dimensions first, until a number is within bounds in all that are
@@ -62,30 +126,68 @@ impl Extents {
         if number.first < least || number.first > greatest {
             return false;
         }
-        for dimension in [2, 1, 0] {
-            let [low, high] = self.reach(number.steps);
+        self.keep_sizes(number.steps, greatest - number.first);
+        self.keep_sizes(number.steps.map(|step| -step), number.first - least);
+        let [mut below, mut above] = [number.first; 2];
+        if let Some(sizes) = self.sizes {
+            let steps = [number.steps[sizes.along], number.steps[SIZES]].map(i128::from);
+            above += self.most_of_sizes(steps, sizes);
+            below -= self.most_of_sizes(steps.map(|step| -step), sizes);
+        }
+        for dimension in self.fixed() {
+            let [low, high] = self.reach_of_fixed(number.steps);
             let step = i128::from(number.steps[dimension]);
-            let excess = if step > 0 { number.first + high - greatest } else { least - (number.first + low) };
+            let excess = if step > 0 { above + high - greatest } else { least - (below + low) };
             if step == 0 || excess <= 0 {
                 continue;
             }
-            let (step, extent) = (step.abs(), &mut self.0[dimension]);
+            let (step, extent) = (step.abs(), &mut self.grid[dimension]);
             let left_out = ((excess + step - 1) / step).min(i128::from(*extent - 1));
             *extent -= left_out as u32;
         }
         true
     }
 
-    /// The rest of the CTAs of which these are the first ones.
-    pub(crate) fn rest_of(self, all: Extents, [x, y, z]: [u32; 3]) -> Vec<([u32; 3], Extents)> {
-        let ([own_x, own_y, own_z], [all_x, all_y, all_z]) = (self.0, all.0);
-        let parts = [
-            ([x + own_x, y, z], [all_x - own_x, own_y, own_z]),
-            ([x, y + own_y, z], [all_x, all_y - own_y, own_z]),
-            ([x, y, z + own_z], [all_x, all_y, all_z - own_z]),
-        ];
-        let is_part = |(_, extents): &([u32; 3], [u32; 3])| !extents.contains(&0);
-        parts.into_iter().filter(is_part).map(|(first, extents)| (first, Extents(extents))).collect()
+    /// Leaves out sizes, and CTAs in the dimension that grows, until what is added there is at most `most`.
+    fn keep_sizes(&mut self, steps: Steps, most: i128) {
+        let Some(sizes) = self.sizes else { return };
+        let steps = [steps[sizes.along], steps[SIZES]].map(i128::from);
+        if self.most_of_sizes(steps, sizes) <= most {
+            return;
+        }
+        let within = |step: i128| most / step;
+        match steps.map(|step| step > 0) {
+            [false, false] => {}
+            [true, false] => self.grid[sizes.along] = (within(steps[0]) + 1) as u32,
+            [false, true] => self.sizes = Some(Sizes { behind: (within(steps[1]) + 1) as u32, ..sizes }),
+            [true, true] => {
+                let together = within(steps[0].max(steps[1])) as u64;
+                self.sizes = Some(Sizes { together, ..sizes });
+            }
+        }
+    }
+
+    /// The rest of the CTAs of which these are the first ones: the position of the first one of each part, with the
+    /// number behind it.
+    pub(crate) fn rest_of(self, all: Extents, first: [u32; 4]) -> Vec<([u32; 4], Extents)> {
+        let extents = |of: Extents| {
+            let [x, y, z] = of.grid;
+            [x, y, z, of.sizes.map_or(1, |sizes| sizes.behind)]
+        };
+        let (own, all_of) = (extents(self), extents(all));
+        let mut parts = Vec::new();
+        for dimension in 0..4 {
+            let (mut first, mut part) = (first, own);
+            first[dimension] += own[dimension];
+            part[dimension] = all_of[dimension] - own[dimension];
+            part[..dimension].copy_from_slice(&all_of[..dimension]);
+            if part[dimension] > 0 {
+                let [x, y, z, behind] = part;
+                let sizes = self.sizes.map(|sizes| Sizes { behind, ..sizes });
+                parts.push((first, Extents { grid: [x, y, z], sizes }));
+            }
+        }
+        parts
     }
 }
 
@@ -94,32 +196,66 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The positions of all CTAs, with the numbers behind them.
+    fn all(of: Extents) -> Vec<[u32; 4]> {
+        let behind = of.sizes.map_or(1, |sizes| sizes.behind);
+        let is_one = |[x, y, z, behind]: [u32; 4]| {
+            of.sizes
+                .is_none_or(|sizes| u64::from([x, y, z][sizes.along]) + u64::from(behind) <= sizes.together)
+        };
+        let each = of.positions().flat_map(|[x, y, z]| (0..behind).map(move |behind| [x, y, z, behind]));
+        each.filter(|at| is_one(*at)).collect()
+    }
+
+    fn extents() -> impl Strategy<Value = Extents> {
+        let sizes = (0..3usize, 1..6u32, 0..10u64).prop_map(|(along, behind, together)| Sizes {
+            along,
+            behind,
+            together,
+        });
+        ([1u32..6, 1..6, 1..6], prop::option::of(sizes)).prop_map(|(grid, sizes)| Extents { grid, sizes })
+    }
+
     proptest! {
         #[test]
         fn a_number_is_within_bounds_in_the_ctas_that_are_kept(
-            extents in [1u32..6, 1..6, 1..6],
-            steps in [-9i64..10, -9..10, -9..10],
+            extents in extents(),
+            steps in [-9i64..10, -9..10, -9..10, -9..10],
             least in -30i128..1,
             greatest in 0i128..30,
         ) {
-            let mut kept = Extents(extents);
+            let mut kept = extents;
             let keeps = kept.keep(Linear { first: 0, steps }, [least, greatest]);
             prop_assert!(keeps);
-            for at in kept.positions() {
-                let number: i128 = at.iter().zip(steps).map(|(at, step)| i128::from(*at) * i128::from(step)).sum();
-                prop_assert!((least..=greatest).contains(&number));
+            let number = |at: &[u32; 4]| -> i128 {
+                at.iter().zip(steps).map(|(at, step)| i128::from(*at) * i128::from(step)).sum()
+            };
+            for at in all(kept) {
+                prop_assert!((least..=greatest).contains(&number(&at)));
+            }
+            if all(extents).iter().all(|at| (least..=greatest).contains(&number(at))) {
+                prop_assert_eq!(kept, extents);
             }
         }
 
         #[test]
-        fn parts_are_a_partition(all in [1u32..5, 1..5, 1..5], own in [1u32..5, 1..5, 1..5]) {
-            let own = Extents(std::array::from_fn(|at| own[at].min(all[at])));
-            let mut seen: Vec<[u32; 3]> = own.positions().collect();
-            for (first, part) in own.rest_of(Extents(all), [0; 3]) {
-                seen.extend(part.positions().map(|at| std::array::from_fn(|of| first[of] + at[of])));
+        fn parts_are_a_partition(whole in extents(), own in [1u32..5, 1..5, 1..5], behind in 1u32..6) {
+            let sizes = whole.sizes.map(|sizes| Sizes { behind: behind.min(sizes.behind), ..sizes });
+            let own = Extents { grid: std::array::from_fn(|at| own[at].min(whole.grid[at])), sizes };
+            // The bound of both numbers together is that of the whole, seen from each part.
+            let is_one = |at: &[u32; 4]| {
+                whole.sizes.is_none_or(|sizes| {
+                    u64::from(at[sizes.along]) + u64::from(at[SIZES]) <= sizes.together
+                })
+            };
+            let mut seen: Vec<[u32; 4]> = all(own);
+            for (first, part) in own.rest_of(whole, [0; 4]) {
+                let part = Extents { sizes: part.sizes.map(|sizes| Sizes { together: 99, ..sizes }), ..part };
+                seen.extend(all(part).iter().map(|at| std::array::from_fn(|of| first[of] + at[of])));
             }
+            seen.retain(is_one);
             seen.sort_unstable();
-            let mut expected: Vec<[u32; 3]> = Extents(all).positions().collect();
+            let mut expected: Vec<[u32; 4]> = all(whole);
             expected.sort_unstable();
             prop_assert_eq!(seen, expected);
             for (number, at) in (0..).zip(own.positions()) {

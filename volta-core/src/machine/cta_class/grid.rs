@@ -10,7 +10,7 @@ use super::super::output::{OutputValue, written_elements};
 use super::super::ran::{CtaRun, Ran};
 use super::super::relied::Relied;
 use super::super::ticket::Tickets;
-use super::{ClassRun, Extents, Steps};
+use super::{ClassRun, Extents, SAME, Steps};
 use crate::base::budget::Limit;
 use crate::case::Options;
 
@@ -25,7 +25,7 @@ pub struct ClassOfCtas {
     /// before it in each dimension; `None` if it accesses none.
     pub(crate) steps: Vec<Option<Steps>>,
     /// What the first CTA wrote: for each tensor of the launch, elements in order.
-    written: FxHashMap<u32, Vec<u64>>,
+    pub(super) written: FxHashMap<u32, Vec<u64>>,
     /// By parameter, the values of these elements, if it is an output.
     values: FxHashMap<usize, Vec<OutputValue>>,
 }
@@ -114,20 +114,14 @@ pub(in super::super) fn run_by_classes(
     relied: &mut Relied,
 ) -> Option<Execution> {
     let ctas: u64 = launch.grid.iter().map(|extent| u64::from(*extent)).product();
-    let is_plain = matches!(launch.clusters, Clusters::All(count) if count == ctas)
-        && launch.cluster_ranks() == 1
-        && launch.ranks() == 1
-        && !(launch.cooperative || launch.has_tickets || launch.has_locks || launch.has_flags)
-        && !(launch.overlaps || launch.is_dependent || launch.is_followed || launch.before.is_some())
-        && !(options.access_patterns || options.exact_clocks || launch.has_relaxed_barriers);
-    if ctas < FEWEST_CTAS || !is_plain {
+    if ctas < FEWEST_CTAS || !is_plain(launch, options) {
         return None;
     }
     let mut outcome =
         Execution { threads: launch.threads() as u64, ctas: (ctas, ctas), ..Execution::default() };
     let mut own = Relied::new(launch, &options.rules);
     let mut found = Vec::new();
-    let mut open = vec![([0; 3], Extents(launch.grid))];
+    let mut open = vec![([0; 4], Extents::of_grid(launch.grid))];
     let (mut taken, mut covered, mut of_others) = (0, 0u64, [0u64; 4]);
     while let Some((first, all)) = open.pop() {
         let tried = found.len() as u64;
@@ -135,13 +129,10 @@ pub(in super::super) fn run_by_classes(
             return None;
         }
         options.budgets.check(Limit::Ctas, tried).ok()?;
-        let linear = first
-            .iter()
-            .zip(launch.grid)
-            .rev()
-            .fold(0, |linear, (at, extent)| linear * u64::from(extent) + u64::from(*at));
+        let linear = linear_of(launch, [first[0], first[1], first[2]]);
         let beside = Beside { instructions: taken, held: outcome.held, pool: None };
-        let (run, class, ran) = run_class(launch, options, (linear, all), beside)?;
+        let class = ClassRun::new(launch, all);
+        let (run, class, ran) = run_class(launch, options, (linear, class), beside).ok()?;
         if !is_alone(&ran) {
             return None;
         }
@@ -175,23 +166,40 @@ pub(in super::super) fn run_by_classes(
     Some(outcome)
 }
 
+/// The number of a CTA.
+pub(super) fn linear_of(launch: &Launch<'_>, cta: [u32; 3]) -> u64 {
+    let extents = cta.into_iter().zip(launch.grid).rev();
+    extents.fold(0, |linear, (at, extent)| linear * u64::from(extent) + u64::from(at))
+}
+
+/// Whether nothing but global memory connects the CTAs of a launch, all of which run.
+pub(super) fn is_plain(launch: &Launch<'_>, options: &Options) -> bool {
+    let ctas: u64 = launch.grid.iter().map(|extent| u64::from(*extent)).product();
+    matches!(launch.clusters, Clusters::All(count) if count == ctas)
+        && launch.cluster_ranks() == 1
+        && launch.ranks() == 1
+        && !(launch.cooperative || launch.has_tickets || launch.has_locks || launch.has_flags)
+        && !(launch.overlaps || launch.is_dependent || launch.is_followed || launch.before.is_some())
+        && !(options.access_patterns || options.exact_clocks || launch.has_relaxed_barriers)
+}
+
 /// What reports say of the work of a CTA.
 fn counts(of: &Counts) -> [u64; 4] {
     [of.warp_instructions, of.thread_instructions, of.barriers, of.warp_syncs]
 }
 
 /// A class whose first CTA has run.
-struct Found {
-    class: ClassOfCtas,
+pub(super) struct Found {
+    pub(super) class: ClassOfCtas,
     /// By tensor, the elements that the first CTA read, if the launch may write it.
-    read: FxHashMap<u32, Vec<u64>>,
+    pub(super) read: FxHashMap<u32, Vec<u64>>,
     /// By tensor, by how many elements those of the next CTA are further on.
     steps: Vec<Steps>,
 }
 
 impl Found {
-    fn new(launch: &Launch<'_>, class: ClassRun, ran: &Ran, store: usize) -> Option<Found> {
-        let mut steps = vec![[0; 3]; launch.tensors.len()];
+    pub(super) fn new(launch: &Launch<'_>, class: ClassRun, ran: &Ran, store: usize) -> Option<Found> {
+        let mut steps = vec![SAME; launch.tensors.len()];
         let mut of_params = vec![None; launch.params.len()];
         for (at, bytes) in class.tensors.iter().enumerate() {
             let tensor = &launch.tensors[at];
@@ -240,7 +248,7 @@ impl Found {
 }
 
 /// Whether what a CTA does in global memory is to store and to load, for all inputs.
-fn is_alone(ran: &Ran) -> bool {
+pub(super) fn is_alone(ran: &Ran) -> bool {
     let Ran {
         store: _,
         pages: _,
@@ -269,26 +277,28 @@ fn is_alone(ran: &Ran) -> bool {
 }
 
 /// Runs the first CTA of a class of at most so many CTAs.
-fn run_class(
+pub(super) fn run_class(
     launch: &Launch<'_>,
     options: &Options,
-    (linear, all): (u64, Extents),
+    (linear, class): (u64, ClassRun),
     beside: Beside<'_>,
-) -> Option<(CtaRun, ClassRun, Ran)> {
+) -> Result<(CtaRun, ClassRun, Ran), Stop> {
+    let mut stopped = Stop::Apart(None);
     for mode in [Mode::WarpByWarp, Mode::VectorClocks] {
         let mut run = CtaRun::new();
-        run.class = Some(Box::new(ClassRun::new(launch, all)));
+        run.class = Some(Box::new(class.clone()));
         let done = attempt(launch, options, linear, mode, (beside, &mut run), &mut Tickets::default());
-        match done {
-            Ok(ran) => {
-                let class = *run.class.take()?;
-                return Some((run, class, ran));
+        match (done, run.class.take()) {
+            (Ok(ran), Some(class)) => return Ok((run, *class, ran)),
+            (Ok(_), None) => return Err(Stop::Apart(None)),
+            (Err(Stop::NeedVectorClocks), _) => {}
+            (Err(other), _) => {
+                stopped = other;
+                break;
             }
-            Err(Stop::NeedVectorClocks) => {}
-            Err(_) => return None,
         }
     }
-    None
+    Err(stopped)
 }
 
 /// The first of the places that the next CTA's are so far from, in a CTA of a class.

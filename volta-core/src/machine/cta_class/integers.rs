@@ -3,7 +3,7 @@
 use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
 use super::extents::{Linear, SAME, Steps};
-use super::{Apart, ClassRun, Drift, Outcome};
+use super::{Apart, ClassRun, Drift, FAR, Outcome};
 use crate::base::lane::LaneMask;
 use crate::program::{Compare, Int, Int1, Int2, Int3, Op, PredSrc, Space, Src, Width};
 
@@ -129,8 +129,19 @@ impl ClassRun {
             self.compare(*compare, *ty, &a, &b)?;
             return Ok(None);
         }
+        if let Op::Insert { width, d, a, b, position, length } = op {
+            let operands = [self.operand(all, *a, *width)?, self.operand(all, *b, *width)?];
+            let place = [self.operand(all, *position, Width::W32)?, self.operand(all, *length, Width::W32)?];
+            let steps = match (operands, place.map(|own| own.and_then(|own| own.constant()))) {
+                ([Some(a), Some(b)], [Some(position), Some(length)]) if b.steps == SAME => {
+                    self.inserted(*width, &a, position & 0xff, length & 0xff)?
+                }
+                _ => None,
+            };
+            return told(*d, steps, *width);
+        }
         // What only computes with known words has results that are not known elsewhere.
-        if let Op::Int1 { d, .. } | Op::Int3 { d, .. } | Op::Insert { d, .. } | Op::CvtInt { d, .. } = op {
+        if let Op::Int1 { d, .. } | Op::Int3 { d, .. } | Op::CvtInt { d, .. } = op {
             let mut sources = Vec::new();
             op.visit_sources(&mut |source| sources.push(source));
             for source in sources {
@@ -271,6 +282,24 @@ impl ClassRun {
         })
     }
 
+    /// The steps of low bits of a word that are inserted at a position of another one, which does not change.
+    fn inserted(
+        &mut self,
+        width: Width,
+        a: &Operand,
+        position: u64,
+        length: u64,
+    ) -> Result<Option<Steps>, Apart> {
+        let bits = u64::from(width.bits());
+        let length = length.min(bits.saturating_sub(position));
+        if length == 0 {
+            return Ok(Some(SAME));
+        }
+        let unsigned = Int { width, signed: false };
+        let parts = self.divide(unsigned, a, 1 << length)?;
+        Ok(parts.and_then(|[_, rest]| times(width, rest, 1 << position)))
+    }
+
     /// `and`, `or` and `xor` with a mask that is the same in all CTAs.
     fn bitwise(
         &mut self,
@@ -288,9 +317,11 @@ impl ClassRun {
         let Some(word) = mask.constant().filter(|_| op == Int2::And) else { return Ok(None) };
         let unsigned = Int { width, signed: false };
         let rest = !word & width.mask();
-        if word & word.wrapping_add(1) == 0 {
-            // The low bits: a remainder.
-            return Ok(self.divide(unsigned, a, i128::from(word) + 1)?.map(|[_, rest]| rest));
+        let low = word.trailing_zeros();
+        let filled = if low < u64::BITS { word | ((1 << low) - 1) } else { 0 };
+        if low < width.bits() && filled & filled.wrapping_add(1) == 0 && keep_low_bits(a.steps, low) {
+            // The low bits, without some that do not change: a remainder.
+            return Ok(self.divide(unsigned, a, i128::from(filled) + 1)?.map(|[_, rest]| rest));
         }
         if rest & rest.wrapping_add(1) == 0 {
             // All but the low bits.
@@ -304,7 +335,6 @@ impl ClassRun {
     fn compare(&mut self, op: Compare, ty: Int, a: &Operand, b: &Operand) -> Result<(), Apart> {
         self.keep_signs(ty, a)?;
         self.keep_signs(ty, b)?;
-        const FAR: i128 = 1 << 100;
         for (one, other) in a.words.iter().zip(&b.words) {
             let one = Linear { first: number(ty, *one), steps: a.steps };
             let other = Linear { first: number(ty, *other), steps: b.steps };

@@ -12,6 +12,9 @@
 mod extents;
 mod grid;
 mod integers;
+mod sizes;
+
+use std::sync::Arc;
 
 use super::bind::Launch;
 use super::cta::{Cta, Stop};
@@ -23,12 +26,14 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Access, Address, Async, Effect, Groups, Inst, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
 };
-pub(crate) use extents::{Extents, Steps};
-use extents::{Linear, SAME};
+pub(crate) use extents::{Extents, Sizes, Steps};
+use extents::{Linear, SAME, SIZES};
 pub(super) use grid::run_by_classes;
 pub use grid::{ClassOfCtas, Classes};
 pub(crate) use grid::{FEWEST_CTAS, Origin};
 use integers::words_of;
+use sizes::Growth;
+pub(crate) use sizes::{ClassOfSizes, NotFollowed, class_of_sizes};
 
 /// How the word of a register changes from CTA to CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +46,26 @@ enum Drift {
 
 const STAYS: Drift = Drift::By(SAME);
 
+/// Beyond all numbers of a run.
+const FAR: i128 = 1 << 100;
+
 /// This run cannot stand for other CTAs.
 #[derive(Debug)]
 pub(super) struct Apart;
 
 /// What is known of a class while its first CTA runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ClassRun {
     extents: Extents,
     /// By warp, that of each register.
     drifts: Vec<Vec<Drift>>,
     /// By how many bytes the places of each tensor are further on; `None` for one that has not been accessed.
     tensors: Vec<Option<Steps>>,
+    /// How the launch grows, if the class has CTAs of grids of several sizes.
+    growth: Option<Arc<Growth>>,
+    /// The instructions that last left out sizes, and CTAs of any kind.
+    bounded_at: Option<InstId>,
+    cut_at: Option<InstId>,
 }
 
 /// What the result of an operation does from CTA to CTA.
@@ -72,7 +85,25 @@ impl ClassRun {
             extents,
             drifts: vec![registers; launch.warps()],
             tensors: vec![None; launch.tensors.len()],
+            growth: None,
+            bounded_at: None,
+            cut_at: None,
         }
+    }
+
+    /// The run of a CTA of a launch that grows.
+    fn growing(launch: &Launch<'_>, extents: Extents, growth: Growth) -> ClassRun {
+        ClassRun { growth: Some(Arc::new(growth)), ..ClassRun::new(launch, extents) }
+    }
+
+    /// The steps of what is added for each further CTA of the grid.
+    fn for_each_size(&self, by: i64) -> Steps {
+        let mut steps = SAME;
+        if let Some(sizes) = self.extents.sizes() {
+            steps[sizes.along] = by;
+            steps[SIZES] = by;
+        }
+        steps
     }
 
     fn drift(&self, warp: &Warp, source: Src) -> Drift {
@@ -163,14 +194,18 @@ impl ClassRun {
         if let Op::Special { d, special, width } = op {
             let drift = match special {
                 Special::Ctaid(n) | Special::ClusterId(n) => {
-                    let mut steps = SAME;
-                    steps[usize::from(*n).min(2)] = 1;
+                    let (mut steps, at) = (SAME, usize::from(*n).min(2));
+                    steps[at] = self.growth.as_ref().map_or(1, |growth| growth.ctas_along(at));
                     Drift::By(steps)
+                }
+                Special::Nctaid(n) | Special::NClusterId(n) => {
+                    let at = usize::from(*n).min(2);
+                    let grows = self.growth.as_ref().filter(|growth| growth.along == at);
+                    Drift::By(grows.map_or(SAME, |growth| self.for_each_size(growth.ctas)))
                 }
                 Special::Unpredictable | Special::Workspace { .. } => return Err(Apart),
                 Special::Tid(_)
                 | Special::Ntid(_)
-                | Special::Nctaid(_)
                 | Special::LaneId
                 | Special::LaneMaskEq
                 | Special::LaneMaskLt
@@ -178,7 +213,6 @@ impl ClassRun {
                 | Special::LaneMaskGt
                 | Special::LaneMaskGe
                 | Special::DynamicSharedSize
-                | Special::NClusterId(_)
                 | Special::ClusterCtaId(_)
                 | Special::ClusterNctaId(_)
                 | Special::ClusterCtaRank
@@ -193,23 +227,27 @@ impl ClassRun {
                 return Err(Apart);
             }
             let bytes = u64::from(width.bytes()) * d.len() as u64;
-            self.access(launch, (warp, mask), (*space, *address), bytes)?;
-            return Ok(None);
+            let growing = self.access(launch, (warp, mask), (*space, *address), bytes)?;
+            return match (growing, d.as_slice()) {
+                (None, _) | (Some(_), [None]) => Ok(None),
+                (Some(drift), [Some(d)]) => Ok(Some(Outcome { d: *d, drift, width: *width })),
+                (Some(_), _) => Err(Apart),
+            };
         }
         if let Op::Store { space, address, width, a, .. } = op {
             let bytes = u64::from(width.bytes()) * a.len() as u64;
             if a.iter().any(|a| self.drift(warp, *a) != STAYS) {
                 return Err(Apart);
             }
-            self.access(launch, (warp, mask), (*space, *address), bytes)?;
+            self.access_the_same(launch, (warp, mask), (*space, *address), bytes)?;
             return Ok(None);
         }
         if let Op::Async(Async::Copy { to, from, bytes, size, ignore: _ }) = op {
             if size.is_some_and(|size| self.drift(warp, size) != STAYS) {
                 return Err(Apart);
             }
-            self.access(launch, (warp, mask), (Space::Shared, *to), (*bytes).into())?;
-            self.access(launch, (warp, mask), (Space::Global, *from), (*bytes).into())?;
+            self.access_the_same(launch, (warp, mask), (Space::Shared, *to), (*bytes).into())?;
+            self.access_the_same(launch, (warp, mask), (Space::Global, *from), (*bytes).into())?;
             return Ok(None);
         }
         if self.reads_the_same(warp, op) {
@@ -280,15 +318,28 @@ impl ClassRun {
         Ok(())
     }
 
-    /// An access of `bytes` bytes of each lane.
+    /// As [`ClassRun::access`], of what does not grow with the launch.
+    fn access_the_same(
+        &mut self,
+        launch: &Launch<'_>,
+        all: (&Warp, LaneMask),
+        place: (Space, Address),
+        bytes: u64,
+    ) -> Result<(), Apart> {
+        if self.access(launch, all, place, bytes)?.is_some() { Err(Apart) } else { Ok(()) }
+    }
+
+    /// An access of `bytes` bytes of each lane. Returns how what is read there changes, if that is a number that grows
+    /// with the launch.
     fn access(
         &mut self,
         launch: &Launch<'_>,
         (warp, mask): (&Warp, LaneMask),
         (space, address): (Space, Address),
         bytes: u64,
-    ) -> Result<(), Apart> {
+    ) -> Result<Option<Drift>, Apart> {
         let steps = self.steps(warp, address.base)?;
+        let mut growing = Vec::new();
         for lane in mask {
             let Value::Bits(base) = value(launch, warp, address.base, lane) else { return Err(Apart) };
             let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
@@ -303,13 +354,22 @@ impl ClassRun {
             let Some((number, offset)) = launch.objects.find(own, inner) else { return Err(Apart) };
             let object = launch.objects.get(number);
             let Backing::Tensor(tensor) = object.backing else { return Err(Apart) };
-            let room = i128::from(object.size) - i128::from(bytes);
-            if !self.extents.keep(Linear { first: offset.into(), steps }, [0, room]) {
-                return Err(Apart);
-            }
+            let begin = Linear { first: offset.into(), steps };
+            let grows = self.growth.as_ref().map_or(0, |growth| growth.bytes_of(tensor));
+            let size = Linear { first: object.size.into(), steps: self.for_each_size(grows) };
+            let behind = size.minus(begin).ok_or(Apart)?;
+            self.keep_all(std::iter::once(begin), [0, FAR])?;
+            self.keep_all(std::iter::once(behind), [bytes.into(), FAR])?;
             self.reaches(launch, tensor, steps, bytes)?;
+            let place = (tensor, offset as u64);
+            growing.push(self.growth.as_ref().map_or(Ok(None), |growth| growth.number(place, bytes))?);
         }
-        Ok(())
+        let number = growing.first().copied().flatten();
+        let is_one = growing.iter().all(|of_lane| *of_lane == number);
+        if !is_one || number.is_some() && (steps != SAME || growing.len() < mask.count() as usize) {
+            return Err(Apart);
+        }
+        Ok(number.map(|by| by.map_or(Drift::Unknown, |by| Drift::By(self.for_each_size(by)))))
     }
 
     /// The places of a tensor that CTAs access are so far from one another.
@@ -353,19 +413,33 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let Some(mut class) = self.class.take() else { return self.execute(warp, mask, inst, pc) };
         let is_conditional = self.depth > 0 || self.guards.are_narrow();
-        let outcome = class.before(self.launch, (&*warp, mask), &inst.op, is_conditional)?;
+        let extents = class.extents;
+        let apart = |_: Apart| Stop::Apart(Some(pc));
+        let outcome = class.before(self.launch, (&*warp, mask), &inst.op, is_conditional).map_err(apart)?;
         self.execute(warp, mask, inst, pc)?;
         if let Some(outcome) = outcome {
-            class.after((&*warp, mask), outcome)?;
+            class.after((&*warp, mask), outcome).map_err(apart)?;
+        }
+        if class.extents != extents {
+            class.cut_at = Some(pc);
+            if class.extents.together() != extents.together() {
+                class.bounded_at = Some(pc);
+            }
         }
         self.class = Some(class);
         Ok(())
     }
 
     /// Before threads of a warp meet, wait or branch at an operation.
-    pub(super) fn meet_in_class(&mut self, warp: &Warp, mask: LaneMask, op: &Op) -> Result<(), Stop> {
+    pub(super) fn meet_in_class(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        op: &Op,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         if let Some(class) = &mut self.class {
-            class.meets(self.launch, (warp, mask), op)?;
+            class.meets(self.launch, (warp, mask), op).map_err(|_| Stop::Apart(Some(pc)))?;
         }
         Ok(())
     }
@@ -379,16 +453,10 @@ impl Cta<'_> {
     }
 
     /// Before an operation is executed for some inputs only: what it names is the same in all CTAs.
-    pub(super) fn choose_in_class(&self, warp: &Warp, op: &Op) -> Result<(), Stop> {
+    pub(super) fn choose_in_class(&self, warp: &Warp, op: &Op, pc: InstId) -> Result<(), Stop> {
         match &self.class {
-            Some(class) if !class.names_the_same(warp, op) => Err(Stop::Apart),
+            Some(class) if !class.names_the_same(warp, op) => Err(Stop::Apart(Some(pc))),
             Some(_) | None => Ok(()),
         }
-    }
-}
-
-impl From<Apart> for Stop {
-    fn from(_: Apart) -> Stop {
-        Stop::Apart
     }
 }

@@ -366,7 +366,7 @@ impl Cta<'_> {
             warp.diverged = true;
             return Ok(Guarded::Moved);
         }
-        self.choose_in_class(warp, &inst.op)?;
+        self.choose_in_class(warp, &inst.op, pc)?;
         if !holds.is_empty() {
             self.choice_allowed(warp, symbolic, inst, pc, guard)?;
             self.execute(warp, holds, inst, pc)?;

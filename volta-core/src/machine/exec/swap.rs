@@ -120,7 +120,7 @@ impl Cta<'_> {
                 | Stop::Defect(_)
                 | Stop::Doubtful
                 | Stop::NeedVectorClocks
-                | Stop::Apart),
+                | Stop::Apart(_)),
             ) => return Err(other),
         }
         let mut all = Vec::with_capacity(mask.count() as usize);

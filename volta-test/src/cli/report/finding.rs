@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::manifest::position;
 use crate::prepare::{Texts, shown};
 use crate::render::source::{Location, locate, locate_in_case};
-use crate::render::{clean, headline};
+use crate::render::{at_size, clean, headline};
 
 /// One finding.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
     };
     let reason = run.failures.join("\n");
     let verdict = &report.verdict;
-    let detail = headline(case, verdict);
-    let message = detail.map_or(reason.clone(), |detail| format!("{reason}\n{detail}"));
+    let details = headline(case, verdict).into_iter().chain(at_size(report));
+    let message = std::iter::once(reason.clone()).chain(details).collect::<Vec<_>>().join("\n");
     match verdict {
         _ if run.compared.is_some() => vec![one("snapshot", &reason, None)],
         Verdict::Fault(fault) => {

@@ -7,7 +7,8 @@ use serde::Serialize;
 use volta_case::{Hint, Reason};
 use volta_core::case::Which;
 use volta_core::verdict::{
-    BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, UnusedInput, Verdict,
+    BarrierPhases, Difference, ElementMap, Fault, How, PhaseLine, Place, Site, SizeClaim, UnusedInput,
+    Verdict,
 };
 
 use super::super::certify::Certified;
@@ -94,6 +95,8 @@ struct Line<'r> {
     elements_total: u64,
     /// The inputs with elements that no kernel computes with: a proof says nothing of them.
     unused: Vec<UnusedLine<'r>>,
+    /// Of a case at every size: the size that the figures or the finding are of, and the sizes for which it is proved.
+    size: Option<SizeLine<'r>>,
     /// How many were brought to canonical form to decide them; absent where nothing was decided.
     elements_canonical: Option<u64>,
     /// Points at which a proof was held against evaluation, if it was asked for.
@@ -147,6 +150,22 @@ struct MapLine<'r> {
     elements_differing: u64,
     /// Those that do, as runs of row-major element numbers, ascending: the first one, and how many.
     differing: &'r [(u64, u64)],
+}
+
+/// A size of a case that is verified at every size.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct SizeLine<'r> {
+    /// The variable of the family.
+    variable: &'r str,
+    /// Its value.
+    size: u64,
+    /// The smallest and the largest value for which the verdict is proved; absent where it is not proved for every size.
+    proved: Option<[u64; 2]>,
+    /// Why nothing is claimed of larger ones.
+    ends: Option<&'r str>,
+    /// How many of these were verified one by one; the others follow.
+    sizes_verified: Option<u64>,
 }
 
 /// An input, some elements of which no kernel computes with.
@@ -324,6 +343,7 @@ impl<'r> Line<'r> {
             elements_unwritten: coverage.unwritten,
             elements_total: coverage.total,
             unused: report.iter().flat_map(|report| &report.unused).map(unused_line).collect(),
+            size: report.and_then(|report| report.size.as_ref()).map(size_line),
             elements_canonical: report.and_then(|report| report.canonical_elements),
             points_rechecked: report.and_then(|report| report.rechecked),
             certificate: checked.certified.as_ref(),
@@ -451,6 +471,17 @@ fn problems(checked: &Checked) -> Vec<ProblemLine> {
         line: at.as_ref().map(|at| at.line),
         column: at.as_ref().map(|at| at.column),
     }]
+}
+
+fn size_line(own: &SizeClaim) -> SizeLine<'_> {
+    let every = own.every.as_ref();
+    SizeLine {
+        variable: &own.variable,
+        size: own.size,
+        proved: every.map(|every| [every.least, every.most]),
+        ends: every.map(|every| every.ends.as_str()),
+        sizes_verified: every.map(|every| every.verified),
+    }
 }
 
 fn unused_line(own: &UnusedInput) -> UnusedLine<'_> {
