@@ -135,7 +135,6 @@ impl Store {
     /// Which of some stores rest on a common node of earlier ones: for each, the first of those that it has one with,
     /// itself or through others.
     pub fn resting_on_common(stores: &[Store], of: &[usize]) -> Vec<usize> {
-        let mut first: Vec<usize> = (0..of.len()).collect();
         fn root(first: &mut [usize], mut at: usize) -> usize {
             while first[at] != at {
                 first[at] = first[first[at]];
@@ -143,6 +142,7 @@ impl Store {
             }
             at
         }
+        let mut first: Vec<usize> = (0..of.len()).collect();
         let mut owner: FxHashMap<InNode, usize> = FxHashMap::default();
         for (at, number) in of.iter().enumerate() {
             let mut work: Vec<InNode> = Vec::new();
