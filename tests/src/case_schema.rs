@@ -14,7 +14,9 @@ pub fn case_schema() -> Value {
     let top = object(of_case.chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
         "version" => json!({ "const": FORMAT_VERSION }),
         "name" | "description" => text(),
-        "sources" => named(text()),
+        "sources" => named(json!({ "anyOf": [text(), {
+            "type": "object", "properties": { "base64": text() }, "required": ["base64"], "additionalProperties": false,
+        }] })),
         "params" => named(reference("parameter")),
         "globals" => named(reference("parameter")),
         "tensor_maps" => named(reference("tensor_map")),
@@ -178,7 +180,9 @@ fn word<W: volta_case::Word>() -> Value {
 
 fn contents() -> Value {
     let fill = object_of([("fill", number()), ("symbolic", word::<Region>())], &["fill"]);
-    json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
+    let extensions = volta_case::CONTENTS_FILES.map(|extension| format!("\\{extension}")).join("|");
+    let file = json!({ "type": "string", "pattern": format!("({extensions})$") });
+    json!({ "anyOf": [word::<NamedContents>(), fill, list(number()), file] })
 }
 
 /// An element type, optionally followed by the extents of a field.

@@ -77,8 +77,9 @@ fn the_numpy_script_shows_the_difference() {
 }
 
 /// Of these, only the launch is special: a struct by value, a tensor of structs, a variable of the module, tensor maps; what only one
-/// side writes; a cluster.
-const LAUNCHES: [(&str, &str); 6] = [
+/// side writes; a cluster; several launches, a variable that they share, steps that run twice; a graph as a reference, a graph as a
+/// step; a fill, a copy and a launch that may begin early.
+const LAUNCHES: [(&str, &str); 12] = [
     ("../fixtures/structs/wrong_stride", "    memcpy(parameters + 40, &d2, sizeof d2);\n"),
     ("../fixtures/blocks/rows_off", "    put(b0.data(), 18, 2, 15360ull);\n"),
     ("../fixtures/globals/not_zero", "    CUdeviceptr d2 = set(module, \"coefficients\", 0, b2);\n"),
@@ -89,11 +90,34 @@ const LAUNCHES: [(&str, &str); 6] = [
     ),
     (
         "../fixtures/globals/result_missing",
-        "    launch(kernel, {1, 1, 1}, {32, 1, 1}, {0, 0, 0}, false, 0, {parameters + 0});\n",
+        "    launch(kernel, {1, 1, 1}, {32, 1, 1}, {0, 0, 0}, false, false, 0, {parameters + 0});\n",
     ),
     (
         "../fixtures/cluster/sum_own_part",
-        "    launch(kernel, {12, 1, 1}, {64, 1, 1}, {4, 1, 1}, false, 0, {parameters + 0, parameters + 8, parameters + 16});\n",
+        "    launch(kernel, {12, 1, 1}, {64, 1, 1}, {4, 1, 1}, false, false, 0, {parameters + 0, parameters + 8, parameters + 16});\n",
+    ),
+    (
+        "../fixtures/launches/scan_inclusive",
+        "    launch(kernel2, {4, 1, 1}, {64, 1, 1}, {0, 0, 0}, false, false, 0, {parameters2 + 0, parameters2 + 8, \
+         parameters2 + 16});\n",
+    ),
+    ("../fixtures/launches/variable_stale", "    CUdeviceptr d2 = set(module, \"held\", 0, b2);\n"),
+    (
+        "../fixtures/launches/workspace_unclean",
+        "    launch(kernel4, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, false, false, 0, {parameters4 + 0, parameters4 + 8, \
+         parameters4 + 16});\n",
+    ),
+    ("../fixtures/graph/argmax_last", "    // Step 1 is a graph, evaluated in advance.\n    fill(d"),
+    (
+        "../fixtures/graph/step_unused",
+        "    // Step 1 is a graph, evaluated in advance.\n    fill(d1, {0, 1, 4, 4, 256}, {",
+    ),
+    (
+        "tests/reproduction/early",
+        "    fill(d1, {0, 1, 4, 4, 64}, {0ull});\n    copy(d0, {0, 1, 4, 4, 64}, d2, {0, 1, 4, 4, 64});\n    \
+         launch(kernel, {1, 1, 1}, {64, 1, 1}, {0, 0, 0}, false, false, 0, {parameters + 0, parameters + 8});\n    \
+         launch(kernel2, {1, 1, 1}, {64, 1, 1}, {0, 0, 0}, false, true, 0, {parameters2 + 0, parameters2 + 8, \
+         parameters2 + 16});\n",
     ),
 ];
 

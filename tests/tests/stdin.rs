@@ -137,6 +137,29 @@ fn what_is_wrong_with_a_document_has_its_place_there() {
 }
 
 #[test]
+fn contents_are_among_the_sources() {
+    let scratch = scratch("contents");
+    let mut held = document("copy", 32);
+    // The numbers from 0 to 127, as bytes.
+    held["params"]["x"] = json!({ "role": "in", "type": "u8", "shape": [32, 4], "contents": "x.bin" });
+    held["params"]["y"] = json!({ "role": "out", "type": "u8", "shape": [32, 4] });
+    let bytes = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZH\
+                 SElKS0xNTk9QUVJTVFVWV1hZWltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn8=";
+    held["sources"]["x.bin"] = json!({ "base64": bytes });
+    let (said, line) = check(&scratch, &held.to_string());
+    assert_eq!((said.code, &line["reason"]), (0, &json!("equivalent")), "{line}");
+    let assumed = line["assumptions"].to_string();
+    assert!(assumed.contains("`x` holds 0, 1, 2, 3, 4, 5, 6, 7, … (120 more)"), "{assumed}");
+    held["sources"]["x.bin"] = json!({ "base64": "AAE?" });
+    let (said, line) = check(&scratch, &held.to_string());
+    assert_eq!(said.code, 2, "{line}");
+    held["sources"].as_object_mut().expect("it is an object").remove("x.bin");
+    let (said, line) = check(&scratch, &held.to_string());
+    let message = line["problems"][0]["message"].as_str().unwrap_or_default();
+    assert_eq!((said.code, message), (2, "there is no source `x.bin`"), "{line}");
+}
+
+#[test]
 fn what_a_document_lacks_is_said() {
     let scratch = scratch("lacks");
     let mut bare = document("copy", 32);

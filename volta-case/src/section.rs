@@ -37,7 +37,11 @@ pub const CASE: &[Key] = &[
 /// What a document has besides, that brings its sources along.
 pub const DOCUMENT: &[Key] = &[
     Key::own("name", "the name of the case; default `stdin`"),
-    Key::own("sources", "the texts of all sources and of what they include, by the names used in `source`"),
+    Key::own(
+        "sources",
+        "the texts of all sources and of what they include, by the names used in `source`; contents of tensors, by the \
+         names used in `contents`, are `{ \"base64\": \"…\" }`",
+    ),
 ];
 
 /// What is assumed of symbolic elements, one by one.

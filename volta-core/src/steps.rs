@@ -18,7 +18,7 @@ use crate::machine::{
 use crate::number::Extended;
 use crate::program::{self, Program};
 use crate::ptx;
-use crate::term::{Store, spell_element};
+use crate::term::{Store, TermId, spell_element};
 use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place, SideStats, Site};
 
 /// The kernels of a side, by step; `None` for a step that is no launch.
@@ -220,12 +220,29 @@ impl<'c> SideRun<'c> {
         for (at, step) in side.steps.iter().enumerate() {
             let program = programs.0.get(at).and_then(Option::as_ref);
             let (done, relied) = self.step(at, (step, side.steps.get(at + 1)), program);
+            let again = self.without_names(&done)?;
+            let again = again.then(|| self.step(at, (step, side.steps.get(at + 1)), program));
+            let (done, relied) = again.unwrap_or((done, relied));
             assumptions.extend(relied);
             let done = done?;
             see(at, &done);
             self.leave((at, side.steps.len()), done)?;
         }
         Ok(())
+    }
+
+    /// Whether a step is to run again on copies of what those before it left: names say less than what they stand for,
+    /// so that a finding may be none, and terms of several orders are compared as they are.
+    fn without_names(&mut self, done: &Result<Execution, RunError>) -> Result<bool, RunError> {
+        let is_final = match done {
+            Ok(done) => done.alternatives.is_empty(),
+            Err(RunError::Bind(_) | RunError::Exhausted(_) | RunError::Defect(_)) => true,
+            Err(RunError::Fault(..) | RunError::Possible(_) | RunError::Endless(_)) => false,
+        };
+        let Some(left) = &mut self.left else { return Ok(false) };
+        let left = Arc::get_mut(left);
+        let left = left.ok_or_else(|| RunError::Defect("what steps left is still in use".into()))?;
+        Ok(left.names.take().is_some() && !is_final)
     }
 
     /// Runs a step on what those before it left.
@@ -281,6 +298,8 @@ impl<'c> SideRun<'c> {
         }
         let mut left = self.left.take().and_then(Arc::into_inner).unwrap_or_default();
         left.add(execution);
+        let inputs = self.params.len();
+        left.names = (!self.options.ieee && 2 * inputs < TermId::MAX_INPUTS).then_some(inputs);
         self.left = Some(Arc::new(left));
         Ok(())
     }
@@ -344,21 +363,26 @@ impl<'c> SideRun<'c> {
 
     /// What all steps did to the outputs.
     fn finished(&mut self) -> Result<Execution, RunError> {
-        let Some(left) = self.left.take().and_then(Arc::into_inner) else {
+        let Some(mut left) = self.left.take().and_then(Arc::into_inner) else {
             return Err(RunError::Defect("a side has steps".into()));
         };
-        let mut done = left.did;
         let is_output = |param: usize| {
             matches!(&self.params[param].kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
         };
-        if let Some(lost) = done.lost.iter().find(|lost| is_output(lost.param)) {
+        if let Some(lost) = left.did.lost.iter().find(|lost| is_output(lost.param)) {
             let Lost { param, element, step, kind, rule, what } = lost;
             let message = format!("the output {} {what}", self.named(*param, *element));
             let fault = Fault::new(self.which, *kind, rule, message, Vec::new(), None);
             return Err(RunError::Fault(Box::new(Fault { step: *step, ..fault }), Vec::new()));
         }
-        done.outputs.retain(|output| is_output(output.param));
-        Ok(done)
+        left.did.outputs.retain(|output| is_output(output.param));
+        let (held, budgets) = (left.did.held, &self.options.budgets);
+        let look = |terms: u64| {
+            budgets.deadline.check()?;
+            budgets.check_held(&Held { terms: terms.max(held.terms), ..held })
+        };
+        left.without_names(|| self.store(), look).map_err(RunError::Exhausted)?;
+        Ok(left.did)
     }
 
     fn named(&self, param: usize, element: u64) -> String {

@@ -48,7 +48,7 @@ pub struct Output {
 }
 
 /// The place of elements: a plain tensor is one of structs with a single element.
-fn place_of(param: &Param, element: Element) -> FieldPlace {
+pub fn place_of(param: &Param, element: Element) -> FieldPlace {
     match param.binding {
         Binding::Field(place) => place,
         Binding::Argument | Binding::Variable => {
@@ -117,6 +117,8 @@ pub struct Ran {
     pub threads: u64,
     /// The instructions of all threads together.
     pub instructions: u64,
+    /// For each step that is a graph, what it wrote: parameters, with the bits of all their elements.
+    pub graphs: Vec<Vec<(usize, Vec<u64>)>>,
 }
 
 /// A side after decoding.
@@ -132,11 +134,26 @@ pub struct Ready<'c> {
     pub budget: u64,
 }
 
+/// A step after decoding; tensors are parameters of the case.
 #[derive(Debug)]
-enum ReadyStep<'c> {
+pub enum ReadyStep<'c> {
+    /// A launch.
     Launch(ReadyLaunch<'c>),
-    Fill { param: usize, with: f64 },
-    Copy { from: usize, to: usize },
+    /// Every element of a tensor becomes a number.
+    Fill {
+        /// The tensor.
+        param: usize,
+        /// The number.
+        with: f64,
+    },
+    /// The elements of a tensor become those of another.
+    Copy {
+        /// The tensor that is read.
+        from: usize,
+        /// The tensor that is written.
+        to: usize,
+    },
+    /// A graph of operators.
     Graph(&'c Graph),
 }
 
@@ -144,7 +161,8 @@ enum ReadyStep<'c> {
 #[derive(Debug)]
 pub struct ReadyLaunch<'c> {
     case: &'c Case,
-    kernel: &'c KernelLaunch,
+    /// The launch, as the case gives it.
+    pub kernel: &'c KernelLaunch,
     which: usize,
     /// The kernel.
     pub program: Program,
@@ -318,9 +336,9 @@ impl<'c> Ready<'c> {
         self.launches().flat_map(|launch| launch.program.unknown()).collect()
     }
 
-    /// The launch of a side that has no other step.
-    pub fn only(&self) -> Option<&ReadyLaunch<'c>> {
-        self.launches().next().filter(|_| self.steps.len() == 1)
+    /// Its steps.
+    pub fn steps(&self) -> &[ReadyStep<'c>] {
+        &self.steps
     }
 
     /// Runs the side on inputs, one for each parameter of the case.
@@ -331,6 +349,7 @@ impl<'c> Ready<'c> {
         let first = self.launches().next().unwrap_or(&self.idle);
         let mut global = first.objects(inputs, seed);
         let (mut last, mut threads, mut instructions) = (first, 0, 0);
+        let mut graphs = Vec::new();
         for step in &self.steps {
             match step {
                 ReadyStep::Launch(launch) => {
@@ -343,7 +362,7 @@ impl<'c> Ready<'c> {
                     let bits = values::encode(Number::Real(*with), element);
                     self.write(last, &mut global, *param, |_, _| bits);
                 }
-                ReadyStep::Graph(graph) => self.graph(last, &mut global, graph, inputs)?,
+                ReadyStep::Graph(graph) => graphs.push(self.graph(last, &mut global, graph, inputs)?),
                 ReadyStep::Copy { from, to } => {
                     let element = values::elements(&self.case.params[*from])[self.which];
                     let held = &self.case.params[*from];
@@ -355,17 +374,17 @@ impl<'c> Ready<'c> {
                 }
             }
         }
-        Ok(Ran { outputs: last.outputs(global), threads, instructions })
+        Ok(Ran { outputs: last.outputs(global), threads, instructions, graphs })
     }
 
-    /// Evaluates a graph, and writes what it computes.
+    /// Evaluates a graph, and writes what it computes: the parameters, and the bits of all their elements.
     fn graph(
         &self,
         launch: &ReadyLaunch<'_>,
         global: &mut Objects,
         graph: &Graph,
         inputs: &Inputs,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<(usize, Vec<u64>)>, String> {
         let param = |name: &str| {
             let at = self.case.params.iter().position(|param| param.name == name);
             at.ok_or_else(|| format!("there is no parameter `{name}`"))
@@ -383,13 +402,17 @@ impl<'c> Ready<'c> {
             let bits = object.map_or(0, |object| object.read(byte_at(place, element, at), element.bytes()));
             Ok(values::decode(bits, element).real(element))
         })?;
+        let mut written = Vec::new();
         for (name, value) in &graph.outputs {
             let param = param(name)?;
             let element = values::elements(&self.case.params[param])[self.which];
-            let bits = |at: u64| values::encode(Number::Real(known[value.0][at as usize]), element);
-            self.write(launch, global, param, |_, at| bits(at));
+            let numbers = known[value.0].iter();
+            let bits: Vec<u64> =
+                numbers.map(|number| values::encode(Number::Real(*number), element)).collect();
+            self.write(launch, global, param, |_, at| bits[at as usize]);
+            written.push((param, bits));
         }
-        Ok(())
+        Ok(written)
     }
 
     /// Writes every element of a parameter.

@@ -23,6 +23,33 @@ pub(crate) fn no_file(text: &str) -> String {
     format!("`{text}` is no file with contents: .npy is NumPy's format, .bin and .raw are the elements alone")
 }
 
+/// The bytes that a text of base64 is, with or without padding; `None` for any other text.
+pub(crate) fn of_base64(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=');
+    if text.len() - digits.len() > 2 || digits.len() % 4 == 1 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    let (mut held, mut bits) = (0_u32, 0);
+    for digit in digits.bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        held = (held << 6 | u32::from(value)) & 0xffff;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+        }
+    }
+    (held & ((1 << bits) - 1) == 0).then_some(bytes)
+}
+
 const NUMPY: &str = ".npy";
 
 /// The elements of a tensor from the bytes of a file.

@@ -255,13 +255,15 @@ int cuLaunchKernelEx(const Config *config, void *function, void **parameters, vo
         u64 does = word(&at);
         int same = strlen(function) == name.size && !memcmp(function, name.at, name.size);
         Bytes launch = bytes(&at);
-        unsigned shape[11] = {0};
+        unsigned shape[12] = {0};
         memcpy(shape, config, 28);
         for (unsigned i = 0; i < config->count; i++) {
             if (config->attributes[i].id == 4)
                 memcpy(shape + 7, config->attributes[i].value, 12);
             else if (config->attributes[i].id == 2)
                 shape[10] = config->attributes[i].value[0];
+            else if (config->attributes[i].id == 6)
+                shape[11] = config->attributes[i].value[0];
         }
         same = same && launch.size == sizeof shape && !memcmp(shape, launch.at, launch.size);
         same = same && matches(parameters, &at, places);
@@ -276,6 +278,9 @@ int cuLaunchKernelEx(const Config *config, void *function, void **parameters, vo
                 for (int i = 0; i < named; i++)
                     if (strlen(variables[i].name) == variable.size && !memcmp(variables[i].name, variable.at, variable.size))
                         place = (u64)variables[i].at + offset;
+                /* What neither a parameter nor a variable leads to, another launch accesses. */
+                if (!place)
+                    continue;
                 Allocation *held = holding(place, before.size);
                 if (turn == 0) {
                     same = held && contains(place, before);

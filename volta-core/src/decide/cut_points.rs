@@ -78,7 +78,6 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
             positions.push(*member);
         }
     }
-    let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     let terms = stores.iter().map(|store| store.bytes()).sum();
     let options = DecisionOptions {
         held: all.options.held.and(&Held { terms, ..Held::default() }),
@@ -95,7 +94,7 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
         equal: None,
     };
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
-    let mut parts = prove_in_runs(short, &firsts, nodes, taken, elements.len());
+    let mut parts = prove_in_runs(short, &firsts, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, short);
     let mut found = vec![InTermsOfCuts::Nothing; elements.len()];
     for (at, proof) in parts.iter().flat_map(|part| &part.proofs) {

@@ -177,7 +177,7 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     let all = All { equal: equal.as_ref(), ..all };
     let firsts = without(firsts, &by_cuts);
     let taken = by_forms.iter().chain(&by_cuts).map(Part::steps).sum();
-    let mut parts = prove_in_runs(all, &firsts, nodes, taken, elements.len());
+    let mut parts = prove_in_runs(all, &firsts, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
     parts.extend(by_forms.into_iter().chain(by_cuts));
     let end = |parts: &[Part]| {
@@ -193,7 +193,7 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     if !open.is_empty() {
         let analysis = facts_of(elements, &stores, &sides, &open, None);
         let all = All { analysis: &analysis, ..all };
-        let mut others = prove_in_runs(all, &open, nodes, taken, end(&parts));
+        let mut others = prove_in_runs(all, &open, taken, end(&parts));
         end_in_order(&mut others, taken, all);
         parts.extend(others);
     }
@@ -257,7 +257,15 @@ fn prove(all: All<'_, '_>, positions: &[usize], ration: Ration, stop: &dyn Fn() 
 }
 
 /// Decides the elements at some indices in parallel. Runs after one that failed, or after `end`, stop early.
-fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64, end: usize) -> Vec<Part> {
+fn prove_in_runs(all: All<'_, '_>, positions: &[usize], taken: u64, end: usize) -> Vec<Part> {
+    let mut stores: Vec<(usize, usize)> = Vec::new();
+    for at in positions {
+        let ElementPair { reference, opt } = &all.elements[*at];
+        stores.extend(all.sides[*at].into_iter().zip([reference.0.len(), opt.0.len()]));
+    }
+    stores.sort_unstable();
+    stores.dedup();
+    let nodes = stores.iter().map(|(_, nodes)| nodes).sum::<usize>();
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
     let earliest = AtomicUsize::new(end);

@@ -1,17 +1,25 @@
 //! What the steps of a side leave in the case's tensors for those that come after them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use super::bind::Launch;
 use super::grid::Execution;
 use super::output::{Output, OutputValue, WrongOutput, initial_value};
 use super::tensor::Initial;
 use super::value::{Origin, Sym, Value};
+use crate::base::budget::Exhausted;
 use crate::base::index::InstId;
 use crate::case::{Element, Param, Rules, Which, number_bits};
-use crate::term::{Store, View};
+use crate::term::{InStore, InputId, Store, TermId, TermKind, View};
 use crate::verdict::FaultKind;
+
+/// So many terms are looked at for one that depends on an input.
+const MOST_SEARCHED: usize = 256;
+/// Elements between two looks at the limits.
+const LOOK: usize = 1 << 10;
 
 /// The contents of tensors after some steps of a side.
 #[derive(Debug, Default)]
@@ -20,6 +28,9 @@ pub struct Left {
     pub did: Execution,
     /// For each step, the parameters that it wrote to.
     wrote: Vec<BTreeSet<usize>>,
+    /// The number of the input whose elements are names for what was left in the first parameter, and so on; `None` if
+    /// steps copy what they read. A launch copies nothing where names do, and names say nothing of what they stand for.
+    pub names: Option<usize>,
 }
 
 /// An element of a tensor that a step leaves without a value that those after it could use.
@@ -118,7 +129,7 @@ impl Left {
         }
     }
 
-    /// What an element was left with, with terms copied to `store`; `None` where no step wrote it.
+    /// What an element was left with, in terms of `store`; `None` where no step wrote it.
     pub(super) fn output(&self, at: (usize, u64), store: &mut Store) -> Option<Result<OutputValue, Lost>> {
         if let Ok(lost) = self.did.lost.binary_search_by_key(&at, Lost::place) {
             return Some(Err(self.did.lost[lost].clone()));
@@ -126,12 +137,89 @@ impl Left {
         let outputs = self.did.outputs_of(at.0);
         let place = outputs.binary_search_by_key(&at.1, |output| output.element).ok()?;
         let Output { store: number, value, .. } = outputs[place];
-        let mut copy = |term| store.import_left(number, &self.did.stores[number], term);
+        let stores = &self.did.stores;
         Some(Ok(match value {
             OutputValue::Bits(bits) => OutputValue::Bits(bits),
-            OutputValue::Real(term) => OutputValue::Real(copy(term)),
-            OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
+            OutputValue::Real(term) => OutputValue::Real(match self.name(at, (number, term)) {
+                Some((name, of)) => store.name_left(stores, name, of),
+                None => store.import_left(stores, (number, term)),
+            }),
+            OutputValue::Integer(term) => OutputValue::Integer(store.import_left(stores, (number, term))),
         }))
+    }
+
+    /// The name for an element, and what it stands for; `None` for one that has none: a constant or an input, or what
+    /// may be a known number.
+    fn name(&self, (param, element): (usize, u64), value: InStore) -> Option<(TermId, InStore)> {
+        let input = InputId::from_index(self.names? + param);
+        let (number, term) = Store::meant_by(&self.did.stores, value);
+        let TermKind::Lane(..) = term.kind() else { return None };
+        let store = &self.did.stores[number];
+        let (mut work, mut next) = (vec![term], 0);
+        while next < work.len() && work.len() < MOST_SEARCHED {
+            if let View::Apply(op, operands) = store.view(work[next]) {
+                let operands = &operands[..op.arity()];
+                if operands.iter().any(|operand| matches!(operand.kind(), TermKind::Input { .. })) {
+                    return Some((TermId::input(input, element), (number, term)));
+                }
+                work.extend(operands);
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// Takes terms of the outputs with what names stand for, those that rest on the same terms of earlier steps together.
+    /// `new` makes a store, and `look` sees one that grows.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn without_names(
+        &mut self,
+        new: impl Fn() -> Store + Sync,
+        look: impl Fn(u64) -> Result<(), Exhausted> + Sync,
+    ) -> Result<(), Exhausted> {
+        let did = &mut self.did;
+        let mut named: Vec<usize> = did.outputs.iter().map(|output| output.store).collect();
+        named.sort_unstable();
+        named.dedup();
+        named.retain(|store| did.stores[*store].has_names());
+        let groups = Store::resting_on_common(&did.stores, &named);
+        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, output) in did.outputs.iter().enumerate() {
+            if let Ok(place) = named.binary_search(&output.store) {
+                members.entry(groups[place]).or_default().push(at);
+            }
+        }
+        let taken = members.into_values().collect::<Vec<_>>().into_par_iter().map(|members| {
+            let mut store = new();
+            let mut values = Vec::with_capacity(members.len());
+            for (count, at) in members.into_iter().enumerate() {
+                if count % LOOK == 0 {
+                    look(store.bytes())?;
+                }
+                let Output { store: from, value, .. } = did.outputs[at];
+                let mut copy = |term| store.import_left(&did.stores, (from, term));
+                let value = match value {
+                    OutputValue::Bits(bits) => OutputValue::Bits(bits),
+                    OutputValue::Real(term) => OutputValue::Real(copy(term)),
+                    OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
+                };
+                values.push((at, value));
+            }
+            store.close();
+            Ok((store, values))
+        });
+        let taken = taken.collect::<Vec<Result<_, Exhausted>>>();
+        for taken in taken {
+            let (store, values) = taken?;
+            look(store.bytes() + did.held.terms)?;
+            for (at, value) in values {
+                did.outputs[at] = Output { store: did.stores.len(), value, ..did.outputs[at] };
+            }
+            did.add_store(store);
+        }
+        Ok(())
     }
 
     /// The value that an element was left with; `None` where no step wrote it.

@@ -3,23 +3,185 @@
 use crate::base::index::InstId;
 use rustc_hash::FxHashMap;
 
-use super::id::TermId;
-use super::node::{Store, View};
+use super::build::Results;
+use super::id::{NodeId, TermId, TermKind};
+use super::node::{Lanes, Store, View};
 
 /// A map from terms of one store to their copies in another.
 pub type Imported = FxHashMap<TermId, TermId>;
 
+/// A term of one of several stores, by the number of the store.
+pub type InStore = (usize, TermId);
+
+/// A node of one of several stores.
+type InNode = (usize, NodeId);
+
+/// What was taken from the stores of earlier steps of a side.
+#[derive(Debug, Default)]
+pub(super) struct FromEarlier {
+    /// The results of nodes that were copied, by the numbers of their stores.
+    copies: FxHashMap<InNode, Results>,
+    /// Inputs that stand for terms of these stores.
+    named: FxHashMap<TermId, InStore>,
+}
+
+impl FromEarlier {
+    /// Its memory in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        (48 * self.copies.len() + 32 * self.named.len()) as u64
+    }
+
+    /// Whether no term of the store stands for another one.
+    pub(super) fn has_no_names(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// Forgets what was copied.
+    pub(super) fn close(&mut self) {
+        self.copies = FxHashMap::default();
+    }
+}
+
 impl Store {
-    /// Copies `term` of a store that an earlier step of the same side left, by its number among these.
-    pub fn import_left(&mut self, number: usize, from: &Store, term: TermId) -> TermId {
+    /// Whether inputs stand for terms of earlier steps.
+    pub fn has_names(&self) -> bool {
+        !self.left.has_no_names()
+    }
+
+    /// Gives a term of an earlier step a name, an element of an input that is none of the case.
+    pub fn name_left(&mut self, stores: &[Store], name: TermId, of: InStore) -> TermId {
+        self.approximate_as(&stores[of.0]);
+        self.left.named.insert(name, of);
+        name
+    }
+
+    /// The term that a term stands for: itself, if it is no name.
+    pub fn meant_by(stores: &[Store], mut at: InStore) -> InStore {
+        while let Some(of) = stores[at.0].left.named.get(&at.1) {
+            at = *of;
+        }
+        at
+    }
+
+    /// Copies a term of the stores that earlier steps of the same side left, with what names in it stand for. A node is
+    /// copied as a whole, so that its lanes stay together.
+    pub fn import_left(&mut self, stores: &[Store], term: InStore) -> TermId {
+        let mut work = match self.copy_of(stores, term) {
+            Ok(copy) => return copy,
+            Err(missing) => vec![missing],
+        };
+        while let Some(&(number, id)) = work.last() {
+            if self.left.copies.contains_key(&(number, id)) {
+                work.pop();
+                continue;
+            }
+            let from = &stores[number];
+            let node = from.node_ref(id.index());
+            let (op, mask) = (node.op(), node.mask());
+            let mut operands = [[0; 32]; 3];
+            let before = work.len();
+            for (which, lanes) in operands.iter_mut().enumerate().take(op.arity()) {
+                let own = node.operand(which);
+                let is_same = matches!(own, Lanes::Affine { stride: 0, .. });
+                for lane in mask.iter() {
+                    match self.copy_of(stores, (number, own.term(lane, mask))) {
+                        Ok(copy) if is_same => *lanes = [copy.raw(); 32],
+                        Ok(copy) => lanes[lane] = copy.raw(),
+                        Err(missing) if work.last() != Some(&missing) => work.push(missing),
+                        Err(_) => {}
+                    }
+                    if is_same {
+                        break;
+                    }
+                }
+            }
+            if work.len() > before {
+                continue;
+            }
+            self.approximate_as(from);
+            let site = from.site(TermId::lane(id, mask.first())).unwrap_or(InstId::FIRST);
+            let operands: [&[u64; 32]; 3] = operands.each_ref();
+            let results = self.push_shared(op, mask, &operands[..op.arity()], site);
+            self.left.copies.insert((number, id), results);
+            work.pop();
+        }
+        self.copy_of(stores, term).unwrap_or(term.1)
+    }
+
+    /// The nodes that a node's operands are lanes of, with what names stand for.
+    fn nodes_below(stores: &[Store], (number, id): InNode, mut see: impl FnMut(InNode)) {
+        let node = stores[number].node_ref(id.index());
+        let mut last = None;
+        for which in 0..node.op().arity() {
+            let own = node.operand(which);
+            let mask = node.mask();
+            let ends = [mask.first(), mask.last()].map(|lane| own.term(lane, mask).kind());
+            let is_one = match (own, ends) {
+                (Lanes::Affine { .. }, [TermKind::Lane(first, _), TermKind::Lane(end, _)]) => first == end,
+                _ => false,
+            };
+            for lane in mask.iter().take(if is_one { 1 } else { 32 }) {
+                let (number, term) = Store::meant_by(stores, (number, own.term(lane, mask)));
+                if let TermKind::Lane(below, _) = term.kind()
+                    && last != Some((number, below))
+                {
+                    last = Some((number, below));
+                    see((number, below));
+                }
+            }
+        }
+    }
+
+    /// Which of some stores rest on a common node of earlier ones: for each, the first of those that it has one with,
+    /// itself or through others.
+    pub fn resting_on_common(stores: &[Store], of: &[usize]) -> Vec<usize> {
+        fn root(first: &mut [usize], mut at: usize) -> usize {
+            while first[at] != at {
+                first[at] = first[first[at]];
+                at = first[at];
+            }
+            at
+        }
+        let mut first: Vec<usize> = (0..of.len()).collect();
+        let mut owner: FxHashMap<InNode, usize> = FxHashMap::default();
+        for (at, number) in of.iter().enumerate() {
+            let mut work: Vec<InNode> = Vec::new();
+            for term in stores[*number].left.named.values() {
+                if let (number, TermKind::Lane(node, _)) = (term.0, term.1.kind()) {
+                    work.push((number, node));
+                }
+            }
+            while let Some(node) = work.pop() {
+                match owner.insert(node, at) {
+                    Some(other) => {
+                        let (one, other) = (root(&mut first, at), root(&mut first, other));
+                        first[one.max(other)] = one.min(other);
+                    }
+                    None => Store::nodes_below(stores, node, |below| work.push(below)),
+                }
+            }
+        }
+        (0..of.len()).map(|at| root(&mut first, at)).collect()
+    }
+
+    /// The copy of a term, or the node that has to be copied before.
+    fn copy_of(&mut self, stores: &[Store], term: InStore) -> Result<TermId, InNode> {
+        let (number, term) = Store::meant_by(stores, term);
+        match term.kind() {
+            TermKind::Input { .. } => Ok(term),
+            TermKind::Constant(id) => Ok(self.intern(stores[number].constant(id).clone())),
+            TermKind::Lane(node, lane) => {
+                let known = self.left.copies.get(&(number, node));
+                known.map(|results| TermId::from_raw(results.lane(lane))).ok_or((number, node))
+            }
+        }
+    }
+
+    fn approximate_as(&mut self, from: &Store) {
         self.approximates = match (self.approximates, from.approximates) {
             (Some(own), Some(other)) => Some(own.or(other)),
             (own, other) => own.or(other),
         };
-        let mut known = self.left.remove(&number).unwrap_or_default();
-        let copy = self.import(from, term, &mut known);
-        self.left.insert(number, known);
-        copy
     }
 
     /// Copies `term` of the store `from` and returns the copy. Inputs are the same in all stores of a launch; terms
@@ -48,7 +210,12 @@ impl Store {
                 continue;
             }
             let here = match from.view(next) {
-                View::Input { .. } => next,
+                View::Input { .. } => {
+                    if let Some(of) = from.left.named.get(&next) {
+                        self.left.named.insert(next, *of);
+                    }
+                    next
+                }
                 View::Constant(constant) => self.intern(constant.clone()),
                 View::Apply(op, operands) => {
                     let operands = &operands[..op.arity()];
@@ -72,6 +239,7 @@ impl Store {
 mod tests {
     use super::super::{Constant, InputId, TermOp};
     use super::*;
+    use crate::base::lane::{Lane, LaneMask};
     use crate::number::{Extended, Rational};
 
     #[test]
@@ -95,5 +263,36 @@ mod tests {
         assert!(matches!(to.view(denominator), View::Constant(_)));
         assert_eq!(to.import(&from, sum, &mut known), copy);
         assert_eq!(to.len(), 3);
+    }
+
+    #[test]
+    fn what_names_stand_for_takes_their_place() {
+        let row = |element| TermId::input(InputId(0), element);
+        let name = |element| TermId::input(InputId(1), element);
+        let all: [u64; 32] = std::array::from_fn(|lane| row(lane as u64).raw());
+        let mut first = Store::new();
+        let squares = first.push(TermOp::Mul, LaneMask::ALL, &[&all, &all], InstId(1));
+        let square = |lane: u8| TermId::lane(squares, Lane::new(lane.into()));
+        let mut stores = vec![first];
+        for second in [3, 3, 5] {
+            let mut store = Store::new();
+            let of = (0, square(second));
+            let own = store.name_left(&stores, name(second.into()), of);
+            let sum = store.apply(TermOp::Add, &[own, row(0)], InstId(2));
+            assert_eq!(sum.kind(), TermKind::Lane(NodeId::from_index(0), Lane::FIRST));
+            stores.push(store);
+        }
+        assert_eq!(Store::meant_by(&stores, (1, name(3))), (0, square(3)));
+        let mut whole = Store::new();
+        let sum = |store: usize| (store, TermId::lane(NodeId::from_index(0), Lane::FIRST));
+        let copies = [1, 2, 3].map(|store| whole.import_left(&stores, sum(store)));
+        assert_eq!((copies[0], whole.len()), (copies[1], 3), "the squares, and two sums");
+        let View::Apply(TermOp::Add, [left, right, _]) = whole.view(copies[2]) else { panic!("a sum") };
+        assert_eq!(right, row(0));
+        let View::Apply(TermOp::Mul, [one, other, _]) = whole.view(left) else { panic!("a square") };
+        assert_eq!((one, other), (row(5), row(5)));
+        assert!(!whole.has_names());
+        // All rest on the node of squares.
+        assert_eq!(Store::resting_on_common(&stores, &[1, 2, 3]), [0, 0, 0]);
     }
 }

@@ -32,7 +32,7 @@ pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub(crate) use ieee::least_normal;
 pub use ieee::{Ieee, IeeeInt, IeeeKey, IeeeOp, encoding};
-pub use import::Imported;
+pub use import::{Imported, InStore};
 pub use info::{
     Arity, FunctionInfo, Info, Kind, LandmarkOf, Parity, Piecewise, Predicate, Product, Reads, Smt, Sum,
     TermOp, fill,

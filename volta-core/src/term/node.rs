@@ -5,7 +5,7 @@
 
 use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
-use super::import::Imported;
+use super::import::FromEarlier;
 use super::info::TermOp;
 use super::template::Explainer;
 use crate::base::affine::Affine;
@@ -271,8 +271,8 @@ pub struct Store {
     pub(super) inner_constants: FxHashSet<ConstantId>,
     /// How far numbers computed from constants may be from the function of them that they approximate.
     pub(super) approximates: Option<Nearness>,
-    /// What was copied from the stores of earlier steps of the side, by their numbers.
-    pub(super) left: rustc_hash::FxHashMap<usize, Imported>,
+    /// What was taken from the stores of earlier steps of the side.
+    pub(super) left: FromEarlier,
     /// Whether floats are values of IEEE arithmetic rather than reals.
     pub(super) ieee: bool,
     /// Of known values of IEEE arithmetic, by their magnitude: the largest relative error of those that are rounded.
@@ -378,7 +378,7 @@ impl Store {
     /// Drops the index of computed operations: those appended from now on are new nodes.
     pub fn close(&mut self) {
         self.shared = Shared::default();
-        self.left = rustc_hash::FxHashMap::default();
+        self.left.close();
         self.inner_constants = self.constants_of_functions();
         self.explainer = self.explainer.take().filter(|explainer| explainer.keeps());
     }
@@ -397,10 +397,9 @@ impl Store {
     pub fn bytes(&self) -> u64 {
         let motions = self.motions.len() * size_of::<Motion>();
         let explainer = self.explainer.as_ref().map_or(0, |explainer| explainer.bytes() as usize);
-        let left: usize = self.left.values().map(|known| 32 * known.len()).sum();
-        let words =
-            self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes() + explainer + left;
+        let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes() + explainer;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
+            + self.left.bytes()
             + self.large_bytes
     }
 

@@ -114,7 +114,7 @@ impl Store {
     /// The closed store of a CTA that does the same as this one's at elements of inputs that are so much further on.
     /// `None` if it holds more than terms.
     pub(crate) fn translated(&self, by: &Translation) -> Option<Store> {
-        if self.explainer.is_some() || !self.left.is_empty() {
+        if self.explainer.is_some() || self.has_names() {
             return None;
         }
         let moved = |raw: u64| by.moved(TermId::from_raw(raw)).raw();

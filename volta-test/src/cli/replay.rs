@@ -57,7 +57,7 @@ pub(super) struct ReplayArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Emit {
-    /// A .cu file for nvcc: launches both kernels on the inputs, and compares
+    /// A .cu file for nvcc: runs both sides on the inputs, and compares
     Cuda,
     /// A Rust program: computes the element as both kernels do, in f64
     Rust,
@@ -117,10 +117,7 @@ fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<Str
     };
     match emit {
         None => replayed(&case, &core, difference),
-        Some(Emit::Cuda) => {
-            let reference = report.reference.as_ref().map_or("", |stats| &stats.kernel);
-            reproduction::cuda(&case, &core, difference, [reference, &report.opt.kernel])
-        }
+        Some(Emit::Cuda) => reproduction::cuda(&case, &core, difference),
         Some(Emit::Rust) => reproduction::rust(&case, &core, difference),
         Some(Emit::Numpy) => reproduction::numpy(&case, &core, difference),
     }

@@ -8,6 +8,7 @@ mod expression;
 mod family;
 pub mod graph;
 mod guesses;
+mod initial;
 mod locate;
 pub(crate) mod parts;
 mod reader;
@@ -19,14 +20,14 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, Claim, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, NamedContents, Options, PARAM, Section,
-    Shard, TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, path_problem, spellings,
+    About, CASE, Claim, DOCUMENT, FORMAT_VERSION, InputProblem, Options, PARAM, Section, Shard, TYPE,
+    TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
 };
 use volta_core::case::{
-    Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Region, Role, ScalarValue, Sign, Which,
-    bits_of,
+    Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
 };
 
+use initial::read_contents;
 pub use locate::locate;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
@@ -188,8 +189,8 @@ fn read(name: &str, home: Home, text: &str, document: &DeTable<'_>) -> Result<Ca
 pub struct Document {
     /// The case; its sources are files below its root, to be written there before it runs.
     pub case: Case,
-    /// The sources: path, as the case names it, and text.
-    pub sources: Vec<(String, String)>,
+    /// The sources and contents: path, as the case names it, and bytes.
+    pub sources: Vec<(String, Vec<u8>)>,
 }
 
 /// Reads a case with the texts of its sources, which will lie in the folder `root`: TOML, or JSON of the same keys.
@@ -232,13 +233,20 @@ pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>>
             problems.add(span, message, help);
         }
     }
+    for DataFile { of, file } in case.iter().flat_map(|case| &case.data).filter(|_| names_are_good) {
+        if !sources.iter().any(|(name, _)| name == file) {
+            let help = format!("\"sources\": {{ \"{file}\": {{ \"base64\": \"…\" }} }}");
+            let span = locate(text, None, &CasePart::Parameter(of.clone())).unwrap_or(0..0);
+            problems.add(span, format!("there is no source `{file}`"), Some(help));
+        }
+    }
     Ok(Document { case: finished(case, problems)?, sources })
 }
 
 /// The name of a document that gives none.
 const DOCUMENT_NAME: &str = "stdin";
 
-fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)> {
+fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, Vec<u8>)> {
     let mut sources = Vec::new();
     for (name, span, value) in table.entries() {
         let is_plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -248,9 +256,25 @@ fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)>
             problems.add(span, message, Some(help.into()));
             continue;
         }
-        match value.get_ref().as_str() {
-            Some(text) => sources.push((name.to_owned(), text.to_owned())),
-            None => table.wrong_type(value, &format!("the source `{name}`"), "a text"),
+        let bytes = match value.get_ref() {
+            DeValue::String(text) => Some(text.as_bytes().to_vec()),
+            DeValue::Table(own) => entry(own, "base64")
+                .filter(|_| own.len() == 1)
+                .and_then(DeValue::as_str)
+                .and_then(contents::of_base64),
+            DeValue::Array(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_) => None,
+        };
+        match bytes {
+            Some(bytes) => sources.push((name.to_owned(), bytes)),
+            None => table.wrong_type(
+                value,
+                &format!("the source `{name}`"),
+                "a text, or { base64 = \"…\" } for contents of a tensor",
+            ),
         }
     }
     sources
@@ -591,94 +615,6 @@ fn read_shape(table: &Table<'_>, value: Value<'_>, problems: &Problems) -> Optio
 fn check_number(element: Element, number: &Extended, at: &Value<'_>, problems: &Problems) {
     if let Err(message) = bits_of(element, number) {
         problems.add_senseless(at.span(), message, None);
-    }
-}
-
-fn read_contents(
-    value: Value<'_>,
-    shape: &[u64],
-    types: [Element; 2],
-    problems: &Problems,
-) -> Option<Contents> {
-    let check = |number: &Extended, at: &Value<'_>| {
-        let other = (types[0] != types[1]).then_some(types[1]);
-        [Some(types[0]), other]
-            .into_iter()
-            .flatten()
-            .for_each(|element| check_number(element, number, at, problems));
-    };
-    let wrong = |message: String, help: Option<String>| {
-        problems.add(value.span(), message, help);
-        None
-    };
-    match value.get_ref() {
-        DeValue::String(text) if contents::is_file(text) => match path_problem(text) {
-            // They are read when the case runs.
-            None => Some(Contents::List(Vec::new())),
-            Some(message) => wrong(message, None),
-        },
-        DeValue::String(text) => {
-            let named = choose(text, || format!("unknown contents `{text}`"));
-            if Region::parse(text).is_some() {
-                let help = format!("contents = {{ fill = 0, symbolic = \"{text}\" }}");
-                return wrong(format!("`{text}` is a part of a matrix"), Some(help));
-            }
-            let named: NamedContents = read_choice(named, &value, problems)?;
-            if named == NamedContents::LowerTriangular && shape.len() < 2 {
-                return wrong("`lower_triangular` needs two dimensions or more".into(), None);
-            }
-            Some(named.into())
-        }
-        DeValue::Table(table) => {
-            let table = Table::new(table, value.span(), "`contents`", FILL, problems);
-            let fill =
-                table.read("fill", "a number, \"inf\" or \"-inf\"", |value| as_number(value.get_ref()));
-            let (missing, region) = (table.get("fill").is_none(), table.get("symbolic"));
-            table.finish();
-            match fill {
-                None if missing && region.is_some() => {
-                    let help = "the other elements: { fill = 0, symbolic = \"lower\" }".into();
-                    wrong("`symbolic` needs a `fill`".into(), Some(help))
-                }
-                None if missing => wrong("contents must be a name, a list or { fill = … }".into(), None),
-                fill => {
-                    if let Some(number) = &fill {
-                        check(number, &value);
-                    }
-                    match region {
-                        Some(_) if shape.len() < 2 => {
-                            wrong("a part of a matrix needs two dimensions or more".into(), None)
-                        }
-                        Some(region) => {
-                            Some(Contents::Partly(read_word(region, "`symbolic`", problems)?, fill?))
-                        }
-                        None => fill.map(Contents::Fill),
-                    }
-                }
-            }
-        }
-        DeValue::Array(items) => {
-            let mut list = Vec::new();
-            for item in items.iter() {
-                match as_number(item.get_ref()) {
-                    Some(number) => {
-                        check(&number, &item);
-                        list.push(number);
-                    }
-                    None => problems.add(item.span(), "an element of `contents` is a number", None),
-                }
-            }
-            let expected = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
-            if expected != Some(list.len() as u64) {
-                let count = expected.map_or("too many".into(), |count| count.to_string());
-                let message = format!("{} numbers for a tensor of {count} elements", list.len());
-                problems.add_senseless(value.span(), message, None);
-            }
-            Some(Contents::List(list))
-        }
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-            wrong("contents must be a name, a list or { fill = … }".into(), None)
-        }
     }
 }
 

@@ -1,33 +1,26 @@
-//! A CUDA program that loads the PTX of both kernels through the driver, launches them on a witness, and compares.
+//! A CUDA program that loads the PTX of both sides through the driver, runs their steps on a witness, and compares.
 
 use std::fmt::Write as _;
 
-use volta_core::case::{Case as CoreCase, Element};
+use volta_core::case::{Case as CoreCase, Element, FieldPlace};
 use volta_core::verdict::Difference;
-use volta_interpreter::launch::{Pointee, byte_of, place, ready, witness_inputs};
+use volta_interpreter::launch::{Pointee, ReadyLaunch, byte_of, place, place_of, ready, witness_inputs};
 use volta_interpreter::tensor_map::{Dimension, TensorMap};
 use volta_interpreter::values;
 
-use super::launch::{Launch, data_type, swizzle};
+use super::launch::{SideOnGpu, StepOnGpu, data_type, swizzle, target_suffix};
 use super::{about, element_name};
 use crate::case::Case;
 use crate::render::clean_line;
 
-/// A CUDA program that launches both kernels, as the PTX that was verified, on the inputs, and compares the element;
-/// `entries` are their names in the PTX.
+/// A CUDA program that runs both sides, as the PTX that was verified, on the inputs, and compares the element.
 ///
 /// # Errors
 /// Why there is none.
-pub fn cuda(
-    case: &Case,
-    core: &CoreCase,
-    difference: &Difference,
-    entries: [&str; 2],
-) -> Result<String, String> {
+pub fn cuda(case: &Case, core: &CoreCase, difference: &Difference) -> Result<String, String> {
     let inputs = witness_inputs(core, difference)?;
     let element = element_name(core, difference)?;
     let output = place(core, &element).ok_or("the element has no address")?;
-    let reference = core.reference.as_ref().ok_or("there is no reference")?;
     let mut text = format!(
         "// {}\n// nvcc reproduction.cu -lcuda -o reproduction && ./reproduction\n\
          #include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\
@@ -35,12 +28,9 @@ pub fn cuda(
         about(case, &element)
     );
     let ready = ready(core)?;
-    for (which, (name, side)) in [("reference", reference), ("optimized", &core.opt)].into_iter().enumerate()
-    {
-        let launch = Launch::of(core, (which, side), &ready[which], &inputs)?;
-        let ptx = quoted(&launch.kernel.ptx);
-        let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{ptx}}};\n");
-        text.push_str(&function(&launch, name, entries[which], output)?);
+    for (which, name) in ["reference", "optimized"].into_iter().enumerate() {
+        let side = SideOnGpu::new(core, (which, &ready[which]), &inputs)?;
+        text.push_str(&function(&side, name, output)?);
     }
     let kinds = values::elements(&core.params[output.0]);
     let [a, b] = ["a", "b"].map(str::to_owned);
@@ -82,7 +72,8 @@ const SUPPORT: &str = r#"static void check(CUresult result)
 }
 
 // A driver that is older than the PTX refuses it; the toolkit's ptxas ($PTXAS, or the one on PATH) then compiles it.
-template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines], const char *suffix)
+template <size_t Lines>
+[[maybe_unused]] static CUmodule load(const char *const (&ptx)[Lines], const char *suffix)
 {
     std::string text;
     for (const char *line : ptx)
@@ -110,11 +101,18 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines], co
     return module;
 }
 
+[[maybe_unused]] static void write(CUdeviceptr to, const std::vector<uint8_t> &bytes)
+{
+    check(cuMemcpyHtoD(to, bytes.data(), bytes.size()));
+    // A copy from pageable memory may return before its last bytes have arrived.
+    check(cuCtxSynchronize());
+}
+
 [[maybe_unused]] static CUdeviceptr upload(const std::vector<uint8_t> &bytes)
 {
     CUdeviceptr at;
     check(cuMemAlloc(&at, bytes.size()));
-    check(cuMemcpyHtoD(at, bytes.data(), bytes.size()));
+    write(at, bytes);
     return at;
 }
 
@@ -124,7 +122,7 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines], co
 {
     CUdeviceptr at;
     check(cuModuleGetGlobal(&at, nullptr, module, name));
-    check(cuMemcpyHtoD(at + offset, bytes.data(), bytes.size()));
+    write(at + offset, bytes);
     return at + offset;
 }
 
@@ -148,14 +146,13 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines], co
 
 // A pointer for each parameter: the driver knows where each lies, which for those aligned to 64 bytes is not their offset
 // in the PTX. Clusters of no CTAs are those that the kernel asks for.
-static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned (&block)[3],
-                   const unsigned (&cluster)[3], bool cooperative, unsigned shared, std::vector<void *> parameters)
+[[maybe_unused]] static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned (&block)[3],
+                                    const unsigned (&cluster)[3], bool cooperative, bool programmatic,
+                                    unsigned shared, std::vector<void *> parameters)
 {
     check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared));
     if (cluster[0] * cluster[1] * cluster[2] > 8)
         check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
-    // A copy from pageable memory may return before its last bytes have arrived.
-    check(cuCtxSynchronize());
     std::vector<CUlaunchAttribute> attributes;
     if (cluster[0] != 0) {
         CUlaunchAttribute clusters = {};
@@ -169,6 +166,12 @@ static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned 
         together.value.cooperative = 1;
         attributes.push_back(together);
     }
+    if (programmatic) {
+        CUlaunchAttribute early = {};
+        early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        early.value.programmaticStreamSerializationAllowed = 1;
+        attributes.push_back(early);
+    }
     CUlaunchConfig config = {};
     config.gridDimX = grid[0], config.gridDimY = grid[1], config.gridDimZ = grid[2];
     config.blockDimX = block[0], config.blockDimY = block[1], config.blockDimZ = block[2];
@@ -176,7 +179,38 @@ static void launch(CUfunction kernel, const unsigned (&grid)[3], const unsigned 
     config.attrs = attributes.data();
     config.numAttrs = attributes.size();
     check(cuLaunchKernelEx(&config, kernel, parameters.data(), nullptr));
+}
+
+// Where the elements of a tensor lie in its memory: `count` of them, `stride` bytes from the next ones.
+struct Place {
+    size_t offset, count, stride, size, elements;
+    size_t byte(size_t element) const { return element / count * stride + offset + element % count * size; }
+    size_t end() const { return elements ? byte(elements - 1) + size : 0; }
+};
+
+[[maybe_unused]] static std::vector<uint8_t> download(CUdeviceptr from, size_t size)
+{
     check(cuCtxSynchronize());
+    std::vector<uint8_t> bytes(size);
+    check(cuMemcpyDtoH(bytes.data(), from, size));
+    return bytes;
+}
+
+// All elements of a tensor become one number, or a number each.
+[[maybe_unused]] static void fill(CUdeviceptr to, const Place &place, const std::vector<uint64_t> &bits)
+{
+    std::vector<uint8_t> bytes = download(to, place.end());
+    for (size_t at = 0; at < place.elements; at++)
+        put(bytes.data(), place.byte(at), place.size, bits[at % bits.size()]);
+    write(to, bytes);
+}
+
+[[maybe_unused]] static void copy(CUdeviceptr from, const Place &source, CUdeviceptr to, const Place &place)
+{
+    std::vector<uint8_t> read = download(from, source.end()), bytes = download(to, place.end());
+    for (size_t at = 0; at < place.elements; at++)
+        memcpy(bytes.data() + place.byte(at), read.data() + source.byte(at), place.size);
+    write(to, bytes);
 }
 
 template <class T> static std::string spelled(uint64_t bits)
@@ -205,87 +239,176 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A function that launches a side, and gives the bits of an element of an output.
-fn function(
-    launch: &Launch<'_>,
-    name: &str,
-    entry: &str,
-    (output, number): (usize, u64),
-) -> Result<String, String> {
-    let suffix = launch.target_suffix();
-    let mut text = format!(
-        "\nstatic uint64_t {name}()\n{{\n    CUmodule module = load({name}_ptx, \"{suffix}\");\n    CUfunction kernel;\n    \
-         check(cuModuleGetFunction(&kernel, module, \"{entry}\"));\n"
-    );
-    let parameters = launch.ready.parameters(launch.inputs)?;
-    let areas = launch.areas(&parameters);
-    let place = launch.place(output);
+/// What distinguishes the names of what there is several of.
+fn numbered(name: &str, at: usize) -> String {
+    if at == 0 { name.to_owned() } else { format!("{name}{}", at + 1) }
+}
+
+/// A function that runs a side, and gives the bits of an element of an output.
+fn function(side: &SideOnGpu<'_>, name: &str, (output, number): (usize, u64)) -> Result<String, String> {
+    let areas = side.areas();
+    let place = side.place(output);
     if !areas.contains(&place) {
-        return Err("the output is neither an argument nor a variable of the kernel".into());
+        return Err("the output is neither an argument nor a variable of a kernel".into());
+    }
+    let mut modules: Vec<&str> = Vec::new();
+    for launch in side.ready.launches() {
+        if !modules.contains(&launch.kernel.ptx.as_str()) {
+            modules.push(&launch.kernel.ptx);
+        }
+    }
+    let module = |launch: &ReadyLaunch<'_>| {
+        let at = modules.iter().position(|ptx| *ptx == launch.kernel.ptx);
+        numbered("module", at.unwrap_or(0))
+    };
+    let mut text = String::new();
+    for (at, ptx) in modules.iter().enumerate() {
+        let _ = write!(
+            text,
+            "\nstatic const char *const {}[] = {{\n{}}};\n",
+            numbered(&format!("{name}_ptx"), at),
+            quoted(ptx)
+        );
+    }
+    let _ = writeln!(text, "\nstatic uint64_t {name}()\n{{");
+    for (at, ptx) in modules.iter().enumerate() {
+        let (module, from) = (numbered("module", at), numbered(&format!("{name}_ptx"), at));
+        let _ = writeln!(text, "    CUmodule {module} = load({from}, \"{}\");", target_suffix(ptx));
+    }
+    for (at, launch) in side.ready.launches().enumerate() {
+        let (kernel, module) = (numbered("kernel", at), module(launch));
+        let entry = &launch.program.functions[launch.program.entry].name;
+        let _ = writeln!(
+            text,
+            "    CUfunction {kernel};\n    check(cuModuleGetFunction(&{kernel}, {module}, \"{entry}\"));"
+        );
     }
     for area in areas {
-        text.push_str(&tensor(launch, area)?);
+        text.push_str(&tensor(side, area, &module)?);
     }
-    let size = parameters.bytes.len();
-    let _ = writeln!(text, "    alignas(64) uint8_t parameters[{}] = {{}};", size.next_multiple_of(4).max(4));
-    for (word, bytes) in parameters.bytes.chunks(4).enumerate() {
-        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-        if bits != 0 {
-            let _ = writeln!(text, "    put(parameters, {}, 4, {bits}u);", 4 * word);
-        }
+    for at in 0..side.parameters.len() {
+        text.push_str(&parameters(side, at));
     }
-    for (at, address) in &parameters.addresses {
-        match address {
-            Pointee::Tensor(param, 0) => {
-                let _ = writeln!(text, "    memcpy(parameters + {at}, &d{param}, sizeof d{param});");
-            }
-            Pointee::Tensor(param, byte) => {
-                let _ = writeln!(
-                    text,
-                    "    const CUdeviceptr at{at} = d{param} + {byte};\n    memcpy(parameters + {at}, &at{at}, sizeof at{at});"
-                );
-            }
-            Pointee::Map(param, map) => {
-                let mapped = mapped(*param, launch.element(*param), map);
-                let _ = writeln!(text, "    map(parameters + {at}, {mapped});");
-            }
-        }
-    }
-    let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
-    let pointers =
-        launch.ready.program.parameters.iter().map(|param| format!("parameters + {}", param.offset));
-    let held = launch.element(output);
-    let side = &launch.kernel.launch;
+    text.push_str(&steps(side)?);
+    let held = side.element(output);
     let _ = write!(
         text,
-        "    launch(kernel, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}});\n    uint64_t bits = 0;\n    \
+        "    check(cuCtxSynchronize());\n    uint64_t bits = 0;\n    \
          check(cuMemcpyDtoH(&bits, d{place} + {}, {}));\n    return bits;\n}}\n",
-        list(side.grid),
-        list(side.block),
-        list(side.cluster.unwrap_or([0; 3])),
-        side.cooperative,
-        side.shared,
-        pointers.collect::<Vec<_>>().join(", "),
-        byte_of(&launch.core.params[output], held, number),
+        byte_of(&side.core.params[output], held, number),
         held.bytes()
     );
     Ok(text)
 }
 
-/// Statements that place a tensor, or give a variable of the module what it holds.
-fn tensor(launch: &Launch<'_>, area: usize) -> Result<String, String> {
-    let name = clean_line(launch.core.params[area].argument());
-    let contents = launch.contents(area)?;
+/// Statements that make the parameters of a launch.
+fn parameters(side: &SideOnGpu<'_>, at: usize) -> String {
+    let (held, name) = (&side.parameters[at], numbered("parameters", at));
+    let size = held.bytes.len().next_multiple_of(4).max(4);
+    let mut text = format!("    alignas(64) uint8_t {name}[{size}] = {{}};\n");
+    for (word, bytes) in held.bytes.chunks(4).enumerate() {
+        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        if bits != 0 {
+            let _ = writeln!(text, "    put({name}, {}, 4, {bits}u);", 4 * word);
+        }
+    }
+    for (offset, address) in &held.addresses {
+        match address {
+            Pointee::Tensor(param, 0) => {
+                let _ = writeln!(text, "    memcpy({name} + {offset}, &d{param}, sizeof d{param});");
+            }
+            Pointee::Tensor(param, byte) => {
+                let pointer = format!("{}_{offset}", numbered("at", at));
+                let _ = writeln!(
+                    text,
+                    "    const CUdeviceptr {pointer} = d{param} + {byte};\n    \
+                     memcpy({name} + {offset}, &{pointer}, sizeof {pointer});"
+                );
+            }
+            Pointee::Map(param, map) => {
+                let mapped = mapped(*param, side.element(*param), map);
+                let _ = writeln!(text, "    map({name} + {offset}, {mapped});");
+            }
+        }
+    }
+    text
+}
+
+/// Statements that run the steps of a side, one after the other.
+fn steps(side: &SideOnGpu<'_>) -> Result<String, String> {
+    let mut text = String::new();
+    let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
+    let has_graphs = side.ready.has_graphs();
+    let ran = has_graphs.then(|| side.ready.run(side.inputs, 1)).transpose()?;
+    let place = |param: usize| {
+        let (held, kind) = (&side.core.params[param], side.element(param));
+        let FieldPlace { offset, count, stride } = place_of(held, kind);
+        format!("{{{offset}, {count}, {stride}, {}, {}}}", kind.bytes(), values::count(held))
+    };
+    for (step, at) in side.steps().zip(1..) {
+        match step {
+            StepOnGpu::Launch(number, launch) => {
+                let (kernel, given) = (numbered("kernel", number), numbered("parameters", number));
+                let pointers =
+                    launch.program.parameters.iter().map(|param| format!("{given} + {}", param.offset));
+                let held = &launch.kernel.launch;
+                let _ = writeln!(
+                    text,
+                    "    launch({kernel}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {}, {{{}}});",
+                    list(held.grid),
+                    list(held.block),
+                    list(held.cluster.unwrap_or([0; 3])),
+                    held.cooperative,
+                    held.programmatic,
+                    held.shared,
+                    pointers.collect::<Vec<_>>().join(", "),
+                );
+            }
+            StepOnGpu::Fill(param, bits) => {
+                let _ = writeln!(text, "    fill(d{}, {}, {{{bits}ull}});", side.place(param), place(param));
+            }
+            StepOnGpu::Copy { from, to } => {
+                let [source, target] = [side.place(from), side.place(to)];
+                let _ = writeln!(text, "    copy(d{source}, {}, d{target}, {});", place(from), place(to));
+            }
+            StepOnGpu::Graph(number) => {
+                let written = ran.as_ref().and_then(|ran| ran.graphs.get(number)).into_iter().flatten();
+                let _ = writeln!(text, "    // Step {at} is a graph, evaluated in advance.");
+                for (param, bits) in written {
+                    let bits: Vec<String> = bits.iter().map(|bits| format!("{bits}ull")).collect();
+                    let (target, bits) = (side.place(*param), bits.join(", "));
+                    let _ = writeln!(text, "    fill(d{target}, {}, {{{bits}}});", place(*param));
+                }
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Statements that place a tensor, or give a variable of the modules what it holds.
+fn tensor(
+    side: &SideOnGpu<'_>,
+    area: usize,
+    module: &dyn Fn(&ReadyLaunch<'_>) -> String,
+) -> Result<String, String> {
+    let name = clean_line(side.core.params[area].argument());
+    let contents = side.contents(area)?;
     let mut text =
         format!("    std::vector<uint8_t> b{area}({}, {}); // {name}\n", contents.bytes, contents.filler);
     for (at, size, bits) in contents.elements {
         let _ = writeln!(text, "    put(b{area}.data(), {at}, {size}, {bits}ull);");
     }
-    let place = match launch.ready.variable(area) {
-        Some((variable, offset)) => format!("set(module, \"{variable}\", {offset}, b{area})"),
-        None => format!("upload(b{area})"),
+    let variables = side.variables(area);
+    let set = |(launch, variable, offset): &(&ReadyLaunch<'_>, &str, u64)| {
+        format!("set({}, \"{variable}\", {offset}, b{area})", module(launch))
     };
-    let _ = writeln!(text, "    CUdeviceptr d{area} = {place};");
+    let _ = match variables.first() {
+        Some(first) => writeln!(text, "    CUdeviceptr d{area} = {};", set(first)),
+        None => writeln!(text, "    CUdeviceptr d{area} = upload(b{area});"),
+    };
+    for other in variables.iter().skip(1) {
+        let _ = writeln!(text, "    {};", set(other));
+    }
     Ok(text)
 }
 

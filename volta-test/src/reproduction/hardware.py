@@ -65,7 +65,7 @@ class Config(ctypes.Structure):
                 ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
-COOPERATIVE, CLUSTER = 2, 4
+COOPERATIVE, CLUSTER, PROGRAMMATIC = 2, 4, 6
 MAX_SHARED, LARGE_CLUSTERS = 8, 14
 MAJOR, MINOR = 75, 76
 MAP_TYPES = {"UINT8": 0, "UINT16": 1, "UINT32": 2, "INT32": 3, "UINT64": 4, "INT64": 5, "FLOAT16": 6, "FLOAT32": 7,
@@ -116,6 +116,8 @@ class Driver:
 
     def upload(self, at, data):
         self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(at), data, ctypes.c_size_t(len(data)))
+        # A copy from pageable memory may return before its last bytes have arrived.
+        self.call("cuCtxSynchronize")
 
     def download(self, at, size):
         data = ctypes.create_string_buffer(size)
@@ -133,36 +135,85 @@ class Driver:
                   SWIZZLES[held["swizzle"]], 0, 0)
         return ctypes.string_at(at, 128)
 
-    def launch(self, kernel, code, run, data, tight):
-        """Launches a kernel: the bytes of each area behind it, and the areas next to which something was written.
-        `tight`: no memory beside the areas, and none that is not defined is initialised, for compute-sanitizer."""
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), code)
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, kernel["entry"].encode())
+    def side(self, case, code, run, data, tight):
+        """Runs the steps of a side, in order: the bytes of each area behind them, and the areas next to which something
+        was written. `tight`: no memory beside the areas, and none that is not defined is initialised, for
+        compute-sanitizer."""
+        modules, kernels = {}, {}
+        for number in [step["kernel"] for step in run["steps"] if "kernel" in step]:
+            kernel, function = case["kernels"][number], ctypes.c_void_p()
+            name = kernel["code"]["ptx"]
+            if name not in modules:
+                modules[name] = ctypes.c_void_p()
+                self.call("cuModuleLoadData", ctypes.byref(modules[name]), code(kernel["code"]))
+            self.call("cuModuleGetFunction", ctypes.byref(function), modules[name], kernel["entry"].encode())
+            kernels[number] = (kernel, function)
         guard = bytes([GUARD_BYTE]) * (0 if tight else GUARD)
         places, owned = [], []
         for area in run["areas"]:
             before, at = data(area["before"]), ctypes.c_uint64()
-            if area["variable"]:
-                name, offset = area["variable"]
-                self.call("cuModuleGetGlobal_v2", ctypes.byref(at), None, module, name.encode())
-                places.append(at.value + offset)
-                self.upload(places[-1], before)
+            for module, name, offset in reversed(area["variables"]):
+                self.call("cuModuleGetGlobal_v2", ctypes.byref(at), None, modules[module], name.encode())
+                self.upload(at.value + offset, before)
+            if area["variables"]:
+                places.append(at.value + area["variables"][0][2])
                 continue
             self.call("cuMemAlloc_v2", ctypes.byref(at), ctypes.c_size_t(max(1, len(before) + 2 * len(guard))))
             owned.append(at.value)
             places.append(at.value + len(guard))
             if not (tight and area["undefined"]):
                 self.upload(at.value, guard + before + guard)
+        fields = {field["param"]: (at, field) for at, area in zip(places, run["areas"]) for field in area["fields"]}
+        for step in run["steps"]:
+            if "kernel" in step:
+                self.launch(*kernels[step["kernel"]], step, places, data)
+            elif "fill" in step:
+                self.put(*fields[step["fill"]], data(step["with"]))
+            else:
+                self.put(*fields[step["to"]], self.elements(*fields[step["copy"]]))
+        self.call("cuCtxSynchronize")
+        after, beside = [], []
+        for area, at in zip(run["areas"], places):
+            size = area["before"][1]
+            if area["variables"]:
+                after.append(self.download(at, size))
+                continue
+            held = self.download(at - len(guard), size + 2 * len(guard))
+            after.append(held[len(guard):len(guard) + size])
+            if held[:len(guard)] != guard or held[len(guard) + size:] != guard:
+                beside.append(area["name"])
+        for at in owned:
+            self.call("cuMemFree_v2", ctypes.c_uint64(at))
+        for module in modules.values():
+            self.call("cuModuleUnload", module)
+        return after, beside
+
+    def elements(self, at, field):
+        """The elements of a field in memory, one after the other."""
+        self.call("cuCtxSynchronize")
+        return packed(self.download(at, end_of(field)), field)
+
+    def put(self, at, field, elements):
+        """Writes all elements of a field; one stands for all."""
+        self.call("cuCtxSynchronize")
+        size, count, stride = field["bytes"], field["count"], field["stride"]
+        held = bytearray(self.download(at, end_of(field)))
+        elements = elements * (field["elements"] if len(elements) == size else 1)
+        for first in range(0, field["elements"], count):
+            here = field["offset"] + first // count * stride
+            held[here:here + size * count] = elements[first * size:(first + count) * size]
+        self.upload(at, bytes(held))
+
+    def launch(self, kernel, function, step, places, data):
         # As long as the place behind its last parameter, and aligned as no parameter needs to be more.
-        packed = bytearray(data(run["parameters"]))
-        for address in run["addresses"]:
+        filled = bytearray(data(step["parameters"]))
+        for address in step["addresses"]:
             base = places[address["area"]]
             held = self.encoded(address, base) if "type" in address else struct.pack("<Q", base + address["byte"])
-            packed[address["at"]:address["at"] + len(held)] = held
-        room = ctypes.create_string_buffer(len(packed) + 64)
+            filled[address["at"]:address["at"] + len(held)] = held
+        room = ctypes.create_string_buffer(len(filled) + 64)
         first = ctypes.addressof(room) + -ctypes.addressof(room) % 64
-        ctypes.memmove(first, bytes(packed), len(packed))
+        ctypes.memmove(first, bytes(filled), len(filled))
         # One pointer for each parameter: where it lies for the hardware is the driver's business.
         pointers = (ctypes.c_void_p * max(1, len(kernel["parameters"])))(
             *[first + offset for offset, _ in kernel["parameters"]])
@@ -174,27 +225,12 @@ class Driver:
             attributes.append(Attribute(CLUSTER, 0, (ctypes.c_uint * 16)(*kernel["cluster"])))
         if kernel["cooperative"]:
             attributes.append(Attribute(COOPERATIVE, 0, (ctypes.c_uint * 16)(1)))
+        if kernel["programmatic"]:
+            attributes.append(Attribute(PROGRAMMATIC, 0, (ctypes.c_uint * 16)(1)))
         listed = (Attribute * max(1, len(attributes)))(*attributes)
         config = Config((ctypes.c_uint * 3)(*kernel["grid"]), (ctypes.c_uint * 3)(*kernel["block"]), kernel["shared"],
                         None, listed, len(attributes))
-        # A copy from pageable memory may return before its last bytes have arrived.
-        self.call("cuCtxSynchronize")
         self.call("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
-        self.call("cuCtxSynchronize")
-        after, beside = [], []
-        for area, at in zip(run["areas"], places):
-            size = area["before"][1]
-            if area["variable"]:
-                after.append(self.download(at, size))
-                continue
-            held = self.download(at - len(guard), size + 2 * len(guard))
-            after.append(held[len(guard):len(guard) + size])
-            if held[:len(guard)] != guard or held[len(guard) + size:] != guard:
-                beside.append(area["name"])
-        for at in owned:
-            self.call("cuMemFree_v2", ctypes.c_uint64(at))
-        self.call("cuModuleUnload", module)
-        return after, beside
 
 
 # Numbers
@@ -213,14 +249,25 @@ UE8M0 = [math.nan if bits == 255 else math.ldexp(1.0, bits - 127) for bits in ra
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-def numbers(data, field):
-    """The elements of a field, as numbers."""
+def end_of(field):
+    """The end of the last element of a field, in bytes."""
+    structs = field["elements"] // field["count"]
+    return (structs - 1) * field["stride"] + field["offset"] + field["bytes"] * field["count"] if structs else 0
+
+
+def packed(data, field):
+    """The elements of a field, one after the other."""
     size, count, stride = field["bytes"], field["count"], field["stride"]
     if field["offset"] != 0 or stride != size * count:
         structs = field["elements"] // count
         parts = [data[at * stride + field["offset"]:][:size * count] for at in range(structs)]
         data = b"".join(parts)
-    data = data[:size * field["elements"]]
+    return data[:size * field["elements"]]
+
+
+def numbers(data, field):
+    """The elements of a field, as numbers."""
+    size, data = field["bytes"], packed(data, field)
     unpack = lambda letter: struct.unpack(f"<{len(data) // size}{letter}", data)
     kind = field["type"]
     if kind in ("f32", "tf32"):
@@ -266,7 +313,7 @@ class Bundle:
         self.folder = folder
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
             self.manifest = json.load(file)
-        if self.manifest["format"] != 1:
+        if self.manifest["format"] != 2:
             raise Failure(f"{folder} has another format: export it again")
         self.cases = self.manifest["cases"]
         self.open_name, self.bytes = None, b""
@@ -284,18 +331,19 @@ class Bundle:
 
 
 def side_result(run, after, beside, data):
-    """One launch beside what the interpreter says of it."""
+    """One side beside what the interpreter says of it."""
     touched, apart, known = list(beside), 0.0, run["interpreter"] is None
     for area, bytes_after in zip(run["areas"], after):
         before = data(area["before"])
+        is_scratch = any(field["written"] and not field["output"] for field in area["fields"])
         if area["interpreter"] is None:
-            if not any(field["output"] for field in area["fields"]) and bytes_after != before:
+            if not any(field["written"] for field in area["fields"]) and bytes_after != before:
                 touched.append(area["name"])
             continue
         expected, written = data(area["interpreter"]["after"]), data(area["interpreter"]["written"])
         if bytes_after == expected:
             continue
-        if any(a != b and not w for a, b, w in zip(bytes_after, before, written)):
+        if not is_scratch and any(a != b and not w for a, b, w in zip(bytes_after, before, written)):
             touched.append(area["name"])
         for field in area["fields"]:
             if field["output"]:
@@ -305,7 +353,7 @@ def side_result(run, after, beside, data):
 
 
 def outputs(run, after, data):
-    """By parameter: the elements of each output before and behind a launch."""
+    """By parameter: the elements of each output before and behind a side."""
     found = {}
     for area, bytes_after in zip(run["areas"], after):
         for field in area["fields"]:
@@ -350,8 +398,8 @@ def work(bundle):
             case = bundle.cases[job["case"]]
             run, data = case["runs"][job["run"]], bundle.data(case)
             sides, results = [], []
-            for kernel, side in zip(case["kernels"], run["sides"]):
-                after, beside = driver.launch(kernel, bundle.code(kernel["code"]), side, data, job["tight"])
+            for side in run["sides"]:
+                after, beside = driver.side(case, bundle.code, side, data, job["tight"])
                 results.append(side_result(side, after, beside, data))
                 sides.append(outputs(side, after, data))
             answer = {"sides": results, "between": between(*sides) if len(sides) == 2 else None, "witness": None}
@@ -537,7 +585,7 @@ def page_of(about, ordinary_found, faulty_found, skipped, sanitizer, times, seco
         count = lambda key: sum(bool(held[key]) for held in found)
         rows.append((f"*{verdict}*", len(found), total("runs"), total("same"), total("rounded"), total("unknown"),
                      f"{max(held['largest'] for held in found):.1g}", count("known"), count("wrong")))
-    lines += table(("verdict", "cases", "launches", "bits of the interpreter", "within rounding", "not interpreted",
+    lines += table(("verdict", "cases", "runs", "bits of the interpreter", "within rounding", "not interpreted",
                     "largest distance", "known exceptions", "contradictions"), rows)
     for title, key in (("Known exceptions", "known"), ("Contradictions", "wrong")):
         listed = [(case, held) for case, held in ordinary_found if held[key]]
@@ -577,7 +625,7 @@ def main():
     parser.add_argument("folder", nargs="?", help="what `cargo volta export --hardware` wrote")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only cases whose names match")
     parser.add_argument("--times", type=int, default=60, help="how often a faulty kernel runs (60)")
-    parser.add_argument("--timeout", type=float, default=10, help="seconds after which a launch hangs (10)")
+    parser.add_argument("--timeout", type=float, default=10, help="seconds after which a run hangs (10)")
     parser.add_argument("--sanitize", action="store_true", help="also compute-sanitizer, if it is on PATH")
     parser.add_argument("--page", metavar="FILE", help="write the results into this document")
     parser.add_argument("--verbose", action="store_true", help="a line for every case")
@@ -613,7 +661,7 @@ def main():
             remark = found["wrong"] or found["known"]
             if found["wrong"] or arguments.verbose:
                 status = "WRONG" if found["wrong"] else "known" if found["known"] else "ok"
-                print(f"{status:6} {case['name']} ({case['verdict']}): {found['runs']} launches, {found['same']} with "
+                print(f"{status:6} {case['name']} ({case['verdict']}): {found['runs']} runs, {found['same']} with "
                       f"the interpreter's bits, {found['rounded']} within rounding", *remark, sep="\n       ")
         else:
             symptom, runs = faulty(worker, number, case, arguments.times)

@@ -9,21 +9,21 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use volta_core::case::{
-    Binding, Case as CoreCase, Element, FieldPlace, Param, ParamKind, Role, Side, Step, Which,
-};
+use volta_core::case::{Case as CoreCase, Element, Param, ParamKind, Role, Side, Step, Which};
 use volta_core::verdict::{Difference, How, Verdict};
-use volta_interpreter::launch::{Inputs, Pointee, Ran, Ready, alone, byte_of, ready, witness_inputs};
+use volta_interpreter::launch::{
+    Inputs, Parameters, Pointee, Ran, Ready, ReadyLaunch, alone, byte_of, place_of, ready, witness_inputs,
+};
 use volta_interpreter::random::Random;
 use volta_interpreter::values::{self, Signs, Values};
 
-use super::launch::{Launch, data_type, swizzle};
+use super::launch::{SideOnGpu, StepOnGpu, data_type, swizzle, target};
 use crate::beside::sha256;
 
 /// The runner: launches what a folder holds, compares, and writes the page.
 pub const RUNNER: &str = include_str!("hardware.py");
 
-/// The interpreter executes no more instructions for one launch.
+/// The interpreter executes no more instructions for one side.
 const MOST_INSTRUCTIONS: u64 = 100_000_000;
 
 /// The folder that is written.
@@ -57,7 +57,7 @@ impl Bundle {
     /// Why it is not written.
     pub fn finish(&self, cases: &[Value]) -> Result<(), String> {
         let manifest = json!({
-            "format": 1, "volta": env!("CARGO_PKG_VERSION"), "arch": self.arch, "cases": cases,
+            "format": 2, "volta": env!("CARGO_PKG_VERSION"), "arch": self.arch, "cases": cases,
         });
         self.write("manifest.json", manifest.to_string().as_bytes())
     }
@@ -104,19 +104,21 @@ impl Bundle {
         let mut runs = Vec::new();
         // What the interpreter could not run before is not tried again: that may have taken long.
         let mut failed = [None, None];
+        let first = 2 - sides.len();
         for (what, inputs) in &all {
-            let launches = launches(core, &sides, inputs)?;
-            let sides: Vec<Value> = launches
-                .iter()
-                .map(|launch| side_run(launch, &mut failed[launch.which], &mut blobs))
-                .collect::<Result<_, _>>()?;
-            runs.push(json!({ "what": what, "sides": sides }));
+            let mut kernels = 0;
+            let mut held = Vec::new();
+            for (at, ready) in sides.iter().enumerate() {
+                let side = SideOnGpu::new(core, (first + at, ready), inputs)?;
+                held.push(side_run(&side, kernels, &mut failed[first + at], &mut blobs)?);
+                kernels += ready.launches().count();
+            }
+            runs.push(json!({ "what": what, "sides": held }));
         }
         let file = format!("{number}.bin");
         self.write(&file, &blobs.bytes)?;
-        let kernels = launches(core, &sides, &all[0].1)?;
-        let kernels: Vec<Value> =
-            kernels.iter().map(|launch| self.kernel(launch)).collect::<Result<_, _>>()?;
+        let launches = sides.iter().flat_map(Ready::launches);
+        let kernels: Vec<Value> = launches.map(|launch| self.kernel(launch)).collect::<Result<_, _>>()?;
         Ok(json!({
             "name": name, "verdict": verdict.name(), "data": file, "kernels": kernels, "runs": runs,
             "witness": witness, "rounding": kernels_round(core),
@@ -129,16 +131,16 @@ impl Bundle {
     }
 
     /// A kernel: its code, and how it is launched.
-    fn kernel(&self, launch: &Launch<'_>) -> Result<Value, String> {
-        let program = &launch.ready.program;
-        let code = self.image(&launch.kernel.ptx, launch.target())?;
+    fn kernel(&self, launch: &ReadyLaunch<'_>) -> Result<Value, String> {
+        let (program, ptx) = (&launch.program, &launch.kernel.ptx);
+        let code = self.image(ptx, target(ptx))?;
         let held = &launch.kernel.launch;
         let parameters: Vec<[u64; 2]> =
             program.parameters.iter().map(|param| [param.offset, param.bytes]).collect();
         Ok(json!({
             "code": code, "entry": program.functions[program.entry].name, "grid": held.grid, "block": held.block,
-            "cluster": held.cluster, "cooperative": held.cooperative, "shared": held.shared,
-            "parameters": parameters,
+            "cluster": held.cluster, "cooperative": held.cooperative, "programmatic": held.programmatic,
+            "shared": held.shared, "parameters": parameters,
         }))
     }
 
@@ -149,7 +151,7 @@ impl Bundle {
         if let Some(known) = images.get(&key) {
             return Ok(known.clone());
         }
-        let name = format!("{}.ptx", &key[..16]);
+        let name = image_name(ptx);
         self.write(&name, ptx.as_bytes())?;
         let mut cubin = None;
         let arch = compiled_for(&self.arch, target);
@@ -170,6 +172,11 @@ impl Bundle {
     }
 }
 
+/// The name of the file with some PTX.
+fn image_name(ptx: &str) -> String {
+    format!("{}.ptx", &sha256(ptx.as_bytes())[..16])
+}
+
 /// The architecture to compile for, if a GPU can run the code: an `a` binds it to one architecture, an `f` to a family
 /// whose other members are not looked for.
 fn compiled_for(arch: &str, target: &str) -> Option<String> {
@@ -181,17 +188,6 @@ fn compiled_for(arch: &str, target: &str) -> Option<String> {
         return (own == wanted).then(|| target.to_owned());
     }
     (wanted <= own).then(|| format!("sm_{own}"))
-}
-
-fn launches<'c>(
-    core: &'c CoreCase,
-    sides: &'c [Ready<'c>],
-    inputs: &'c Inputs,
-) -> Result<Vec<Launch<'c>>, String> {
-    let held = core.reference.iter().chain([&core.opt]);
-    let first = 2 - sides.len();
-    let both = held.zip(sides).enumerate();
-    both.map(|(at, (side, ready))| Launch::of(core, (first + at, side), ready, inputs)).collect()
 }
 
 /// Bytes of memory, each text once.
@@ -214,40 +210,75 @@ impl Blobs {
     }
 }
 
-/// One launch: its parameters, and memory before and after it. `failed` is why the interpreter runs the kernel no more.
-fn side_run(launch: &Launch<'_>, failed: &mut Option<String>, blobs: &mut Blobs) -> Result<Value, String> {
-    let parameters = launch.ready.parameters(launch.inputs)?;
-    let areas = launch.areas(&parameters);
-    let at = |param: usize| areas.iter().position(|area| *area == param);
-    let mut addresses = Vec::new();
-    for (offset, address) in &parameters.addresses {
-        addresses.push(match address {
-            Pointee::Tensor(param, byte) => json!({ "at": offset, "area": at(*param), "byte": byte }),
-            Pointee::Map(param, map) => {
-                let strides: Vec<u64> = map.dimensions.iter().skip(1).map(|held| held.stride).collect();
-                let extents: Vec<u64> = map.dimensions.iter().map(|held| held.extent).collect();
-                let tile: Vec<u64> = map.dimensions.iter().map(|held| held.tile).collect();
-                json!({
-                    "at": offset, "area": at(*param), "type": data_type(launch.element(*param)),
-                    "swizzle": swizzle(map), "extents": extents, "strides": strides, "box": tile,
-                })
-            }
-        });
-    }
-    let ran = failed.clone().map_or_else(|| launch.whole.run(launch.inputs, 1), Err);
+/// A side: memory before and after it, and its steps; `kernels` is the number of its first launch. `failed` is why the
+/// interpreter runs it no more.
+fn side_run(
+    side: &SideOnGpu<'_>,
+    kernels: usize,
+    failed: &mut Option<String>,
+    blobs: &mut Blobs,
+) -> Result<Value, String> {
+    let areas = side.areas();
+    let ran = failed.clone().map_or_else(|| side.ready.run(side.inputs, 1), Err);
     *failed = ran.as_ref().err().cloned();
+    let mut steps = Vec::new();
+    for step in side.steps() {
+        match step {
+            StepOnGpu::Launch(number, _) => {
+                let parameters = &side.parameters[number];
+                let bytes = blobs.place(parameters.bytes.clone());
+                let addresses = addresses(side, parameters, &areas);
+                steps
+                    .push(json!({ "kernel": kernels + number, "parameters": bytes, "addresses": addresses }));
+            }
+            StepOnGpu::Fill(param, bits) => {
+                let bits = little_endian(&[bits], side.element(param));
+                steps.push(json!({ "fill": param, "with": blobs.place(bits) }));
+            }
+            StepOnGpu::Copy { from, to } => steps.push(json!({ "copy": from, "to": to })),
+            StepOnGpu::Graph(number) => {
+                let ran = ran.as_ref().map_err(|why| format!("a step is a graph, and {why}"))?;
+                for (param, bits) in ran.graphs.get(number).into_iter().flatten() {
+                    let bits = little_endian(bits, side.element(*param));
+                    steps.push(json!({ "fill": param, "with": blobs.place(bits) }));
+                }
+            }
+        }
+    }
     let mut held = Vec::new();
     for area in &areas {
-        held.push(area_of(launch, *area, ran.as_ref().ok(), blobs)?);
+        held.push(area_of(side, *area, ran.as_ref().ok(), blobs)?);
     }
-    let bytes = blobs.place(parameters.bytes);
-    Ok(json!({ "parameters": bytes, "addresses": addresses, "areas": held, "interpreter": ran.err() }))
+    Ok(json!({ "steps": steps, "areas": held, "interpreter": ran.err() }))
+}
+
+/// Elements in memory, one after the other.
+fn little_endian(bits: &[u64], element: Element) -> Vec<u8> {
+    bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(element.bytes() as usize)).collect()
+}
+
+/// What the parameters of a launch hold of the addresses of areas.
+fn addresses(side: &SideOnGpu<'_>, parameters: &Parameters, areas: &[usize]) -> Vec<Value> {
+    let at = |param: usize| areas.iter().position(|area| *area == param);
+    let address = |(offset, address): &(usize, Pointee)| match address {
+        Pointee::Tensor(param, byte) => json!({ "at": offset, "area": at(*param), "byte": byte }),
+        Pointee::Map(param, map) => {
+            let strides: Vec<u64> = map.dimensions.iter().skip(1).map(|held| held.stride).collect();
+            let extents: Vec<u64> = map.dimensions.iter().map(|held| held.extent).collect();
+            let tile: Vec<u64> = map.dimensions.iter().map(|held| held.tile).collect();
+            json!({
+                "at": offset, "area": at(*param), "type": data_type(side.element(*param)),
+                "swizzle": swizzle(map), "extents": extents, "strides": strides, "box": tile,
+            })
+        }
+    };
+    parameters.addresses.iter().map(address).collect()
 }
 
 /// An area of memory, and the elements in it.
-fn area_of(launch: &Launch<'_>, area: usize, ran: Option<&Ran>, blobs: &mut Blobs) -> Result<Value, String> {
-    let params = &launch.core.params;
-    let contents = launch.contents(area)?;
+fn area_of(side: &SideOnGpu<'_>, area: usize, ran: Option<&Ran>, blobs: &mut Blobs) -> Result<Value, String> {
+    let params = &side.core.params;
+    let contents = side.contents(area)?;
     let size = usize::try_from(contents.bytes).map_err(|_| "a tensor is too large")?;
     let undefined = contents.filler != 0 && contents.elements.is_empty();
     let mut before = vec![contents.filler; size];
@@ -260,7 +291,7 @@ fn area_of(launch: &Launch<'_>, area: usize, ran: Option<&Ran>, blobs: &mut Blob
     let (mut after, mut written) = (before.clone(), vec![0; size]);
     let mut fields = Vec::new();
     for param in Param::called(params, params[area].argument()) {
-        let (held, kind) = (&params[param], launch.element(param));
+        let (held, kind) = (&params[param], side.element(param));
         let output = ran.and_then(|ran| ran.outputs.iter().find(|output| output.param == param));
         if let Some(output) = output {
             for number in output.written() {
@@ -269,22 +300,27 @@ fn area_of(launch: &Launch<'_>, area: usize, ran: Option<&Ran>, blobs: &mut Blob
                 written[at as usize..][..kind.bytes() as usize].fill(1);
             }
         }
-        let place = match held.binding {
-            Binding::Field(place) => place,
-            Binding::Argument | Binding::Variable => {
-                FieldPlace { offset: 0, count: 1, stride: kind.bytes().into() }
-            }
+        let place = place_of(held, kind);
+        let role = match &held.kind {
+            ParamKind::Tensor { role, .. } => Some(*role),
+            ParamKind::Scalar { .. } => None,
         };
         fields.push(json!({
             "param": param, "name": held.name, "type": kind.name(), "bytes": kind.bytes(),
             "signed": matches!(kind, Element::Int { signed: true, .. }),
             "elements": values::count(held), "offset": place.offset, "count": place.count, "stride": place.stride,
-            "output": matches!(held.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. }),
+            "output": matches!(role, Some(Role::Out | Role::InOut)),
+            "written": !matches!(role, Some(Role::In) | None),
         }));
     }
+    let variables = side.variables(area);
+    let variables: Vec<Value> = variables
+        .iter()
+        .map(|(launch, name, offset)| json!([image_name(&launch.kernel.ptx), name, offset]))
+        .collect();
     let ran = ran.map(|_| json!({ "after": blobs.place(after), "written": blobs.place(written) }));
     Ok(json!({
-        "name": params[area].argument(), "undefined": undefined, "variable": launch.ready.variable(area), "before": blobs.place(before),
+        "name": params[area].argument(), "undefined": undefined, "variables": variables, "before": blobs.place(before),
         "interpreter": ran, "fields": fields,
     }))
 }

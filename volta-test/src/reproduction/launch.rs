@@ -1,10 +1,12 @@
-//! What a launch on a GPU needs: memory with its contents, and what the driver calls things.
+//! What the steps of a side need on a GPU: memory with its contents, and what the driver calls things.
 
-use volta_core::case::{Case as CoreCase, Element, KernelLaunch, Param, ParamKind, Side};
+use volta_core::case::{Case as CoreCase, Element, Param, ParamKind};
 use volta_core::number::format::Format;
-use volta_interpreter::launch::{Inputs, Parameters, Pointee, Ready, ReadyLaunch, byte_of, bytes_of};
+use volta_interpreter::launch::{
+    Inputs, Parameters, Pointee, Ready, ReadyLaunch, ReadyStep, byte_of, bytes_of,
+};
 use volta_interpreter::tensor_map::TensorMap;
-use volta_interpreter::values;
+use volta_interpreter::values::{self, Number};
 
 use crate::render::clean_line;
 
@@ -12,35 +14,29 @@ use crate::render::clean_line;
 const MAX_ELEMENTS: u64 = 1 << 22;
 
 /// A side on some inputs.
-pub(super) struct Launch<'c> {
+pub(super) struct SideOnGpu<'c> {
     pub(super) core: &'c CoreCase,
-    pub(super) kernel: &'c KernelLaunch,
     /// 0 for the reference, 1 for the optimized kernel.
     pub(super) which: usize,
-    pub(super) ready: &'c ReadyLaunch<'c>,
-    /// The side, which has no other step.
-    pub(super) whole: &'c Ready<'c>,
+    pub(super) ready: &'c Ready<'c>,
     pub(super) inputs: &'c Inputs,
+    /// The parameters of its launches, in order.
+    pub(super) parameters: Vec<Parameters>,
 }
 
-impl<'c> Launch<'c> {
-    /// The launch of a side that has no other step.
-    ///
-    /// # Errors
-    /// Of a side with several steps.
-    pub(super) fn of(
-        core: &'c CoreCase,
-        (which, side): (usize, &'c Side),
-        whole: &'c Ready<'c>,
-        inputs: &'c Inputs,
-    ) -> Result<Launch<'c>, String> {
-        let only = side.only().zip(whole.only());
-        let (kernel, ready) = only.ok_or("a side has several steps, of which replays are not written yet")?;
-        Ok(Launch { core, kernel, which, ready, whole, inputs })
-    }
+/// A step of a side.
+pub(super) enum StepOnGpu<'c> {
+    /// A launch, and its number among the launches.
+    Launch(usize, &'c ReadyLaunch<'c>),
+    /// All elements of a tensor become these bits.
+    Fill(usize, u64),
+    /// The elements of a tensor, a parameter of the case, become those of another one.
+    Copy { from: usize, to: usize },
+    /// A graph, by its number among the graphs: no GPU evaluates it.
+    Graph(usize),
 }
 
-/// An area of memory before the launch: a tensor, structs or a variable.
+/// An area of memory before the first step: a tensor, structs or a variable.
 pub(super) struct Contents {
     pub(super) bytes: u64,
     /// What all its bytes are at first.
@@ -49,18 +45,69 @@ pub(super) struct Contents {
     pub(super) elements: Vec<(u64, u32, u64)>,
 }
 
-impl Launch<'_> {
-    /// The parameters of the case that stand for the areas of memory that the kernel gets.
-    pub(super) fn areas(&self, parameters: &Parameters) -> Vec<usize> {
-        let mut areas: Vec<usize> = (0..self.core.params.len())
-            .filter(|param| self.ready.variable(*param).is_some())
-            .chain(parameters.addresses.iter().map(|(_, address)| match address {
-                Pointee::Tensor(param, _) | Pointee::Map(param, _) => *param,
+impl<'c> SideOnGpu<'c> {
+    /// A side, and what it starts on.
+    ///
+    /// # Errors
+    /// If an argument has no value.
+    pub(super) fn new(
+        core: &'c CoreCase,
+        (which, ready): (usize, &'c Ready<'c>),
+        inputs: &'c Inputs,
+    ) -> Result<SideOnGpu<'c>, String> {
+        let parameters =
+            ready.launches().map(|launch| launch.parameters(inputs)).collect::<Result<_, _>>()?;
+        Ok(SideOnGpu { core, which, ready, inputs, parameters })
+    }
+
+    /// Its steps.
+    pub(super) fn steps(&self) -> impl Iterator<Item = StepOnGpu<'c>> {
+        let (mut launches, mut graphs) = (0.., 0..);
+        self.ready.steps().iter().map(move |step| match step {
+            ReadyStep::Launch(launch) => StepOnGpu::Launch(launches.next().unwrap_or(0), launch),
+            ReadyStep::Fill { param, with } => {
+                StepOnGpu::Fill(*param, values::encode(Number::Real(*with), self.element(*param)))
+            }
+            ReadyStep::Copy { from, to } => StepOnGpu::Copy { from: *from, to: *to },
+            ReadyStep::Graph(_) => StepOnGpu::Graph(graphs.next().unwrap_or(0)),
+        })
+    }
+
+    /// The parameters of the case that stand for the areas of memory that its steps get.
+    pub(super) fn areas(&self) -> Vec<usize> {
+        let called = |name: &str| Param::called(&self.core.params, name).next();
+        let mut areas: Vec<usize> = self
+            .parameters
+            .iter()
+            .flat_map(|parameters| &parameters.addresses)
+            .map(|(_, Pointee::Tensor(param, _) | Pointee::Map(param, _))| *param)
+            .chain((0..self.core.params.len()).filter(|param| !self.variables(*param).is_empty()))
+            .chain(self.ready.steps().iter().flat_map(|step| match step {
+                ReadyStep::Launch(_) => Vec::new(),
+                ReadyStep::Fill { param, .. } => vec![self.place(*param)],
+                ReadyStep::Copy { from, to } => vec![self.place(*from), self.place(*to)],
+                ReadyStep::Graph(graph) => {
+                    graph.outputs.iter().filter_map(|(name, _)| called(name)).collect()
+                }
             }))
             .collect();
         areas.sort_unstable();
         areas.dedup();
         areas
+    }
+
+    /// The launches of whose modules a parameter of the case is a variable, one of each module; with the variable's name
+    /// in the PTX, and the offset in bytes at which the parameter begins.
+    pub(super) fn variables(&self, param: usize) -> Vec<(&'c ReadyLaunch<'c>, &'c str, u64)> {
+        let mut found: Vec<(&ReadyLaunch<'_>, &str, u64)> = Vec::new();
+        for launch in self.ready.launches() {
+            if let Some((name, offset)) = launch.variable(param)
+                && found.iter().all(|(other, ..)| other.kernel.ptx != launch.kernel.ptx)
+            {
+                found.push((launch, name, offset));
+            }
+        }
+        found
     }
 
     /// The parameter that stands for all that lies in one area: of structs, the first field.
@@ -98,19 +145,18 @@ impl Launch<'_> {
         }
         Ok(Contents { bytes, filler: if is_output { 255 } else { 0 }, elements })
     }
+}
 
-    /// What the name of the kernel's architecture ends with, behind its number: `a` for code of one architecture.
-    pub(super) fn target_suffix(&self) -> String {
-        let target = self.target();
-        target.trim_start_matches("sm_").trim_start_matches(|c: char| c.is_ascii_digit()).to_owned()
-    }
+/// What the name of an architecture ends with, behind its number: `a` for code of one architecture.
+pub(super) fn target_suffix(ptx: &str) -> &str {
+    target(ptx).trim_start_matches("sm_").trim_start_matches(|c: char| c.is_ascii_digit())
+}
 
-    /// The architecture that the PTX is written for, such as `sm_90a`.
-    pub(super) fn target(&self) -> &str {
-        let line = self.kernel.ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
-        let word = line.unwrap_or_default().trim_start().split([',', ' ', '\t']).next().unwrap_or_default();
-        word.trim_end()
-    }
+/// The architecture that PTX is written for, such as `sm_90a`.
+pub(super) fn target(ptx: &str) -> &str {
+    let line = ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
+    let word = line.unwrap_or_default().trim_start().split([',', ' ', '\t']).next().unwrap_or_default();
+    word.trim_end()
 }
 
 /// What the driver calls the swizzle of a tensor map.

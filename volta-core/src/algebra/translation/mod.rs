@@ -36,7 +36,7 @@ const MAX_INPUTS: usize = 31;
 /// A store may have this many classes, or one for eight nodes. Beyond that, few of its terms are alike, and further
 /// ones are left without classes.
 const FEW_CLASSES: usize = 1 << 18;
-/// The total number of forms of nodes whose lanes have different classes, each of which costs a look-up.
+/// The total number of forms of nodes whose lanes have different classes, each of which costs a look-up, or eight a node.
 const FEW_PARTS: usize = 1 << 19;
 
 /// The classes of a store's terms.
@@ -343,7 +343,7 @@ impl<'c> TranslationClasses<'c> {
             }
             self.anchors.truncate(mark);
         }
-        if self.parts.len() > FEW_PARTS {
+        if self.parts.len() > FEW_PARTS.max(8 * self.store.len()) {
             return none;
         }
         match self.wanted.get_or_insert_with(|| Reached::new(store, roots)).lanes(at) {
