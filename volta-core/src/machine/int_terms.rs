@@ -125,7 +125,7 @@ impl IntTerms<'_> {
                     let zero = self.whole(0);
                     return self.without(zero, &[a, b]);
                 }
-                Kind::Piecewise(Piecewise::BitAnd) if a == b => return a,
+                Kind::Piecewise(Piecewise::BitAnd | Piecewise::Min | Piecewise::Max) if a == b => return a,
                 Kind::Piecewise(Piecewise::BitAnd) => {
                     let (x, y) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
                     if x.ones & y.ones == 0 {
@@ -136,6 +136,13 @@ impl IntTerms<'_> {
                     for (kept, mask, term, dropped) in [(x, y, a, b), (y, x, b, a)] {
                         if mask.sure & kept.ones == kept.ones {
                             return self.without(term, &[dropped]);
+                        }
+                    }
+                    // Bits of a mask that the other operand lacks.
+                    for (kept, mask, term) in [(x, y, a), (y, x, b)] {
+                        if mask.ones == mask.sure && mask.ones & !kept.ones != 0 {
+                            let narrow = self.whole((mask.ones & kept.ones).into());
+                            return self.store.apply(op, &[term, narrow], self.pc);
                         }
                     }
                 }
@@ -337,6 +344,14 @@ impl IntTerms<'_> {
         if !self.store.explains() {
             return None;
         }
+        // Of a number that hardware rounded, it is the encoding of what it holds.
+        let format = if op == TermOp::EncodeF64 { Format::F64 } else { Format::F32 };
+        if let View::Constant(constant) = self.store.view(term)
+            && let Some(held) = constant.rounded.and_then(|rounded| rounded.within(format))
+            && let Some(bits) = held.bits()
+        {
+            return Some(self.whole(bits.into()));
+        }
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
@@ -378,6 +393,14 @@ impl IntTerms<'_> {
         };
         if !self.store.explains() {
             return None;
+        }
+        // Of a number that hardware rounded, it is the encoding of what it holds.
+        let format = if op == TermOp::EncodeF64 { Format::F64 } else { Format::F32 };
+        if let View::Constant(constant) = self.store.view(term)
+            && let Some(held) = constant.rounded.and_then(|rounded| rounded.within(format))
+            && let Some(bits) = held.bits()
+        {
+            return Some(self.whole(bits.into()));
         }
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }

@@ -21,7 +21,7 @@ use crate::term::id::{ConstantId, NodeId, TermId, TermKind};
 use crate::term::info::{Kind, Piecewise, Predicate, TermOp};
 use crate::term::node::{Constant, Store, View};
 use crate::term::range::Ranges;
-use graph::{Match, ways};
+use graph::Match;
 pub use near::Nearest;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
@@ -202,6 +202,8 @@ struct Outer {
 struct Found {
     template: usize,
     operands: [[u64; 32]; MAX_OPERANDS],
+    /// Whether an operand is the negation of these terms.
+    negated: [bool; MAX_OPERANDS],
     /// The outer operations applied to it, the last operation first.
     outer: Vec<Outer>,
 }
@@ -370,11 +372,17 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish() | 1
 }
 
-/// The digest of an operation on operands with these digests. It is the same for all [ways](ways) to write the
+/// The digest of an operation on operands with these digests. It is the same for all [ways](graph::ways) to write the
 /// operation, and for choices by a condition and by its opposite.
 fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     digests[op.arity()..].fill(ANYTHING);
-    let op = if op == TermOp::Sub { TermOp::Add } else { op };
+    let op = match op {
+        // Signs are moved.
+        TermOp::Neg => return digests[0],
+        TermOp::Sub => TermOp::Add,
+        TermOp::Max => TermOp::Min,
+        other => other,
+    };
     if op == TermOp::LessEqual {
         digests.swap(0, 1);
         return digest_of(TermOp::Less, rounds, digests);
@@ -382,7 +390,7 @@ fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     if op == TermOp::Select {
         digests[1..].sort_unstable();
     }
-    if digests[0] > digests[1] && ways(op, op).len() > 1 {
+    if digests[0] > digests[1] && (op.info().commutes || op == TermOp::Less) {
         digests.swap(0, 1);
     }
     hash((op, rounds, digests))
@@ -553,21 +561,30 @@ impl Explainer {
         template: usize,
         place: Place,
     ) -> Option<Found> {
-        let mut found = Found { template, operands: [[0; 32]; MAX_OPERANDS], outer: Vec::new() };
+        let (operands, negated) = ([[0; 32]; MAX_OPERANDS], [false; MAX_OPERANDS]);
+        let mut found = Found { template, operands, negated, outer: Vec::new() };
         for lane in mask {
             let root = TermId::lane(node, lane);
-            let mut own = Match::new(store, self, &self.templates.list[template]);
-            let fits = match place {
+            let fits = |own: &mut Match<'_>| match place {
                 Place::Whole => own.has_graph(root),
                 Place::Arm(outer) => own.has_arm(root, outer, false),
                 Place::FusedArm(outer) => own.has_arm(root, outer, true),
                 Place::Fused => own.is_fused(root),
             };
-            if !fits {
+            let mut own = Match::new(store, self, &self.templates.list[template]);
+            if !fits(&mut own) {
+                own = own.of_magnitudes();
+                if !fits(&mut own) {
+                    return None;
+                }
+            }
+            let negated = own.operands.map(|operand| operand.is_some_and(|(_, negated)| negated));
+            if lane != mask.first() && found.negated != negated {
                 return None;
             }
+            found.negated = negated;
             for (list, operand) in found.operands.iter_mut().zip(own.operands) {
-                list[lane] = operand.map_or(0, TermId::raw);
+                list[lane] = operand.map_or(0, |(term, _)| term.raw());
             }
             if found.outer.is_empty() {
                 let empty = own.outer.iter().map(|(op, which, _)| Outer {
@@ -709,6 +726,9 @@ impl Store {
         let first = NodeId::from_index(self.nodes.len());
         for piece in &template.meaning {
             results.push(match piece {
+                Piece::Operand(which) if found.negated[*which] => {
+                    results_of(self.push(TermOp::Neg, mask, &[&found.operands[*which]], site))
+                }
                 Piece::Operand(which) => found.operands[*which],
                 Piece::Number(number) => [self.intern(number.clone()).raw(); 32],
                 Piece::Apply { op, operands, .. } => {

@@ -56,7 +56,7 @@ impl Match<'_> {
                 range.high.is_some_and(|high| Rational::from_i128(high) <= *end)
             };
             let before = self.trail.len();
-            let fits = is_void && self.fits(inner, term);
+            let fits = is_void && self.fits(inner, term, false);
             if !fits {
                 self.undo(before);
             }
@@ -83,7 +83,7 @@ impl Match<'_> {
             return false;
         }
         let before = self.trail.len();
-        let fits = self.fits(compared, term);
+        let fits = self.fits(compared, term, false);
         if !fits {
             self.undo(before);
         }
