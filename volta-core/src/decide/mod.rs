@@ -365,8 +365,11 @@ fn alike_of(
     // What is the same in two stores is equal, even where it has no class. Such a class is not one of translations.
     for (at, translated) in translated.iter().enumerate() {
         let Some((original, _)) = translated.as_ref().filter(|(_, by)| by.is_none()) else { continue };
-        let open = places[*original].iter_mut().filter(|place| place.is_none());
-        open.for_each(|place| *place = Some(shared.given()));
+        let mut given: FxHashMap<TermId, ClassPlace> = FxHashMap::default();
+        let open = places[*original].iter_mut().zip(&roots[*original]).filter(|(place, _)| place.is_none());
+        for (place, root) in open {
+            *place = Some(given.entry(*root).or_insert_with(|| shared.given()).clone());
+        }
         let same = places[*original].clone();
         places[at] = same;
     }
