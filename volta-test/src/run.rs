@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use volta_case::{InputProblem, Options, Reason, Shard, VerdictName};
 use volta_core::EverySize;
 use volta_core::base::budget::{Budgets, Deadline};
+use volta_core::base::watch::Watch;
 use volta_core::case as core;
 use volta_core::case::Which;
 use volta_core::graph::Graph;
@@ -173,6 +174,8 @@ pub struct Settings<'c> {
     pub differences: bool,
     /// Whether to try barriers against a race; each trial is another verification.
     pub fixes: bool,
+    /// Counts what is done.
+    pub watch: Option<&'c Watch>,
 }
 
 /// Runs `case`. The snapshot is made, but not compared; see [`Run::compare`].
@@ -337,6 +340,7 @@ fn verify(
         return Ok(Said { report, cached: true });
     }
     core_case.options.threads = settings.threads;
+    core_case.options.budgets.watch = settings.watch.cloned().unwrap_or_default();
     if let Some(timeout) = timeout {
         core_case.options.budgets.deadline = Deadline::after(timeout);
     }

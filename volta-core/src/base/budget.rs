@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 pub use volta_case::{Limit, Limits};
 
+use super::watch::Watch;
+
 /// Memory in bytes by purpose. Computed from sizes, not measured, so that it is the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
@@ -161,6 +163,8 @@ pub struct Budgets {
     pub limits: Limits,
     /// The time at which the case is stopped.
     pub deadline: Deadline,
+    /// Counts what is done.
+    pub watch: Watch,
 }
 
 impl Index<Limit> for Budgets {

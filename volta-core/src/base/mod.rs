@@ -1,5 +1,5 @@
 //! Basics for every module: source spans, typed indices, lanes and sets of them, affine functions of lanes,
-//! budgets, assumptions.
+//! budgets, assumptions, and how far the work is.
 
 pub mod affine;
 pub mod assumption;
@@ -8,3 +8,4 @@ pub mod index;
 pub mod lane;
 pub mod ration;
 pub mod span;
+pub mod watch;

@@ -8,6 +8,7 @@ use super::sweep::cuts::{Cut, analysis_of};
 use super::{DecisionOptions, ElementPair, Part, Proof, alike_of, end_in_order, prove_in_runs};
 use crate::algebra::Analysis;
 use crate::base::budget::Held;
+use crate::base::watch::Watch;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -79,10 +80,12 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
         }
     }
     let terms = stores.iter().map(|store| store.bytes()).sum();
-    let options = DecisionOptions {
+    let mut options = DecisionOptions {
         held: all.options.held.and(&Held { terms, ..Held::default() }),
         ..all.options.clone()
     };
+    // What is proved of them is counted once.
+    options.budgets.watch = Watch::default();
     let alike = alike_of(&stores, &sides, &roots, &options);
     let short = All {
         elements: &elements,

@@ -6,6 +6,7 @@
 //! and equal at each of them. [`smt`] writes the same question for a solver.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::algebra::{Analysis, ClassPlace, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
+use crate::base::watch::Phase;
 use crate::number::Rational;
 use crate::number::format::Formats;
 use crate::term::{Integers, Store, TermId, Translation};
@@ -157,6 +159,8 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         return Decision { first_failure: Some((at, Failure::Different(witness))), ..Decision::default() };
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
+    options.budgets.watch.expect(Phase::Deciding, elements.len() as u64);
+    options.budgets.watch.advance((elements.len() - firsts.len()) as u64);
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
     let all =
         All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
@@ -168,6 +172,7 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
 
     let without = |firsts: Vec<usize>, part: &Option<Part>| -> Vec<usize> {
         let known: FxHashSet<usize> = part.iter().flat_map(|part| &part.proofs).map(|(at, _)| *at).collect();
+        options.budgets.watch.advance(known.len() as u64);
         firsts.into_iter().filter(|at| !known.contains(at)).collect()
     };
     let by_forms = shared_forms::proved(all, &firsts);
@@ -251,6 +256,7 @@ fn prove(all: All<'_, '_>, positions: &[usize], ration: Ration, stop: &dyn Fn() 
             Err(failure) => part.failure = Some((*at, failure)),
         }
         part.taken.push((*at, run.spent()));
+        all.options.budgets.watch.advance(1);
     }
     part.readings = run.prover.readings();
     part
@@ -308,15 +314,27 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
     outcome.equal = earliest.unwrap_or(elements);
     outcome.canonical = outcome.equal + usize::from(earliest.is_some());
     proofs.sort_unstable_by_key(|(at, _)| *at);
-    for (_, proof) in proofs.into_iter().filter(|(at, _)| *at < outcome.equal) {
-        add_new(&mut outcome.conditions, proof.conditions);
-        add_new(&mut outcome.domain, proof.domain);
+    let proved = || proofs.iter().filter(|(at, _)| *at < outcome.equal).map(|(_, proof)| proof);
+    let (conditions, more) = first_texts(proved().flat_map(|proof| &proof.conditions));
+    let (domain, more_domain) = first_texts(proved().flat_map(|proof| &proof.domain));
+    (outcome.conditions, outcome.domain, outcome.more_domain) = (conditions, domain, more_domain);
+    if more > 0 {
+        outcome.conditions.push(format!("… and {more} more"));
     }
     outcome.readings = readings.into_iter().collect();
-    shorten(&mut outcome.conditions);
-    outcome.more_domain = outcome.domain.len().saturating_sub(MAX_CONDITIONS);
-    outcome.domain.truncate(MAX_CONDITIONS);
     outcome
+}
+
+/// The first of some texts, each once, and the number of further ones. Elements of a row share theirs.
+fn first_texts<'t>(texts: impl Iterator<Item = &'t Arc<str>>) -> (Vec<String>, usize) {
+    let (mut seen, mut known, mut first) = (FxHashSet::default(), FxHashSet::default(), Vec::new());
+    for text in texts.filter(|text| seen.insert(Arc::as_ptr(text).addr())) {
+        if known.insert(text) && first.len() < MAX_CONDITIONS {
+            first.push(text.to_string());
+        }
+    }
+    let more = known.len() - first.len();
+    (first, more)
 }
 
 /// A store is compared with so many others of its size, of which it may be a translation.
@@ -351,6 +369,17 @@ fn alike_of(
             let own = places[*original].iter();
             places[at] = own.map(|place| Some(place.as_ref()?.translated(by))).collect();
         }
+    }
+    // What is the same in two stores is equal, even where it has no class. Such a class is not one of translations.
+    for (at, translated) in translated.iter().enumerate() {
+        let Some((original, _)) = translated.as_ref().filter(|(_, by)| by.is_none()) else { continue };
+        let mut given: FxHashMap<TermId, ClassPlace> = FxHashMap::default();
+        let open = places[*original].iter_mut().zip(&roots[*original]).filter(|(place, _)| place.is_none());
+        for (place, root) in open {
+            *place = Some(given.entry(*root).or_insert_with(|| shared.given()).clone());
+        }
+        let same = places[*original].clone();
+        places[at] = same;
     }
     EquivalenceClasses::new(sides, places, options.every_element)
 }
@@ -540,22 +569,6 @@ fn every(elements: usize, count: usize) -> Vec<usize> {
     let mut sample: Vec<usize> = (0..count).map(|step| last * step / (count - 1)).collect();
     sample.dedup();
     sample
-}
-
-fn add_new(list: &mut Vec<String>, more: Vec<String>) {
-    if more.is_empty() {
-        return;
-    }
-    let known: FxHashSet<String> = list.iter().cloned().collect();
-    list.extend(more.into_iter().filter(|text| !known.contains(text)));
-}
-
-fn shorten(list: &mut Vec<String>) {
-    if list.len() > MAX_CONDITIONS {
-        let more = list.len() - MAX_CONDITIONS;
-        list.truncate(MAX_CONDITIONS);
-        list.push(format!("… and {more} more"));
-    }
 }
 
 /// What the case declares of an input; [`crate::term::InputId`] is its index among the inputs.

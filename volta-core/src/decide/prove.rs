@@ -10,6 +10,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::counterexample::{QuickFilter, equal_at_all, refute, refute_further, refute_near};
 use super::domain::Domains;
@@ -54,9 +55,9 @@ pub enum Failure {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Requirements of the optimized kernel that do not follow from the reference's.
-    pub conditions: Vec<String>,
+    pub conditions: Vec<Arc<str>>,
     /// The reference's domain: those of its requirements that are not proved to hold always.
-    pub domain: Vec<String>,
+    pub domain: Vec<Arc<str>>,
 }
 
 impl Proof {
@@ -71,7 +72,7 @@ pub(super) struct Learned<'s> {
     prover: Prover<'s>,
     obligations: Obligations,
     /// The texts of requirements: elements of a row share theirs.
-    texts: FxHashMap<Requirement, String>,
+    texts: FxHashMap<Requirement, Arc<str>>,
 }
 
 /// What is known of an element before it is decided.
@@ -267,7 +268,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             Ok(domain) => learned.texts(&domain, self.inputs),
             Err(undefined @ Failure::Undefined { .. }) => return Err(undefined),
             // Both sides are the same there, wherever it is.
-            Err(_) => vec![self.has_a_value(element.reference)],
+            Err(_) => vec![self.has_a_value(element.reference).into()],
         };
         Ok(Proof { conditions: Vec::new(), domain })
     }
@@ -297,7 +298,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             return Ok(proof);
         }
         if !known && proof.domain.is_empty() {
-            proof.domain.push(self.has_a_value(element.reference));
+            proof.domain.push(self.has_a_value(element.reference).into());
         }
         let beside = (!proof.conditions.is_empty()).then_some(element.opt);
         let domains = self.domains.get_or_insert_with(|| Domains::new(self.inputs, &self.options.effort));
@@ -612,7 +613,6 @@ impl<'s> Learned<'s> {
         &mut self,
         element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
-        inputs: &[InputInfo],
         steps: u64,
     ) -> Option<(bool, Signs)> {
         self.prover.set_budget(steps);
@@ -625,12 +625,12 @@ impl<'s> Learned<'s> {
             found = self.climb(reference, opt, Stage::Expansions);
         }
         let Attempt::Equal = found else { return None };
-        let proof = self.compare_requirements(reference, opt, inputs).ok()?;
-        if !proof.conditions.is_empty() {
+        let (extra, domain) = self.compare_requirements(reference, opt).ok()?;
+        if !extra.is_empty() {
             return None;
         }
         let signs = [reference, opt].map(|term| self.prover.term_signs(term).unwrap_or(Signs::ANY));
-        Some((!proof.domain.is_empty(), signs[0] & signs[1]))
+        Some((!domain.is_empty(), signs[0] & signs[1]))
     }
 
     fn terms(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
@@ -665,15 +665,16 @@ impl<'s> Learned<'s> {
     ) -> Result<Proof, Failure> {
         self.prover.settle_account();
         self.prover.set_budget(steps);
-        self.compare_requirements(reference, opt, inputs)
+        let (extra, domain) = self.compare_requirements(reference, opt)?;
+        Ok(Proof { conditions: self.texts(&extra, inputs), domain: self.texts(&domain, inputs) })
     }
 
+    /// What the optimized kernel requires beyond the reference, and what the reference does.
     fn compare_requirements(
         &mut self,
         reference: TermRef,
         opt: TermRef,
-        inputs: &[InputInfo],
-    ) -> Result<Proof, Failure> {
+    ) -> Result<(Vec<Requirement>, Vec<Requirement>), Failure> {
         let domain = self.requirements(reference, Which::Reference)?;
         let own = self.requirements(opt, Which::Opt)?;
         let mut extra = Vec::new();
@@ -689,14 +690,14 @@ impl<'s> Learned<'s> {
                 }
             }
         }
-        Ok(Proof { conditions: self.texts(&extra, inputs), domain: self.texts(&domain, inputs) })
+        Ok((extra, domain))
     }
 
-    fn texts(&mut self, requirements: &[Requirement], inputs: &[InputInfo]) -> Vec<String> {
+    fn texts(&mut self, requirements: &[Requirement], inputs: &[InputInfo]) -> Vec<Arc<str>> {
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
         let Learned { prover, texts, .. } = self;
         let text = |requirement: &Requirement| {
-            let text = || prover.requirement_text(requirement, &names);
+            let text = || prover.requirement_text(requirement, &names).into();
             texts.entry(requirement.clone()).or_insert_with(text).clone()
         };
         requirements.iter().map(text).collect()

@@ -282,7 +282,13 @@ impl<'s, 'a> Sweep<'s, 'a> {
 
     /// Gives two terms one name if they are proved equal; returns whether they are.
     fn name(&mut self, reference: Located, opt: Located) -> bool {
-        let Some((signs, mut used)) = self.equal(reference, opt, true) else { return false };
+        let Some((signs, used)) = self.equal(reference, opt, true) else { return false };
+        self.give_name(reference, opt, signs, used);
+        true
+    }
+
+    /// Gives two equal terms the name of the first, which may be a new one; `used` are the names that they contain.
+    fn give_name(&mut self, reference: Located, opt: Located, signs: Signs, mut used: Vec<TermId>) {
         let known = self.names[reference.side].get(&reference.term).copied();
         let name = known.unwrap_or_else(|| {
             let (at, _) = (SIGNS.iter().enumerate())
@@ -296,7 +302,6 @@ impl<'s, 'a> Sweep<'s, 'a> {
         self.within.entry(name).or_default().extend(used);
         self.names[reference.side].insert(reference.term, name);
         self.names[opt.side].insert(opt.term, name);
-        true
     }
 
     /// Proves the second term defined and equal wherever the first is defined (with `everywhere`, at all inputs);
@@ -410,7 +415,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         };
         for thorough in provers.iter().copied() {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
-            let proved = learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(most));
+            let proved = learned.proves(&element, analysis.each_ref(), self.left.min(most));
             let steps = learned.settle();
             self.left = self.left.saturating_sub(steps);
             if let Some((has_domain, signs)) = proved

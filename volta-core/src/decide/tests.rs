@@ -102,3 +102,37 @@ fn points_are_numbers_that_all_formats_hold() {
         assert_eq!(point::admitted(&held, &info), Some(held), "{number:?}");
     }
 }
+
+/// Elements of the inputs that have no translation classes, or of one that has.
+fn far(input: u32, element: u64) -> TermId {
+    TermId::input(InputId(input), element)
+}
+
+#[test]
+fn what_is_the_same_on_both_sides_needs_no_class() {
+    let side = |input: u32, from: u64| {
+        let mut store = Store::new();
+        let terms = [0, 1].map(|at| {
+            let operands = [far(input, from + at), far(input, from + at + 3)];
+            store.apply(TermOp::Mul, &operands, InstId(0))
+        });
+        store.close();
+        (store, terms)
+    };
+    for (input, from, identical) in [(0, 0, true), (0, 1, false), (40, 0, true), (40, 1, false)] {
+        let sides = [side(input, 0), side(input, from), side(input, 0)];
+        let stores: Vec<&Store> = sides.iter().map(|(store, _)| store).collect();
+        let roots = [0, 1, 2].map(|side: usize| [sides[side].1, sides[side].1].concat());
+        // Each side of the first store against the others.
+        let elements = [[0, 2], [0, 2], [0, 1], [0, 1]];
+        let mut own = vec![Vec::new(); 3];
+        for (at, pair) in elements.iter().enumerate() {
+            pair.iter().for_each(|store| own[*store].push(roots[*store][at % 2]));
+        }
+        own[1].extend_from_within(..);
+        own[2].extend_from_within(..);
+        let alike = alike_of(&stores, &elements, &own, &DecisionOptions::default());
+        let found = [0, 1, 2, 3].map(|at| alike.is_identical(at));
+        assert_eq!(found, [true, true, identical, identical], "input {input} from {from}");
+    }
+}

@@ -34,6 +34,7 @@ use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
+use crate::base::watch::Phase;
 use crate::case::{Options, Role};
 use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Store, TermId};
@@ -148,6 +149,7 @@ pub(super) fn run_launch(
         ..Execution::default()
     };
     let mut merged = Merged::default();
+    options.budgets.watch.expect(Phase::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
@@ -355,6 +357,7 @@ impl Execution {
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
     if launch.has_tickets {
         let run = run_in_orders(launch, options, cta, beside);
+        options.budgets.watch.advance(1);
         if let Some((pool, number)) = beside.pool {
             pool.leave(number, run.taken.held.total());
         }
@@ -377,6 +380,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     if let Some((pool, number)) = beside.pool {
         pool.leave(number, run.taken.held.total());
     }
+    options.budgets.watch.advance(1);
     run
 }
 

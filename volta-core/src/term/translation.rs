@@ -44,6 +44,11 @@ impl Translation {
         Translation { by: elements.map(Some).collect() }
     }
 
+    /// Whether the terms of both stores are the same.
+    pub fn is_none(&self) -> bool {
+        self.by.iter().flatten().all(|by| *by == 0)
+    }
+
     /// By how many elements of an input the second store's terms are further on; 0 for one that they do not read.
     pub fn of(&self, input: InputId) -> i64 {
         self.by.get(input.index()).copied().flatten().unwrap_or(0)

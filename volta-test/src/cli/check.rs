@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use volta_case::InputProblem;
+use volta_core::base::watch::Watch;
 
 use super::certify::Certified;
 use super::report::{self, Checked, Summary};
@@ -32,6 +34,9 @@ const MAX_DOCUMENT: u64 = 256 << 20;
 
 /// Progress is shown only after this time.
 const QUIET: Duration = Duration::from_secs(2);
+/// Time between two states of the bar, and between two lines where there is none.
+const TICK: Duration = Duration::from_millis(100);
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Runs the selected cases one after the other, each on all threads, so that time and memory are measured for each
 /// case.
@@ -54,6 +59,7 @@ pub(super) fn check_selected(
         }
     };
     let progress = Progress::start(selected.len());
+    let wishes = Wishes { watch: progress.watch().clone(), ..wishes };
     let mut names: Vec<&str> = selected.iter().map(name_of).collect();
     if arguments.stdin {
         names.push(STDIN);
@@ -63,6 +69,7 @@ pub(super) fn check_selected(
     let begin = Instant::now();
     progress.print(|| reporter.begin(out))?;
     if arguments.stdin {
+        progress.begin(STDIN);
         let checked = wishes.check_input()?;
         summary.add(&checked);
         reporter.case(&checked, out)?;
@@ -102,6 +109,8 @@ struct Wishes<'a> {
     cache: Option<&'static Cache>,
     toolchain: Toolchain,
     run_slow: bool,
+    /// Counts what is done.
+    watch: Watch,
 }
 
 impl<'a> Wishes<'a> {
@@ -111,7 +120,8 @@ impl<'a> Wishes<'a> {
         let uncached = arguments.no_cache || arguments.repeat > 1;
         let cache = if uncached { None } else { Cache::of_process()? };
         let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
-        Ok(Wishes { arguments, policy, cache, toolchain, run_slow: arguments.slow || slow_is_wanted() })
+        let (run_slow, watch) = (arguments.slow || slow_is_wanted(), Watch::default());
+        Ok(Wishes { arguments, policy, cache, toolchain, run_slow, watch })
     }
 
     /// Runs a case.
@@ -178,6 +188,7 @@ impl<'a> Wishes<'a> {
             maps: formulas || arguments.format == Format::Json || arguments.verbose || alone,
             differences: formulas || arguments.verbose || alone,
             fixes: formulas || arguments.verbose || alone,
+            watch: Some(&self.watch),
         };
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
         run.compare(&case, self.policy);
@@ -230,34 +241,58 @@ pub(super) fn json_line(line: &impl Serialize, out: &mut dyn Write) -> io::Resul
     out.flush()
 }
 
-/// A progress bar on standard error: only on a terminal, and only after a while.
+/// Tells on standard error how far the cases are: on a terminal by a bar, after a while; otherwise by a line in a while.
 pub(super) struct Progress {
     bar: ProgressBar,
+    watched: Arc<Watched>,
     timer: Option<Sender<()>>,
+}
+
+/// The case that is being run.
+struct Watched {
+    watch: Watch,
+    /// Its name, and when it began.
+    case: Mutex<Option<(String, Instant)>>,
+}
+
+impl Watched {
+    /// The case, the phase that it is in, how much of that is done, and the memory of the process.
+    fn state(&self) -> Option<(String, Duration)> {
+        let case = self.case.lock().ok()?;
+        let (name, began) = case.as_ref()?;
+        let seen = self.watch.look().map_or(String::new(), |seen| format!(": {seen}"));
+        let memory = of_status("VmRSS:").map_or(String::new(), |bytes| format!(", {} MB", bytes / 1_000_000));
+        Some((format!("{name}{seen}{memory}"), began.elapsed()))
+    }
 }
 
 impl Progress {
     pub(super) fn start(cases: usize) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::hidden());
-        if !io::stderr().is_terminal() {
-            return Progress { bar, timer: None };
-        }
+        let watched = Arc::new(Watched { watch: Watch::counting(), case: Mutex::default() });
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos}/{len} {elapsed} {msg}") {
             bar.set_style(style);
         }
         let (timer, ended) = channel();
-        let late = bar.clone();
-        std::thread::spawn(move || {
-            if ended.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
-                late.set_draw_target(ProgressDrawTarget::stderr());
-                late.enable_steady_tick(Duration::from_millis(100));
-            }
-        });
-        Progress { bar, timer: Some(timer) }
+        let (late, seen) = (bar.clone(), Arc::clone(&watched));
+        let tell: fn(&ProgressBar, &Watched, &Receiver<()>) =
+            if io::stderr().is_terminal() { draw } else { print_lines };
+        std::thread::spawn(move || tell(&late, &seen, &ended));
+        Progress { bar, watched, timer: Some(timer) }
+    }
+
+    /// What counts the work on cases.
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watched.watch
     }
 
     pub(super) fn begin(&self, name: &str) {
-        self.bar.set_message(render::clean_line(name));
+        let name = render::clean_line(name);
+        self.bar.set_message(name.clone());
+        self.watched.watch.restart();
+        if let Ok(mut case) = self.watched.case.lock() {
+            *case = Some((name, Instant::now()));
+        }
     }
 
     pub(super) fn finish_one(&self) {
@@ -275,12 +310,41 @@ impl Progress {
     }
 }
 
-/// The peak memory of this process since [`forget_peak_memory`].
-pub(super) fn peak_memory() -> Option<u64> {
+/// Draws the bar after a while, until the other end of the channel is dropped.
+fn draw(bar: &ProgressBar, watched: &Watched, ended: &Receiver<()>) {
+    let mut pause = QUIET;
+    while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        if pause == QUIET {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            pause = TICK;
+        }
+        if let Some((state, _)) = watched.state() {
+            bar.set_message(state);
+        }
+        bar.tick();
+    }
+}
+
+/// Prints lines about cases that take long, until the other end of the channel is dropped.
+fn print_lines(_: &ProgressBar, watched: &Watched, ended: &Receiver<()>) {
+    while ended.recv_timeout(BETWEEN_LINES) == Err(RecvTimeoutError::Timeout) {
+        if let Some((state, since)) = watched.state().filter(|(_, since)| *since > QUIET) {
+            eprintln!("{state}, after {} s", since.as_secs());
+        }
+    }
+}
+
+/// The memory that a line of the system's status of this process has.
+fn of_status(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+/// The peak memory of this process since [`forget_peak_memory`].
+pub(super) fn peak_memory() -> Option<u64> {
+    of_status("VmHWM:")
 }
 
 /// Restarts the measurement of peak memory, if the system supports it.
