@@ -1,9 +1,9 @@
-//! Library functions of which more is known: one operand is a number, or both are the same.
+//! Library functions with one operand that is a known number.
 //!
 //! A compiler folds as much of such a call as it can, and the machine folds the rest that is known, which leaves
-//! another graph: that of the same code executed with the same number for the operand, or with one operand for both. The
-//! number is not recorded; it is one that the kernel's code contains or that the case gives. So these are tried, but only
-//! for kernels in which an unexplained term was found otherwise.
+//! another graph: that of the same code executed with the same number for the operand. The number is not recorded;
+//! it is one that the kernel's code contains or that the case gives. So these are tried, but only for kernels in
+//! which an unexplained term was found otherwise.
 
 use super::{FUNCTIONS, LibraryFunction, NAMES, Postfix, built, marked_first, meaning, templates, value};
 use crate::case::{Element, Param, ParamKind, ScalarValue};
@@ -24,27 +24,15 @@ const MAX_POWER: i64 = 64;
 /// The binary exponents of immediates that are tried as numbers.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -64..=64;
 
-/// What is known of the operands of a function.
+/// An operand that is a known number.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
-    /// One is a number.
-    Number { operand: usize, bits: u64 },
-    /// All are the same.
-    Same,
+pub(super) struct Known {
+    pub(super) operand: usize,
+    pub(super) bits: u64,
 }
 
-impl Known {
-    /// The bits of an operand, if it is a number.
-    pub(super) fn bits(self, which: usize) -> Option<u64> {
-        match self {
-            Known::Number { operand, bits } => (operand == which).then_some(bits),
-            Known::Same => None,
-        }
-    }
-}
-
-/// The templates for a kernel, including those of functions with operands that are the same, or one that is a number in its
-/// code or in the case. `None` if it may contain no function of several operands.
+/// The templates for a kernel, including those of functions with an operand that is a number in its code or in the
+/// case. `None` if there are none of the latter.
 pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Templates> {
     let own = immediates(program);
     let marked = marked_first(program, FUNCTIONS.len());
@@ -56,11 +44,10 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
             is_usual(function.format, *bits)
                 && (!coefficients.contains(bits) || is_short(function.format, *bits))
         });
-        list.extend(templates_of(at, function, Known::Same));
         let numbers: BTreeSet<u64> = given(params, function.format).chain(spelled).collect();
         for bits in numbers.into_iter().take(MAX_NUMBERS) {
             for operand in 0..function.operands {
-                list.extend(templates_of(at, function, Known::Number { operand, bits }));
+                list.extend(templates_of(at, function, Known { operand, bits }));
             }
         }
     }
@@ -120,28 +107,19 @@ pub(super) fn is_short(format: Format, bits: u64) -> bool {
     bits & (u64::MAX >> (64 - 4 * format.bytes())) == 0
 }
 
-/// The templates of a function whose operands are known: of those of its codes that leave a graph to recognize.
+/// The templates of a function with a known operand: of those of its codes that leave a graph to recognize.
 fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<Template>> {
-    let (steps, given, real) = match known {
-        Known::Number { operand, bits } => {
-            let Some(Extended::Finite(number)) = value(function.format, bits) else { return Vec::new() };
-            let whole = (operand == 1).then(|| whole_power(function, &number)).flatten();
-            let real = if whole.is_some() { "x^y" } else { function.real };
-            let steps = whole.unwrap_or_else(|| {
-                function.meaning.iter().map(|step| with_number(function, step, (operand, bits))).collect()
-            });
-            (steps, format!("{} is {number}", NAMES[operand]), real)
-        }
-        Known::Same => {
-            let steps = function.meaning.iter().map(|step| match step {
-                Postfix::Operand(_) => Postfix::Operand(0),
-                Postfix::Whole(_) | Postfix::Literal(..) | Postfix::Apply(_) => *step,
-            });
-            let names = NAMES[..function.operands].join(" = ");
-            (steps.collect(), names, function.real)
-        }
-    };
-    let claim = format!("`{}` as compiled, where {given}: {real}, {} (V7)", function.name, function.within());
+    let Some(Extended::Finite(number)) = value(function.format, known.bits) else { return Vec::new() };
+    let whole = whole_power(function, known, &number);
+    let is_whole = whole.is_some();
+    let steps = whole.unwrap_or_else(|| with_number(function, known));
+    let name = NAMES[known.operand];
+    let claim = format!(
+        "`{}` as compiled, where {name} is {number}: {}, {} (V7)",
+        function.name,
+        if is_whole { "x^y" } else { function.real },
+        function.within()
+    );
     let mut made = Vec::new();
     for code in function.codes() {
         let Some(meaning) = meaning(&steps) else { continue };
@@ -151,9 +129,9 @@ fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<
 }
 
 /// A power with an integer exponent as a product, which also holds for negative numbers.
-fn whole_power(function: &LibraryFunction, number: &Rational) -> Option<Vec<Postfix>> {
+fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> Option<Vec<Postfix>> {
     let exponent = number.to_i64().filter(|exponent| *exponent != 0 && exponent.abs() <= MAX_POWER)?;
-    if !function.powers {
+    if !function.powers || known.operand != 1 {
         return None;
     }
     let mut steps = vec![Postfix::Operand(0)];
@@ -167,10 +145,11 @@ fn whole_power(function: &LibraryFunction, number: &Rational) -> Option<Vec<Post
     Some(steps)
 }
 
-/// A step of a meaning with a number, by its bits, in the place of an operand.
-fn with_number(function: &LibraryFunction, step: &Postfix, (operand, bits): (usize, u64)) -> Postfix {
-    match *step {
-        Postfix::Operand(which) if which == operand => Postfix::Literal(function.format, bits),
+/// The meaning with a number substituted for an operand.
+fn with_number(function: &LibraryFunction, known: Known) -> Vec<Postfix> {
+    let own = |step: &Postfix| match *step {
+        Postfix::Operand(which) if which == known.operand => Postfix::Literal(function.format, known.bits),
         step @ (Postfix::Operand(_) | Postfix::Whole(_) | Postfix::Literal(..) | Postfix::Apply(_)) => step,
-    }
+    };
+    function.meaning.iter().map(own).collect()
 }

@@ -18,8 +18,7 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
-    Which,
+    Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
 };
 use crate::machine::{self, Execution, Job, KnownFloats, Recognition, RunError};
 use crate::number::format::{Format, decode};
@@ -335,7 +334,7 @@ fn made(at: usize, which: usize) -> Option<Template> {
     built(at, function.codes().nth(which)?, &earlier, None, meaning(function.meaning)?, claim)
 }
 
-/// Makes the template of a code of a function, with what is known of its operands.
+/// Makes the template of a code of a function, with one operand known or none.
 fn built(
     at: usize,
     code: &str,
@@ -357,22 +356,18 @@ fn built(
     let names = NAMES.iter().enumerate().take(function.operands);
     let mut params = Vec::with_capacity(function.operands + 1);
     for (which, name) in names {
-        let contents = match known.and_then(|known| known.bits(which)) {
-            Some(bits) => Contents::Fill(value(function.format, bits)?),
+        let contents = match known.filter(|known| known.operand == which) {
+            Some(known) => Contents::Fill(value(function.format, known.bits)?),
             None => Contents::Symbolic,
         };
         params.push(tensor(name, Role::In, contents, operand));
     }
     params.push(tensor("out", Role::Out, Contents::Undefined, result));
-    let arguments = matches!(known, Some(Known::Same)).then(|| {
-        let all = std::iter::repeat_n(NAMES[0], function.operands).chain(["out"]);
-        all.map(|name| Argument::Named(name.to_string())).collect()
-    });
     let kernel = KernelLaunch {
         ptx: code.to_string(),
         path: function.name.to_string(),
         kernel: None,
-        arguments,
+        arguments: None,
         launch: Launch::default(),
     };
     let options = Options::default();
@@ -383,7 +378,7 @@ fn built(
     let [output] = outcome.outputs.as_slice() else { return None };
     let root = output.value.term()?;
     let store = &outcome.stores[output.store];
-    // With known operands, the rest may be plain arithmetic, which needs no template.
+    // With a known operand, the rest may be plain arithmetic, which needs no template.
     if known.is_some() && !store.is_unexplained(root) {
         return None;
     }
