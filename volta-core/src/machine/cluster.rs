@@ -3,8 +3,11 @@
 
 use super::agent::Agent;
 use super::clock::Joined;
-use super::cta::{Cta, Detector, Stop};
+use super::context::Context;
+use super::cta::{Cta, Stop};
 use super::objects::{Object, locate, to_generic};
+use super::synchronisation::{Detector, Synchronisation};
+use super::values::Values;
 use super::warp::Warp;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
@@ -103,13 +106,13 @@ fn is_unaligned(op: &Op) -> bool {
     )
 }
 
-impl<'l> Cta<'l> {
+impl Synchronisation<'_> {
     /// Lanes return: the barrier of the cluster no longer waits for them.
     pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: LaneMask) {
         for lane in if self.cluster.threads.is_empty() { LaneMask::NONE } else { mask } {
             let number = warp.thread(lane) as usize;
             if let Detector::VectorClock(exact) = &self.order
-                && self.options.rules.exit_orders_memory
+                && self.context.options.rules.exit_orders_memory
             {
                 exact.clocks.add_to(number, &mut self.cluster.joined);
             }
@@ -125,88 +128,6 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Lanes reach an operation on the barrier of the cluster, at which the lanes of a warp wait for one another: at
-    /// one instruction if it is `.aligned`, else at any that are not. Returns the lanes that continue.
-    pub(super) fn meet_cluster(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-    ) -> Result<LaneMask, Stop> {
-        if let Detector::Epoch(_) = self.order {
-            return Err(Stop::NeedVectorClocks);
-        }
-        if self.launch.cooperative {
-            let message = "barriers of clusters in a cooperative grid are not supported yet".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
-        }
-        let insts = &self.launch.program.insts;
-        let (live, op) = (warp.live(), &insts[pc.index()].op);
-        let met = if is_unaligned(op) {
-            let comes = |lane| {
-                mask.contains(lane)
-                    || warp.at_phase.contains(lane) && is_unaligned(&insts[warp.pc[lane].index()].op)
-            };
-            if warp.met_at_cluster.is_empty() && live.iter().all(comes) {
-                warp.met_at_cluster = live;
-            }
-            mask & warp.met_at_cluster
-        } else if live.is_within(mask) {
-            mask
-        } else {
-            LaneMask::NONE
-        };
-        let over = if let Op::Async(Async::ArriveAtCluster { releases, .. }) = op {
-            self.arrive_at_cluster(warp, met, pc, *releases)?;
-            met
-        } else {
-            self.wait_for_cluster(warp, met, pc)?
-        };
-        warp.met_at_cluster &= !over;
-        if over == live {
-            warp.meet(over);
-        }
-        Ok(over)
-    }
-
-    /// `barrier.cluster.arrive` by the lanes of `mask`.
-    fn arrive_at_cluster(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        releases: bool,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let number = warp.thread(lane) as usize;
-            if let Standing::Arrived(_, before) = self.cluster.threads[number] {
-                let message =
-                    "a thread arrives at the cluster's barrier again without having waited at it in between";
-                let sites = vec![
-                    self.site_of_thread("arrives".into(), warp.thread(lane), before),
-                    self.site("arrives again".into(), warp, lane, pc),
-                ];
-                return Err(self.fault_at(FaultKind::BarrierMisuse, "Y13", message.into(), sites, None));
-            }
-            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-            let joined = &mut self.cluster.joined;
-            if releases {
-                exact.clocks.add_to(number, joined);
-            } else {
-                if self.options.rules.unfenced_barriers {
-                    exact.clocks.fence_barriers(number);
-                }
-                exact.clocks.add_fenced_to(number, false, joined);
-            }
-            exact.clocks.release(number);
-            let phase = self.cluster.phase;
-            self.cluster.threads[number] = Standing::Arrived(phase, pc);
-            self.cluster.count();
-            self.counts.barriers += u64::from(self.cluster.phase - phase);
-        }
-        Ok(())
-    }
-
     /// `barrier.cluster.wait`: returns the lanes with a completed phase, after they have learned what its arrivals
     /// release.
     fn wait_for_cluster(&mut self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<LaneMask, Stop> {
@@ -216,7 +137,7 @@ impl<'l> Cta<'l> {
             let Standing::Arrived(phase, _) = self.cluster.threads[number] else {
                 let message =
                     "a thread waits at the cluster's barrier without having arrived at it".to_string();
-                return Err(self.fault(FaultKind::BarrierMisuse, "Y13", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::BarrierMisuse, "Y13", message, warp, lane, pc));
             };
             if phase == self.cluster.phase {
                 continue;
@@ -235,15 +156,6 @@ impl<'l> Cta<'l> {
             self.meetings.note(Some(pc), met);
         }
         Ok(over)
-    }
-
-    /// The object at an address, and the offset in it. `.shared` addresses only the memory of the own CTA.
-    #[inline]
-    pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
-        let found = self.launch.objects.find(space, address)?;
-        // The CTAs of a cooperative grid do not share shared memory.
-        let is_of_cta = space == Space::Shared || space == Space::Cluster && self.launch.cooperative;
-        (!is_of_cta || self.launch.objects.get(found.0).rank == warp.rank).then_some(found)
     }
 
     /// Lanes access an object. If the object belongs to another CTA of the cluster, they must know that this CTA has
@@ -290,18 +202,18 @@ impl<'l> Cta<'l> {
         if self.cluster.reaches.insert((thread, rank, landing), now).is_some() {
             return Ok(());
         }
-        let mut others = self.launch.numbers_of(rank);
+        let mut others = self.context.launch.numbers_of(rank);
         if others.any(|other| exact.clocks.is_past(thread as usize, other, 1)) {
             return Ok(());
         }
         let message = format!(
             "{} is accessed by another CTA, and nothing ensures that its own CTA has started",
-            self.spell(object, 0, 0)
+            self.context.spell(object, 0, 0)
         );
-        let site = self.site("accesses it".into(), warp, lane, pc);
+        let site = self.context.site("accesses it".into(), warp, lane, pc);
         let help = "synchronise the cluster first: `cluster.sync()`, or `barrier.cluster.arrive` and \
                     `barrier.cluster.wait`";
-        Err(self.fault_at(FaultKind::Race, "Y13", message, vec![site], Some(help.into())))
+        Err(self.context.fault_at(FaultKind::Race, "Y13", message, vec![site], Some(help.into())))
     }
 
     /// At the end of the run: checks that each access to the shared memory of another CTA happened before that CTA
@@ -318,7 +230,7 @@ impl<'l> Cta<'l> {
                     is_known(other) || exact.clocks.is_past(other, *barrier, reach.phases)
                 }
             };
-            if !self.launch.numbers_of(*rank).any(is_done) {
+            if !self.context.launch.numbers_of(*rank).any(is_done) {
                 late.push((*thread, *rank, *reach));
             }
         }
@@ -327,23 +239,26 @@ impl<'l> Cta<'l> {
         let message = format!(
             "CTA {rank} of the cluster may have returned when another one accesses its shared memory"
         );
-        let sites = vec![self.site_of_thread("accesses it".into(), thread, reach.pc)];
+        let sites = vec![self.context.site_of_thread("accesses it".into(), thread, reach.pc)];
         let help =
             "synchronise the cluster before any of its CTAs returns: `cluster.sync()` after the last access";
-        Err(self.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
+        Err(self.context.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
     }
 
     /// A fence by the lanes of `mask`.
     pub(super) fn fence(&mut self, warp: &Warp, mask: LaneMask, of: Fenced) {
         let Detector::VectorClock(exact) = &mut self.order else { return };
         // Fences matter only for what is relaxed: arrivals, waits, and accesses to flags.
-        if self.cluster.threads.is_empty() && !self.launch.has_flags && !self.launch.has_relaxed_barriers {
+        if self.cluster.threads.is_empty()
+            && !self.context.launch.has_flags
+            && !self.context.launch.has_relaxed_barriers
+        {
             return;
         }
         let reaches = |scope| match scope {
             Scope::Launch => true,
-            Scope::Cluster => !self.launch.cooperative,
-            Scope::Cta => self.launch.ranks() == 1,
+            Scope::Cluster => !self.context.launch.cooperative,
+            Scope::Cta => self.context.launch.ranks() == 1,
         };
         for lane in mask {
             let number = warp.thread(lane) as usize;
@@ -356,7 +271,7 @@ impl<'l> Cta<'l> {
                     if releases {
                         exact.clocks.fence_release(number, is_near);
                     }
-                    if total && !is_near && self.launch.has_tickets {
+                    if total && !is_near && self.context.launch.has_tickets {
                         exact.clocks.fence_in_total_order(number);
                     }
                 }
@@ -364,48 +279,108 @@ impl<'l> Cta<'l> {
             }
         }
     }
+}
 
-    /// `mapa`
-    pub(super) fn map_to_cta(
-        &self,
+impl Cta<'_> {
+    /// Lanes reach an operation on the barrier of the cluster, at which the lanes of a warp wait for one another: at
+    /// one instruction if it is `.aligned`, else at any that are not. Returns the lanes that continue.
+    pub(super) fn meet_cluster(
+        &mut self,
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        (d, width): (RegId, Width),
-        (a, space): (Src, Space),
-        rank: Src,
-    ) -> Result<(), Stop> {
-        let mut out = [0; 32];
-        for lane in mask {
-            let address = self.concrete(warp, a, lane, pc, "an address")?;
-            let rank = self.concrete(warp, rank, lane, pc, "the number of a CTA")? & 0xffff_ffff;
-            let (there, inner) = self.in_cta((space, address), rank, (warp, lane, pc))?;
-            let address = if space == Space::Generic { to_generic(there, inner) } else { inner };
-            out[lane] = address & width.mask();
+    ) -> Result<LaneMask, Stop> {
+        if let Detector::Epoch(_) = self.sync.order {
+            return Err(Stop::NeedVectorClocks);
         }
-        warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
+        if self.context.launch.cooperative {
+            let message = "barriers of clusters in a cooperative grid are not supported yet".to_string();
+            return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
+        }
+        let insts = &self.context.launch.program.insts;
+        let (live, op) = (warp.live(), &insts[pc.index()].op);
+        let met = if is_unaligned(op) {
+            let comes = |lane| {
+                mask.contains(lane)
+                    || warp.at_phase.contains(lane) && is_unaligned(&insts[warp.pc[lane].index()].op)
+            };
+            if warp.met_at_cluster.is_empty() && live.iter().all(comes) {
+                warp.met_at_cluster = live;
+            }
+            mask & warp.met_at_cluster
+        } else if live.is_within(mask) {
+            mask
+        } else {
+            LaneMask::NONE
+        };
+        let over = if let Op::Async(Async::ArriveAtCluster { releases, .. }) = op {
+            self.arrive_at_cluster(warp, met, pc, *releases)?;
+            met
+        } else {
+            self.sync.wait_for_cluster(warp, met, pc)?
+        };
+        warp.met_at_cluster &= !over;
+        if over == live {
+            warp.meet(over);
+        }
+        Ok(over)
     }
 
-    /// `getctarank`
-    pub(super) fn cta_rank_of(
-        &self,
-        warp: &mut Warp,
+    /// `barrier.cluster.arrive` by the lanes of `mask`.
+    fn arrive_at_cluster(
+        &mut self,
+        warp: &Warp,
         mask: LaneMask,
         pc: InstId,
-        d: RegId,
-        (a, space): (Src, Space),
+        releases: bool,
     ) -> Result<(), Stop> {
-        let mut out = [0; 32];
         for lane in mask {
-            let address = self.concrete(warp, a, lane, pc, "an address")?;
-            // This reports an address outside of shared memory.
-            self.in_cta((space, address), 0, (warp, lane, pc))?;
-            let rank = self.rank_of_address((space, address));
-            out[lane] = rank.map_or(0, |rank| self.launch.rank_in_cluster(rank).into());
+            let number = warp.thread(lane) as usize;
+            if let Standing::Arrived(_, before) = self.sync.cluster.threads[number] {
+                let message =
+                    "a thread arrives at the cluster's barrier again without having waited at it in between";
+                let sites = vec![
+                    self.context.site_of_thread("arrives".into(), warp.thread(lane), before),
+                    self.context.site("arrives again".into(), warp, lane, pc),
+                ];
+                return Err(self.context.fault_at(
+                    FaultKind::BarrierMisuse,
+                    "Y13",
+                    message.into(),
+                    sites,
+                    None,
+                ));
+            }
+            let Detector::VectorClock(exact) = &mut self.sync.order else {
+                return Err(Stop::NeedVectorClocks);
+            };
+            let joined = &mut self.sync.cluster.joined;
+            if releases {
+                exact.clocks.add_to(number, joined);
+            } else {
+                if self.context.options.rules.unfenced_barriers {
+                    exact.clocks.fence_barriers(number);
+                }
+                exact.clocks.add_fenced_to(number, false, joined);
+            }
+            exact.clocks.release(number);
+            let phase = self.sync.cluster.phase;
+            self.sync.cluster.threads[number] = Standing::Arrived(phase, pc);
+            self.sync.cluster.count();
+            self.counts.barriers += u64::from(self.sync.cluster.phase - phase);
         }
-        warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// The object at an address, and the offset in it. `.shared` addresses only the memory of the own CTA.
+    #[inline]
+    pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
+        let found = self.launch.objects.find(space, address)?;
+        // The CTAs of a cooperative grid do not share shared memory.
+        let is_of_cta = space == Space::Shared || space == Space::Cluster && self.launch.cooperative;
+        (!is_of_cta || self.launch.objects.get(found.0).rank == warp.rank).then_some(found)
     }
 
     /// The ranks of the CTAs that the mask of a multicast names.
@@ -462,5 +437,50 @@ impl<'l> Cta<'l> {
                 Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
             }
         }
+    }
+}
+
+impl Values<'_> {
+    /// `mapa`
+    pub(super) fn map_to_cta(
+        &self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (d, width): (RegId, Width),
+        (a, space): (Src, Space),
+        rank: Src,
+    ) -> Result<(), Stop> {
+        let mut out = [0; 32];
+        for lane in mask {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            let rank = self.concrete(warp, rank, lane, pc, "the number of a CTA")? & 0xffff_ffff;
+            let (there, inner) = self.context.in_cta((space, address), rank, (warp, lane, pc))?;
+            let address = if space == Space::Generic { to_generic(there, inner) } else { inner };
+            out[lane] = address & width.mask();
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    /// `getctarank`
+    pub(super) fn cta_rank_of(
+        &self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        d: RegId,
+        (a, space): (Src, Space),
+    ) -> Result<(), Stop> {
+        let mut out = [0; 32];
+        for lane in mask {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            // This reports an address outside of shared memory.
+            self.context.in_cta((space, address), 0, (warp, lane, pc))?;
+            let rank = self.context.rank_of_address((space, address));
+            out[lane] = rank.map_or(0, |rank| self.context.launch.rank_in_cluster(rank).into());
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
     }
 }

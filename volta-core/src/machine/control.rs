@@ -5,6 +5,8 @@
 
 use super::cta::{Cta, Stop};
 use super::exec::Guarded;
+use super::synchronisation::Synchronisation;
+use super::values::Values;
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::{Control, Divides, Effect, Inst, InstId, Members, Src, Wait};
@@ -79,7 +81,7 @@ impl<'l> Cta<'l> {
         mut pc: InstId,
         until: InstId,
     ) -> Result<(), Stop> {
-        let insts: &'l [Inst] = &self.launch.program.insts;
+        let insts: &'l [Inst] = &self.context.launch.program.insts;
         while pc < until {
             let inst = &insts[pc.index()];
             let active = threads.ask_guard(self, inst, pc)?;
@@ -87,7 +89,7 @@ impl<'l> Cta<'l> {
                 break;
             }
             self.count(threads.size())?;
-            if active == Active::Some && inst.divides != Divides::Never && self.launch.has_tickets {
+            if active == Active::Some && inst.divides != Divides::Never && self.context.launch.has_tickets {
                 let Lanes { warp, active, .. } = threads.lanes()?;
                 self.settle_tickets(warp, active, &inst.op);
             }
@@ -110,9 +112,9 @@ impl<'l> Cta<'l> {
                         threads.branch(*target, pc)
                     }
                     Effect::Control(Control::Table(index, targets)) => {
-                        self.branch_by_table(threads.lanes()?, index, targets, pc)?
+                        self.values.branch_by_table(threads.lanes()?, index, targets, pc)?
                     }
-                    Effect::Control(Control::Exit) => self.exit(threads.lanes()?, pc),
+                    Effect::Control(Control::Exit) => self.sync.exit(threads.lanes()?, pc),
                     Effect::Waits(Wait::Barrier) => threads.arrive(self, inst, pc)?,
                     Effect::Waits(Wait::Warp(members)) => {
                         self.arrive_in_warp(threads.lanes()?, members, pc)?
@@ -146,38 +148,6 @@ impl<'l> Cta<'l> {
         if (before ^ self.counts.warp_instructions) >> 12 == 0 { Ok(()) } else { self.check_budgets() }
     }
 
-    fn branch_by_table(
-        &mut self,
-        lanes: Lanes<'_>,
-        index: Src,
-        targets: &[InstId],
-        pc: InstId,
-    ) -> Result<Option<InstId>, Stop> {
-        let Lanes { warp, all, active } = lanes;
-        warp.diverge(all & !active, pc.next());
-        let mut first = None;
-        for lane in active {
-            let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
-            let Some(target) = targets.get(at as usize) else {
-                let message = format!("branch index {at} is outside its table of {}", targets.len());
-                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
-            };
-            warp.diverged |= *first.get_or_insert(target.0) != target.0;
-            warp.pc[lane] = *target;
-        }
-        warp.leave(active);
-        Ok(None)
-    }
-
-    /// Lanes that do not return continue.
-    fn exit(&mut self, lanes: Lanes<'_>, pc: InstId) -> Option<InstId> {
-        let Lanes { warp, all, active } = lanes;
-        warp.exited |= active;
-        self.leave_cluster(warp, active);
-        warp.go(all & !active, pc.next());
-        None
-    }
-
     fn arrive_in_warp(&mut self, lanes: Lanes<'_>, members: Src, pc: InstId) -> Result<Option<InstId>, Stop> {
         let Lanes { warp, all, active } = lanes;
         warp.diverge(all & !active, pc.next());
@@ -200,6 +170,42 @@ impl<'l> Cta<'l> {
         warp.diverge(active & !over, pc);
         warp.at_phase |= active & !over;
         Ok(None)
+    }
+}
+
+impl Values<'_> {
+    fn branch_by_table(
+        &mut self,
+        lanes: Lanes<'_>,
+        index: Src,
+        targets: &[InstId],
+        pc: InstId,
+    ) -> Result<Option<InstId>, Stop> {
+        let Lanes { warp, all, active } = lanes;
+        warp.diverge(all & !active, pc.next());
+        let mut first = None;
+        for lane in active {
+            let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
+            let Some(target) = targets.get(at as usize) else {
+                let message = format!("branch index {at} is outside its table of {}", targets.len());
+                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            };
+            warp.diverged |= *first.get_or_insert(target.0) != target.0;
+            warp.pc[lane] = *target;
+        }
+        warp.leave(active);
+        Ok(None)
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Lanes that do not return continue.
+    fn exit(&mut self, lanes: Lanes<'_>, pc: InstId) -> Option<InstId> {
+        let Lanes { warp, all, active } = lanes;
+        warp.exited |= active;
+        self.leave_cluster(warp, active);
+        warp.go(all & !active, pc.next());
+        None
     }
 }
 

@@ -6,38 +6,27 @@
 //! lowest instruction, so that diverged lanes reconverge.
 
 use super::access_pattern::AccessPatterns;
-use super::barriers::Barriers;
 use super::bind::{BindError, Launch};
-use super::cluster::Cluster;
+use super::context::Context;
 use super::control::Lanes;
 use super::cta_class::ClassRun;
 use super::endless::{Endless, Watch};
 use super::epoch::Now;
-use super::exec::{Condition, Copies, Fragments, Knowns, Products};
-use super::flag::Flags;
-use super::guard::Guards;
+use super::exec::Products;
 use super::lockstep::InStep;
-use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::overlap::OverlapOfCta;
-use super::packed::PackedValues;
-use super::points::Points;
 use super::possible::InCases;
-use super::race::VectorClockDetector;
-use super::register_pool::RegisterPools;
-use super::relied::Relied;
 use super::schedule::{Turn, Turns};
-use super::survey::Survey;
+use super::synchronisation::{Detector, Synchronisation};
 use super::tensor_memory::TensorMemory;
-use super::ticket::Tickets;
-use super::timeline::Meetings;
+use super::values::Values;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::lane::{Lane, LaneMask};
 use crate::base::ration::Pool;
 use crate::case::Options;
 use crate::program::{Effect, Hammock, Inst, InstId};
-use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -108,15 +97,6 @@ pub(super) struct Taken {
     pub(super) held: Held,
 }
 
-/// The race detector in use.
-#[derive(Debug)]
-pub(super) enum Detector {
-    /// By epochs; this is the current one. The shadows of memory lie in [`Memory`].
-    Epoch(u32),
-    /// By vector clocks.
-    VectorClock(Box<VectorClockDetector>),
-}
-
 /// Counts of one CTA.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
@@ -130,56 +110,15 @@ pub(super) struct Counts {
 
 /// A CTA while it runs, or several that run together.
 pub(super) struct Cta<'l> {
-    pub(super) launch: &'l Launch<'l>,
-    pub(super) options: &'l Options,
-    /// The linear number of its cluster.
-    pub(super) linear: u64,
-    pub(super) store: Store,
-    /// Whether the last atomic update was one of shared memory.
-    pub(super) updates_shared: bool,
-    /// Ranges of integer terms, computed on demand.
-    pub(super) ranges: Ranges,
-    pub(super) packed: PackedValues,
+    pub(super) context: Context<'l>,
+    pub(super) values: Values<'l>,
+    pub(super) sync: Synchronisation<'l>,
     pub(super) memory: Memory,
-    pub(super) order: Detector,
-    pub(super) barriers: Barriers,
-    /// Those in shared memory.
-    pub(super) mbarriers: Mbarriers,
-    /// The locations for which loops wait.
-    pub(super) flags: Flags<Condition>,
-    /// Tickets drawn from counters.
-    pub(super) tickets: Tickets,
-    /// The state that CTAs of a cluster share.
-    pub(super) cluster: Cluster,
     pub(super) counts: Counts,
-    /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
-    pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
-    /// Facts about values that depend on no input.
-    pub(super) known: Knowns,
-    /// Known floats that are kept as terms.
-    pub(super) points: Points,
-    /// How many branches on inputs the running lanes are inside of.
-    pub(super) depth: u32,
-    /// The conditions on inputs under which threads execute.
-    pub(super) guards: Guards,
-    /// What the run relied on.
-    pub(super) relied: Relied,
-    /// Which terms are equal to the last bit, computed on demand.
-    pub(super) congruence: Congruence,
     /// The regions of branches that depend on the input, by the branch.
     pub(super) hammocks: rustc_hash::FxHashMap<InstId, Arc<Hammock>>,
-    /// Matrices that warps hold for `wmma`.
-    pub(super) fragments: Fragments,
-    /// Asynchronous copies in flight, by thread.
-    pub(super) copies: Vec<Copies>,
-    /// By warp, the state of its products of warpgroups; empty if the kernel has none, or without vector clocks.
-    pub(super) products: Vec<Products>,
-    /// The registers that warps give back and take.
-    pub(super) pools: RegisterPools,
     /// Tensor memory.
     pub(super) tensor_memory: TensorMemory,
-    /// Terms of literals met so far.
-    pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
     /// What the other CTAs of the launch took of the budgets.
     pub(super) beside: Beside<'l>,
     /// Searches for loops over barriers that do not end.
@@ -194,14 +133,8 @@ pub(super) struct Cta<'l> {
     warps: Vec<Warp>,
     /// The registers of all warps in lockstep, if this is possible.
     pub(super) lockstep: Option<InStep>,
-    /// The object in which threads race, if known.
-    pub(super) raced: Option<u32>,
-    /// The findings so far, if the run continues after faults.
-    pub(super) survey: Option<Box<Survey>>,
     /// With vector clocks: the first read of each instruction that found unwritten memory.
     pub(super) unwritten: UnwrittenReads,
-    /// With vector clocks: which threads met where.
-    pub(super) meetings: Meetings,
     /// The cost of its accesses, if requested.
     pub(super) patterns: Option<Box<AccessPatterns>>,
     /// What other launches may conflict with, if some overlap with this one.
@@ -245,84 +178,35 @@ impl<'l> Cta<'l> {
             Mode::Lockstep => InStep::new(threads, registers, predicates, options),
             Mode::WarpByWarp | Mode::VectorClocks => None,
         };
-        let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
-        let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
-        let products = vec![Products::new(registers); warp_count];
-        let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
-        if options.ieee {
-            store.set_ieee();
-        }
-        store.set_integers(launch.integers.clone());
-        if let Some((templates, rounds)) = &launch.functions {
-            store.explain_functions(templates.clone(), rounds.clone());
-        }
+        let context = Context { launch, options, linear };
         let mut cta = Cta {
+            context,
+            values: Values::new(context),
+            sync: Synchronisation::new(context, mode),
             overlap: None,
             class: None,
-            launch,
-            options,
             beside: Beside::default(),
             watch: Watch::default(),
             most_held: Cell::default(),
             own_bytes,
             looked_at: 0,
-            linear,
-            store,
-            ranges: Ranges::default(),
-            packed: PackedValues::default(),
             memory: Memory::new(launch.shared_cells * ranks),
-            order: match mode {
-                Mode::VectorClocks => {
-                    let strict = options.rules.strict_proxies;
-                    let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
-                    let mut exact = VectorClockDetector::new(all, of_cta, strict);
-                    exact.is_of_grid = launch.cooperative;
-                    Detector::VectorClock(Box::new(exact))
-                }
-                Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
-            },
-            barriers: Barriers::new(ranks),
-            mbarriers: Mbarriers::default(),
-            flags: Flags::new(32 * launch.warps()),
-            tickets: Tickets::default(),
-            cluster: match mode {
-                Mode::VectorClocks => {
-                    Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
-                }
-                Mode::Lockstep | Mode::WarpByWarp => Cluster::default(),
-            },
             counts: Counts::default(),
-            reductions: rustc_hash::FxHashMap::default(),
-            known: Knowns::default(),
-            points: Points::default(),
-            depth: 0,
-            guards: Guards::new(launch.distinct.clone()),
-            relied: Relied::new(launch, &options.rules),
-            congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),
-            fragments: Fragments::default(),
-            copies: Vec::new(),
-            products,
-            pools: RegisterPools::new(&launch.program.bounds, ranks, launch.warps() * ranks as usize),
             tensor_memory: TensorMemory::default(),
-            literals: rustc_hash::FxHashMap::default(),
-            updates_shared: false,
             warps,
             lockstep,
-            raced: None,
-            survey: None,
             unwritten: UnwrittenReads::new(),
-            meetings: Meetings::default(),
             patterns: options.access_patterns.then(Box::default),
         };
-        cta.overlap = OverlapOfCta::of(launch, &mut cta.order);
+        cta.overlap = OverlapOfCta::of(launch, &mut cta.sync.order);
         Ok(cta)
     }
 
     /// Runs to the end.
     pub(super) fn run(&mut self) -> Result<(), Stop> {
         let mut warps = std::mem::take(&mut self.warps);
-        let mut turns = Turns::new(self.options.schedule);
+        let mut turns = Turns::new(self.context.options.schedule);
         loop {
             let mut progress = false;
             self.run_lockstep(&mut warps)?;
@@ -341,19 +225,19 @@ impl<'l> Cta<'l> {
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live().is_empty()) {
                 self.end_flags()?;
-                self.end_products()?;
-                self.end_registers()?;
+                self.sync.end_products()?;
+                self.sync.end_registers()?;
                 self.end_asynchronous()?;
                 self.end_tensor_memory()?;
-                return self.end_reaches();
+                return self.sync.end_reaches();
             }
-            if !progress && !self.lets_draw() {
-                if let Some(stop) = self.cannot_draw() {
+            if !progress && !self.sync.lets_draw() {
+                if let Some(stop) = self.sync.cannot_draw() {
                     return Err(stop);
                 }
-                self.waits_for_parts(&warps)?;
-                self.rounds_are_over(&warps)?;
-                self.waits_for_another_cta(&warps)?;
+                self.sync.waits_for_parts(&warps)?;
+                self.values.rounds_are_over(&warps)?;
+                self.values.waits_for_another_cta(&warps)?;
                 return Err(self.deadlock(&warps));
             }
         }
@@ -382,7 +266,7 @@ impl<'l> Cta<'l> {
 
     /// After lanes have returned or arrived, a wait within the warp may be over.
     fn retry_waits(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
-        let insts: &'l [Inst] = &self.launch.program.insts;
+        let insts: &'l [Inst] = &self.context.launch.program.insts;
         let mut waiting = warp.at_collective;
         while !waiting.is_empty() {
             let (group, pc, _) = warp.lowest(waiting);
@@ -413,7 +297,7 @@ impl<'l> Cta<'l> {
     }
 
     pub(super) fn check_budgets(&self) -> Result<(), Stop> {
-        let budgets: &Budgets = &self.options.budgets;
+        let budgets: &Budgets = &self.context.options.budgets;
         budgets.deadline.check()?;
         budgets.check(Limit::Instructions, self.beside.instructions + self.instructions())?;
         let held = self.kept();
@@ -429,7 +313,7 @@ impl<'l> Cta<'l> {
 
     /// Checks the time, and the instructions as if so much more had been examined.
     pub(super) fn check_more(&self, looked_at: u64) -> Result<(), Stop> {
-        let budgets: &Budgets = &self.options.budgets;
+        let budgets: &Budgets = &self.context.options.budgets;
         budgets.deadline.check()?;
         let used = self.beside.instructions + self.instructions() + looked_at / 4;
         Ok(budgets.check(Limit::Instructions, used)?)
@@ -446,25 +330,29 @@ impl<'l> Cta<'l> {
     }
 
     fn kept(&self) -> Held {
-        let races = match &self.order {
+        let races = match &self.sync.order {
             Detector::Epoch(_) => 0,
             Detector::VectorClock(exact) => exact.bytes() + exact.clocks.kept_bytes(),
         };
         let state = self.own_bytes
-            + self.mbarriers.bytes()
-            + self.flags.bytes()
-            + self.tickets.bytes()
+            + self.sync.mbarriers.bytes()
+            + self.sync.flags.bytes()
+            + self.sync.tickets.bytes()
             + self.memory.bytes()
-            + self.packed.bytes()
-            + self.guards.bytes()
-            + self.fragments.bytes()
-            + self.products.iter().map(Products::bytes).sum::<u64>()
+            + self.values.packed.bytes()
+            + self.values.asked.bytes()
+            + self.values.guards.bytes()
+            + self.values.fragments.bytes()
+            + self.sync.products.iter().map(Products::bytes).sum::<u64>()
             + self.tensor_memory.bytes()
             + self.overlap.as_ref().map_or(0, |overlap| overlap.bytes());
-        let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
-        Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
+        let analysis =
+            self.values.ranges.bytes() + self.values.known.bytes() + self.values.congruence.bytes();
+        Held { terms: self.values.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
+}
 
+impl Synchronisation<'_> {
     /// The time of a warp's accesses, for the epoch detector.
     #[inline]
     pub(super) fn now(&self, warp: &Warp) -> Now {
@@ -474,7 +362,9 @@ impl<'l> Cta<'l> {
         };
         Now { epoch, sync: warp.syncs, warp: warp.index as u16 }
     }
+}
 
+impl Context<'_> {
     /// A fault of one lane at one instruction.
     #[cold]
     pub(super) fn fault(

@@ -74,19 +74,23 @@ impl Cta<'_> {
             1 => format!("a thread waits for what nobody does{hidden}"),
             _ => format!("{threads} threads wait for each other, and none can proceed{hidden}"),
         };
-        let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
-        self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
-            .with_phases(self.phases_waited_for())
+        let sites =
+            shown.iter().map(|waits| self.context.site_of_thread(waits.to_string(), waits.thread, waits.pc));
+        self.context
+            .fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.sync.help_with_new_barriers())
+            .with_phases(self.sync.phases_waited_for())
     }
 
     fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: LaneMask, pc: InstId) -> String {
         let lane = group.first();
-        let op = &self.launch.program.insts[pc.index()].op;
+        let op = &self.context.launch.program.insts[pc.index()].op;
         if let Op::Barrier { id, count, .. } = op {
-            let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return "at a barrier".to_owned() };
-            let arrived = self.barriers.arrived(warp.rank, id);
+            let Ok(id) = self.values.concrete(warp, *id, lane, pc, "") else {
+                return "at a barrier".to_owned();
+            };
+            let arrived = self.sync.barriers.arrived(warp.rank, id);
             let expected = match count {
-                Some(count) => match self.concrete(warp, *count, lane, pc, "") {
+                Some(count) => match self.values.concrete(warp, *count, lane, pc, "") {
                     Ok(threads) => format!("{threads} threads"),
                     Err(_) => "its count".into(),
                 },
@@ -102,7 +106,7 @@ impl Cta<'_> {
         if let Op::Async(Async::SetRegisters { count, .. }) = op
             && group == warp.live()
         {
-            return self.registers_waited_for(warp, *count);
+            return self.sync.registers_waited_for(warp, *count);
         }
         if let Effect::Waits(Wait::Warp(_)) = op.effect() {
             let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
@@ -115,14 +119,14 @@ impl Cta<'_> {
                 .to_owned();
         }
         if meets_cluster {
-            let (arrived, live) = self.cluster.arrived();
+            let (arrived, live) = self.sync.cluster.arrived();
             return format!("for the cluster's barrier; {arrived} of {live} threads have arrived");
         }
         if let Some(what) = self.flag_of(warp, lane) {
             return what;
         }
         if let Effect::Waits(Wait::Phase) = op.effect() {
-            return match self.phase_waited_for(warp, lane) {
+            return match self.sync.phase_waited_for(warp, lane) {
                 Some(what) => what,
                 None => "for a phase of a barrier".to_owned(),
             };

@@ -102,7 +102,7 @@ impl Cta<'_> {
     /// Searches for an earlier barrier after which the CTA had its present state.
     pub(super) fn look_for_repetition(&mut self, warps: &[Warp]) -> Result<(), Stop> {
         let barriers = self.counts.barriers;
-        if !self.watch.looks_at(barriers) || self.arrivals() != 0 || !self.is_nothing_under_way() {
+        if !self.watch.looks_at(barriers) || self.sync.arrivals() != 0 || !self.sync.is_nothing_under_way() {
             return Ok(());
         }
         let state = self.digest(warps);
@@ -114,7 +114,7 @@ impl Cta<'_> {
             Some((before, known)) if known == state => {
                 let live = warps.iter().find(|warp| !warp.live().is_empty());
                 let pc = live.and_then(|warp| warp.pc[warp.live().first()].before());
-                let place = pc.and_then(|pc| self.launch.place(pc));
+                let place = pc.and_then(|pc| self.context.launch.place(pc));
                 Err(Stop::Endless(Box::new(Endless {
                     place,
                     repeats: Repeats::Barriers([before, barriers]),
@@ -127,16 +127,16 @@ impl Cta<'_> {
     /// Searches for an earlier iteration in which warps that jump back to `pc` had their present state.
     #[cold]
     pub(super) fn look_for_turn(&mut self, warps: &[Warp], pc: InstId) -> Result<(), Stop> {
-        if !self.is_nothing_under_way() {
+        if !self.sync.is_nothing_under_way() {
             return Ok(());
         }
         let mut hasher = FxHasher::default();
-        (self.digest(warps), warps[0].index, self.arrivals(), pc).hash(&mut hasher);
+        (self.digest(warps), warps[0].index, self.sync.arrivals(), pc).hash(&mut hasher);
         let (turns, state) = (self.watch.turns, hasher.finish());
         match self.watch.turned {
             Some((before, known)) if known == state && !turns.is_power_of_two() => {
                 let repeats = Repeats::Turns(turns - before);
-                Err(Stop::Endless(Box::new(Endless { place: self.launch.place(pc), repeats })))
+                Err(Stop::Endless(Box::new(Endless { place: self.context.launch.place(pc), repeats })))
             }
             _ if turns.is_power_of_two() => {
                 self.watch.turned = Some((turns, state));
@@ -161,7 +161,8 @@ impl Cta<'_> {
         }
         self.memory.hash_contents(&mut hasher);
         // A state is not the same if it contains newly created values.
-        (self.store.len(), self.packed.bytes(), self.fragments.bytes()).hash(&mut hasher);
+        (self.values.store.len(), self.values.packed.bytes(), self.values.fragments.bytes())
+            .hash(&mut hasher);
         hasher.finish()
     }
 }

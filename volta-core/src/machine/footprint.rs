@@ -1,6 +1,7 @@
 //! Accesses of a launch's CTAs to global memory, compared with one another (rules S5, Y1), and the combined effect of
 //! their atomics (Y7).
 
+use super::values::Values;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -8,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::agent::AtomicUpdate;
 use super::bind::Launch;
-use super::cta::{Cta, Detector, Mode, Stop};
+use super::cta::{Cta, Mode, Stop};
 use super::grid::{Execution, RunError};
 use super::guard::{Guard, Literal};
 use super::int_terms::IntTerms;
@@ -20,6 +21,7 @@ use super::packed::PackedValues;
 use super::perhaps::{How, Meeting, PerhapsOfAll, Surely};
 use super::ran::Ran;
 use super::structs::ElementAt;
+use super::synchronisation::Detector;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Element, Options};
 use crate::program::{InstId, Scope};
@@ -359,17 +361,17 @@ impl Merged {
                 );
                 return Err(fault(FaultKind::Unsupported, "S5", message));
             }
-            let mut value = tensor.value(element, &mut cta.store, InstId(u32::MAX));
+            let mut value = tensor.value(element, &mut cta.values.store, InstId(u32::MAX));
             for (store, sum) in &location.sums {
                 let known = known.entry(*store).or_default();
-                let by = imported(&mut cta.store, &outcome.stores[*store], *sum, known);
+                let by = imported(&mut cta.values.store, &outcome.stores[*store], *sum, known);
                 value = cta.updated(*update, value, by, InstId(0)).map_err(|held| {
                     let message = format!("an atomic operation on {place}, `{update}`, reads {held}");
                     fault(FaultKind::TypeMismatch, "V1", message)
                 })?;
             }
             cta.check_budgets().map_err(RunError::from_stop)?;
-            let Cta { store, packed, ranges, .. } = &mut cta;
+            let Values { store, packed, ranges, .. } = &mut cta.values;
             let value = output_value(
                 tensor,
                 value,
@@ -397,7 +399,7 @@ impl Merged {
         // Each contributing CTA lists the element among its outputs.
         outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
-        outcome.add_store(cta.store);
+        outcome.add_store(cta.values.store);
         options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 }
@@ -477,7 +479,7 @@ fn race_between_ctas(
         match run.run() {
             Err(stop @ Stop::Fault(_)) => return stop,
             Err(Stop::Possible(mut possible)) => {
-                possible.store = run.store;
+                possible.store = run.values.store;
                 return Stop::Possible(possible);
             }
             Ok(()) | Err(_) => runs.push(run),
@@ -485,7 +487,7 @@ fn race_between_ctas(
     }
     let [one, other] = &mut runs[..] else { return Stop::Defect("two CTAs run again") };
     let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
-        let Detector::VectorClock(exact) = &run.order else { return Vec::new() };
+        let Detector::VectorClock(exact) = &run.sync.order else { return Vec::new() };
         let (writes, reads) = exact.history(object, cell);
         let all =
             writes.iter().map(|access| (*access, true)).chain(reads.iter().map(|access| (*access, false)));
@@ -494,15 +496,15 @@ fn race_between_ctas(
     let (ones, others) = (accesses(one), accesses(other));
     let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
     let exclude = |pair: &[(Access, bool); 2]| {
-        let [a, b] =
-            [(&*one, pair[0].0), (&*other, pair[1].0)].map(|(run, access)| run.guards.inputs(access.guard));
+        let [a, b] = [(&*one, pair[0].0), (&*other, pair[1].0)]
+            .map(|(run, access)| run.values.guards.inputs(access.guard));
         a.iter().any(|a| b.iter().any(|b| a.excludes(*b, &launch.distinct)))
     };
     let conflict = pairs.filter(|pair| !exclude(pair)).find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
     let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
     if conflict.is_none() && ones.iter().chain(&others).any(is_narrow) {
         // Updates that do not commute, but for which different inputs decide.
-        let place = one.spell(launch.objects.get(object), cell * 4, 4);
+        let place = one.context.spell(launch.objects.get(object), cell * 4, 4);
         let message = format!(
             "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other \
              does not"
@@ -524,7 +526,8 @@ fn race_between_ctas(
     };
     for ((access, writes), (run, cta)) in accesses.iter().zip([(&*one, first), (&*other, second)]) {
         let object = launch.objects.get(object);
-        let place = run.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
+        let place =
+            run.context.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
         let thread = launch.thread(cta, access.thread);
         let what = format!("{} {place}", access.verb(*writes));
         names.push(format!("{thread} {what} ({})", names.len() + 1));
@@ -545,15 +548,15 @@ fn race_between_ctas(
 /// A fault of accesses of two CTAs, each under its guard.
 fn of_two_ctas(fault: Fault, guards: Option<[Guard; 2]>, [one, other]: [&mut Cta<'_>; 2]) -> Stop {
     let Some([first, second]) = guards else { return Stop::Fault(Box::new(fault)) };
-    let mut literals = one.guards.literals(first).to_vec();
+    let mut literals = one.values.guards.literals(first).to_vec();
     let mut known = Imported::default();
-    for Literal { condition, holds } in other.guards.literals(second) {
-        let condition = one.store.import(&other.store, condition, &mut known);
+    for Literal { condition, holds } in other.values.guards.literals(second) {
+        let condition = one.values.store.import(&other.values.store, condition, &mut known);
         literals.push(Literal { condition, holds });
     }
-    let mut stop = one.possibly_in(fault, vec![literals]);
+    let mut stop = one.values.possibly_in(fault, vec![literals]);
     if let Stop::Possible(possible) = &mut stop {
-        possible.store = std::mem::take(&mut one.store);
+        possible.store = std::mem::take(&mut one.values.store);
     }
     stop
 }

@@ -6,7 +6,10 @@
 //! spreads like undefined values, findings about it are not reported, and the run ends where it decides control flow.
 
 use super::bind::Launch;
-use super::cta::{Beside, Cta, Detector, Mode, Stop};
+use super::context::Context;
+use super::cta::{Beside, Cta, Mode, Stop};
+use super::synchronisation::Detector;
+use super::values::Values;
 
 use super::grid::{output_fault, sites_of};
 use super::int_terms::IntTerms;
@@ -73,13 +76,13 @@ fn of_cta(
         options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
         let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
         cta.beside = *beside;
-        cta.survey = Some(Box::new(Survey::new(told.clone(), objects)));
+        cta.values.survey = Some(Box::new(Survey::new(told.clone(), objects)));
         let done = cta.run().and_then(|()| cta.check_budgets());
         beside.instructions += cta.taken().instructions.max(LEAST_INSTRUCTIONS);
         let mut survey = match done {
             Ok(()) => outputs(cta, linear),
             Err(stop) => {
-                let mut survey = cta.survey.take().map(|survey| *survey).unwrap_or_default();
+                let mut survey = cta.values.survey.take().map(|survey| *survey).unwrap_or_default();
                 match stop {
                     Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
                     // The run cannot continue after these.
@@ -106,9 +109,9 @@ fn of_cta(
 
 /// Checks the outputs of a CTA that ran to its end as well: one finding for each store.
 fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
-    let Cta {
-        launch, mut store, mut packed, mut ranges, mut relied, memory, order, unwritten, survey, ..
-    } = cta;
+    let Cta { context: Context { launch, .. }, values, sync, memory, unwritten, .. } = cta;
+    let Values { mut store, mut packed, mut ranges, mut relied, survey, .. } = values;
+    let order = sync.order;
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };
     let (mut pages, ..) = memory.into_parts();

@@ -1,6 +1,7 @@
 //! The CTAs of a launch (rule S5): each runs on the memory as at the beginning of the launch, their footprints must not
 //! conflict, and their writes are merged in the order of CTAs.
 
+use super::values::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Clusters, Launch, Outputs};
-use super::cta::{Beside, Cta, Detector, Mode, Stop, UnwrittenReads};
+use super::cta::{Beside, Cta, Mode, Stop, UnwrittenReads};
 use super::cta_class::{Classes, run_by_classes};
 use super::endless::Endless;
 use super::footprint::Merged;
@@ -29,6 +30,7 @@ use super::race::VectorClockDetector;
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::structs::ElementAt;
+use super::synchronisation::Detector;
 use super::ticket::Tickets;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
@@ -396,32 +398,21 @@ pub(super) fn attempt<'l>(
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
     cta.class = run.class.take();
-    cta.tickets = std::mem::take(tickets);
+    cta.sync.tickets = std::mem::take(tickets);
     let done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
-    run.relied = std::mem::take(&mut cta.relied);
-    run.raced = cta.raced;
+    run.relied = std::mem::take(&mut cta.values.relied);
+    run.raced = cta.sync.raced;
     run.class = cta.class.take();
-    *tickets = std::mem::take(&mut cta.tickets);
+    *tickets = std::mem::take(&mut cta.sync.tickets);
     if let Err(Stop::Possible(mut possible)) = done {
-        possible.store = std::mem::take(&mut cta.store);
+        possible.store = std::mem::take(&mut cta.values.store);
         return Err(Stop::Possible(possible));
     }
     done?;
-    let Cta {
-        mut store,
-        mut packed,
-        mut ranges,
-        guards,
-        memory,
-        counts,
-        order,
-        unwritten,
-        patterns,
-        points,
-        overlap,
-        ..
-    } = cta;
+    let Cta { values, sync, memory, counts, unwritten, patterns, overlap, .. } = cta;
+    let Values { mut store, mut packed, mut ranges, guards, points, .. } = values;
+    let order = sync.order;
     let (mut pages, contributions, perhaps) = memory.into_parts();
     let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -549,7 +540,9 @@ fn found_again(
     if cta.run().is_err() {
         return Vec::new();
     }
-    let Cta { memory, packed, store, order, unwritten, .. } = &mut cta;
+    let Cta { values, sync, memory, unwritten, .. } = &mut cta;
+    let Values { packed, store, .. } = values;
+    let order = &sync.order;
     let Detector::VectorClock(exact) = order else { return Vec::new() };
     let (tensor, slot, reader) = (&launch.tensors[cell.0 as usize], cell.1 as usize % PAGE, InstId(u32::MAX));
     let held = memory.page(cell.0, cell.1, tensor, (packed, store), reader).0.cells[slot].whole(reader);

@@ -96,8 +96,6 @@ pub(super) struct Mbarriers {
     pub(super) alive: FxHashMap<(u32, u64), Mbarrier>,
     /// The states that arrivals returned: barrier and phase.
     pub(super) states: Vec<((u32, u64), u32)>,
-    /// Tests that do not wait, and the waits that their answers skip.
-    pub(super) asked: AskedOnce,
     /// Copies that write or read shared memory through the async proxy.
     pub(super) copies: Vec<Started>,
 }
@@ -120,6 +118,13 @@ pub(super) struct AskedOnce {
     /// By a branch and whether it is taken where the phase is not over: the wait that the branch skips otherwise, if it
     /// skips only that.
     pub(super) skipped: FxHashMap<(InstId, bool), Option<Rc<SkippedWait>>>,
+}
+
+impl AskedOnce {
+    /// Bytes of what is kept.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.questions.len() * size_of::<Question>()) as u64
+    }
 }
 
 /// A copy, and the thread that started it.
@@ -146,8 +151,7 @@ impl Mbarriers {
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
         let ends: u64 = self.alive.values().map(|barrier| barrier.ends_bytes).sum();
-        let asked = self.asked.questions.len() * size_of::<Question>();
-        ends + (asked + self.alive.len() * 2048 + self.states.len() * 16 + self.copies.len() * 16) as u64
+        ends + (self.alive.len() * 2048 + self.states.len() * 16 + self.copies.len() * 16) as u64
     }
 }
 

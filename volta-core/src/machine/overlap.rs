@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::bind::Launch;
-use super::cta::Detector;
 use super::perhaps::How;
+use super::synchronisation::Detector;
 use crate::program::InstId;
 use crate::verdict::{Place, Thread};
 

@@ -1,11 +1,12 @@
 //! Faults that happen where a condition on inputs holds (rule S1). Whether some input fulfils it is decided like whether
 //! an output differs.
 
-use super::cta::{Cta, Stop};
+use super::cta::Stop;
 use super::guard::{Guard, Literal};
 use super::packed::{Choice, PackedValues};
 use super::perhaps::all_of;
 use super::value::Origin;
+use super::values::Values;
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::InstId;
@@ -67,13 +68,14 @@ impl InCases {
     }
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     /// The end of a run of lanes under their guards.
     #[cold]
     pub(super) fn ended_under_guard(&self, warp: &Warp, mask: LaneMask, stop: Stop) -> Stop {
         let Stop::Fault(fault) = stop else { return stop };
         let thread = fault.sites.first().and_then(|site| site.thread);
-        let is_its = |lane: &_| thread == Some(self.launch.thread(self.linear, warp.thread(*lane)));
+        let is_its =
+            |lane: &_| thread == Some(self.context.launch.thread(self.context.linear, warp.thread(*lane)));
         let lane = mask.iter().find(is_its).unwrap_or(mask.first());
         self.possibly(*fault, &[self.guards.of(lane)])
     }

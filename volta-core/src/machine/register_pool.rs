@@ -6,7 +6,9 @@
 //! the run have been made. If these suffice for all requests together, none of those that are left has to wait: no
 //! schedule ends in such a state. Returns that come after a request are not counted.
 
-use super::cta::{Cta, Detector, Stop};
+use super::context::Context;
+use super::cta::{Cta, Stop};
+use super::synchronisation::{Detector, Synchronisation};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::lane::LaneMask;
@@ -92,143 +94,13 @@ fn at_launch(bounds: &LaunchBounds) -> Option<AtLaunch> {
     Some(AtLaunch { registers, is_stated })
 }
 
-impl Cta<'_> {
+impl Context<'_> {
     /// The warps of a warpgroup that exist.
     fn warpgroup(&self, warp: usize) -> Range<usize> {
         let each = self.launch.warps();
         let (cta, number) = (warp / each * each, warp % each);
         let first = number / WARPS * WARPS;
         cta + first..cta + (first + WARPS).min(each)
-    }
-
-    /// Lanes of a warp reach `setmaxnreg`, with the number of registers, and whether they are taken. Returns the lanes
-    /// that continue.
-    pub(super) fn set_registers(
-        &mut self,
-        warp: &mut Warp,
-        group: LaneMask,
-        pc: InstId,
-        (count, takes): (u32, bool),
-    ) -> Result<LaneMask, Stop> {
-        match &self.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
-        if group != warp.live() {
-            return Ok(LaneMask::NONE);
-        }
-        self.check_warpgroup(warp, pc)?;
-        let own = warp.index;
-        let more = match self.pools.at_launch {
-            None => {
-                let text = "nothing bounds the registers of a thread (`.maxnreg`, `.maxntid`), and `setmaxnreg` has \
-                            no effect (Y16)";
-                self.relied.others.insert(Assumption::relied(text));
-                0
-            }
-            Some(at_launch) => {
-                let why =
-                    if at_launch.is_stated { "`.maxnreg`" } else { "what the bounds on its launch allow" };
-                let text = format!("a thread has {} registers at launch: {why} (Y16)", at_launch.registers);
-                self.relied.others.insert(Assumption::relied(text));
-                let held = self.pools.held(own, at_launch);
-                // The number at launch may be less than what is allowed.
-                let may_be_less = self.pools.warps[own].held.is_none() && !at_launch.is_stated;
-                if takes && count < held && !may_be_less || !takes && count > held {
-                    let (word, than) = if takes { ("inc", "less") } else { ("dec", "more") };
-                    let message = format!(
-                        "`setmaxnreg.{word}` to {count} registers a thread, which is {than} than the {held} that the \
-                         warp has"
-                    );
-                    return Err(self.fault(
-                        FaultKind::BarrierMisuse,
-                        "Y16",
-                        message,
-                        warp,
-                        group.first(),
-                        pc,
-                    ));
-                }
-                let more = i64::from(count.max(if takes { held } else { count })) - i64::from(held);
-                self.pools.warps[own].held = match more {
-                    more if more > self.pools.ctas[warp.rank as usize].free as i64 => {
-                        return Ok(LaneMask::NONE);
-                    }
-                    more => Some((i64::from(held) + more) as u32),
-                };
-                more
-            }
-        };
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        let (clocks, first) = (&mut exact.clocks, warp.thread(group.first()) as usize);
-        let stamp = clocks.now(first);
-        let pool = &mut self.pools.ctas[warp.rank as usize];
-        let each = self.launch.warps();
-        if more > 0 {
-            pool.free -= more as u64;
-            pool.taken += more as u64;
-            pool.taker.get_or_insert((first as u32, pc));
-            self.pools.warps[own].took.get_or_insert(stamp);
-        } else {
-            pool.free += more.unsigned_abs();
-            let of_cta = each * warp.rank as usize..each * (warp.rank as usize + 1);
-            let waited = of_cta.into_iter().any(|other| {
-                let took = self.pools.warps[other].took;
-                took.is_some_and(|took| {
-                    group.iter().any(|lane| {
-                        let thread = warp.thread(lane) as usize;
-                        clocks.is_past(thread, 32 * other, took)
-                    })
-                })
-            });
-            pool.given += if waited { 0 } else { more.unsigned_abs() };
-        }
-        self.pools.warps[own].done.push((pc, stamp));
-        let threads: Vec<usize> = group.iter().map(|lane| warp.thread(lane) as usize).collect();
-        threads.iter().for_each(|thread| clocks.release(*thread));
-        clocks.meet_in_time(&threads);
-        warp.meet(group);
-        Ok(group)
-    }
-
-    /// Checks that the warps of a warpgroup execute the same instructions, and have synchronised since the last one.
-    fn check_warpgroup(&self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
-        let turn = self.pools.warps[warp.index].done.len();
-        for other in self.warpgroup(warp.index).filter(|other| *other != warp.index) {
-            let done = &self.pools.warps[other].done;
-            let (thread, lane) = (32 * other, warp.live().first());
-            if let Some((there, _)) = done.get(turn)
-                && *there != pc
-            {
-                return Err(self.apart(&[(32 * other as u32, *there), (warp.thread(lane), pc)]));
-            }
-            let Some(before) = turn.checked_sub(1) else { continue };
-            let met = done.get(before).is_some_and(|(_, stamp)| {
-                warp.live()
-                    .iter()
-                    .any(|lane| exact.clocks.is_past(warp.thread(lane) as usize, thread, *stamp))
-            });
-            if !met {
-                let message = "the warps of a warpgroup have not synchronised since their last `setmaxnreg`";
-                let (last, _) = self.pools.warps[warp.index].done[before];
-                let sites = vec![
-                    self.site("executes the last one".into(), warp, lane, last),
-                    self.site("executes the next".into(), warp, lane, pc),
-                ];
-                let help =
-                    "let the four warps meet at a barrier between the two (`bar.sync` with a count of 128)";
-                return Err(self.fault_at(
-                    FaultKind::BarrierMisuse,
-                    "Y16",
-                    message.into(),
-                    sites,
-                    Some(help.into()),
-                ));
-            }
-        }
-        Ok(())
     }
 
     #[cold]
@@ -240,17 +112,153 @@ impl Cta<'_> {
             .collect();
         self.fault_at(FaultKind::BarrierDivergence, "Y16", message.into(), sites, None)
     }
+}
+
+impl Cta<'_> {
+    /// Lanes of a warp reach `setmaxnreg`, with the number of registers, and whether they are taken. Returns the lanes
+    /// that continue.
+    pub(super) fn set_registers(
+        &mut self,
+        warp: &mut Warp,
+        group: LaneMask,
+        pc: InstId,
+        (count, takes): (u32, bool),
+    ) -> Result<LaneMask, Stop> {
+        match &self.sync.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        if group != warp.live() {
+            return Ok(LaneMask::NONE);
+        }
+        self.sync.check_warpgroup(warp, pc)?;
+        let own = warp.index;
+        let more = match self.sync.pools.at_launch {
+            None => {
+                let text = "nothing bounds the registers of a thread (`.maxnreg`, `.maxntid`), and `setmaxnreg` has \
+                            no effect (Y16)";
+                self.values.relied.others.insert(Assumption::relied(text));
+                0
+            }
+            Some(at_launch) => {
+                let why =
+                    if at_launch.is_stated { "`.maxnreg`" } else { "what the bounds on its launch allow" };
+                let text = format!("a thread has {} registers at launch: {why} (Y16)", at_launch.registers);
+                self.values.relied.others.insert(Assumption::relied(text));
+                let held = self.sync.pools.held(own, at_launch);
+                // The number at launch may be less than what is allowed.
+                let may_be_less = self.sync.pools.warps[own].held.is_none() && !at_launch.is_stated;
+                if takes && count < held && !may_be_less || !takes && count > held {
+                    let (word, than) = if takes { ("inc", "less") } else { ("dec", "more") };
+                    let message = format!(
+                        "`setmaxnreg.{word}` to {count} registers a thread, which is {than} than the {held} that the \
+                         warp has"
+                    );
+                    return Err(self.context.fault(
+                        FaultKind::BarrierMisuse,
+                        "Y16",
+                        message,
+                        warp,
+                        group.first(),
+                        pc,
+                    ));
+                }
+                let more = i64::from(count.max(if takes { held } else { count })) - i64::from(held);
+                self.sync.pools.warps[own].held = match more {
+                    more if more > self.sync.pools.ctas[warp.rank as usize].free as i64 => {
+                        return Ok(LaneMask::NONE);
+                    }
+                    more => Some((i64::from(held) + more) as u32),
+                };
+                more
+            }
+        };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let (clocks, first) = (&mut exact.clocks, warp.thread(group.first()) as usize);
+        let stamp = clocks.now(first);
+        let pool = &mut self.sync.pools.ctas[warp.rank as usize];
+        let each = self.context.launch.warps();
+        if more > 0 {
+            pool.free -= more as u64;
+            pool.taken += more as u64;
+            pool.taker.get_or_insert((first as u32, pc));
+            self.sync.pools.warps[own].took.get_or_insert(stamp);
+        } else {
+            pool.free += more.unsigned_abs();
+            let of_cta = each * warp.rank as usize..each * (warp.rank as usize + 1);
+            let waited = of_cta.into_iter().any(|other| {
+                let took = self.sync.pools.warps[other].took;
+                took.is_some_and(|took| {
+                    group.iter().any(|lane| {
+                        let thread = warp.thread(lane) as usize;
+                        clocks.is_past(thread, 32 * other, took)
+                    })
+                })
+            });
+            pool.given += if waited { 0 } else { more.unsigned_abs() };
+        }
+        self.sync.pools.warps[own].done.push((pc, stamp));
+        let threads: Vec<usize> = group.iter().map(|lane| warp.thread(lane) as usize).collect();
+        threads.iter().for_each(|thread| clocks.release(*thread));
+        clocks.meet_in_time(&threads);
+        warp.meet(group);
+        Ok(group)
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Checks that the warps of a warpgroup execute the same instructions, and have synchronised since the last one.
+    fn check_warpgroup(&self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let turn = self.pools.warps[warp.index].done.len();
+        for other in self.context.warpgroup(warp.index).filter(|other| *other != warp.index) {
+            let done = &self.pools.warps[other].done;
+            let (thread, lane) = (32 * other, warp.live().first());
+            if let Some((there, _)) = done.get(turn)
+                && *there != pc
+            {
+                return Err(self.context.apart(&[(32 * other as u32, *there), (warp.thread(lane), pc)]));
+            }
+            let Some(before) = turn.checked_sub(1) else { continue };
+            let met = done.get(before).is_some_and(|(_, stamp)| {
+                warp.live()
+                    .iter()
+                    .any(|lane| exact.clocks.is_past(warp.thread(lane) as usize, thread, *stamp))
+            });
+            if !met {
+                let message = "the warps of a warpgroup have not synchronised since their last `setmaxnreg`";
+                let (last, _) = self.pools.warps[warp.index].done[before];
+                let sites = vec![
+                    self.context.site("executes the last one".into(), warp, lane, last),
+                    self.context.site("executes the next".into(), warp, lane, pc),
+                ];
+                let help =
+                    "let the four warps meet at a barrier between the two (`bar.sync` with a count of 128)";
+                return Err(self.context.fault_at(
+                    FaultKind::BarrierMisuse,
+                    "Y16",
+                    message.into(),
+                    sites,
+                    Some(help.into()),
+                ));
+            }
+        }
+        Ok(())
+    }
 
     /// Checks at the end of the run that all warps of a group have executed the same, and that all requests are met
     /// under every schedule.
     pub(super) fn end_registers(&self) -> Result<(), Stop> {
         for (own, owner) in self.pools.warps.iter().enumerate() {
-            let next =
-                self.warpgroup(own).find(|other| self.pools.warps[*other].done.len() < owner.done.len());
+            let next = self
+                .context
+                .warpgroup(own)
+                .find(|other| self.pools.warps[*other].done.len() < owner.done.len());
             if let Some(other) = next
                 && let Some((pc, _)) = owner.done.get(self.pools.warps[other].done.len())
             {
-                return Err(self.apart(&[(32 * own as u32, *pc)]));
+                return Err(self.context.apart(&[(32 * own as u32, *pc)]));
             }
         }
         let unclear = self.pools.ctas.iter().filter(|pool| pool.taken > pool.given);
@@ -259,8 +267,8 @@ impl Cta<'_> {
             Some((thread, pc)) => {
                 let message = "whether all requests for registers are met may depend on the schedule: they need \
                                registers that are given back only after others have been taken";
-                let sites = vec![self.site_of_thread("takes registers".into(), thread, pc)];
-                Err(self.fault_at(FaultKind::Unsupported, "Y16", message.into(), sites, None))
+                let sites = vec![self.context.site_of_thread("takes registers".into(), thread, pc)];
+                Err(self.context.fault_at(FaultKind::Unsupported, "Y16", message.into(), sites, None))
             }
         }
     }
@@ -269,7 +277,7 @@ impl Cta<'_> {
     pub(super) fn registers_waited_for(&self, warp: &Warp, count: u32) -> String {
         let Some(at_launch) = self.pools.at_launch else { return "for registers".into() };
         let own = self.pools.held(warp.index, at_launch);
-        let each = self.launch.warps();
+        let each = self.context.launch.warps();
         let mut holders: Vec<(usize, usize, u32)> = Vec::new();
         for number in 0..each {
             let held = self.pools.held(each * warp.rank as usize + number, at_launch);

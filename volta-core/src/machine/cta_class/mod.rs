@@ -412,10 +412,11 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Result<(), Stop> {
         let Some(mut class) = self.class.take() else { return self.execute(warp, mask, inst, pc) };
-        let is_conditional = self.depth > 0 || self.guards.are_narrow();
+        let is_conditional = self.values.depth > 0 || self.values.guards.are_narrow();
         let extents = class.extents;
         let apart = |_: Apart| Stop::Apart(Some(pc));
-        let outcome = class.before(self.launch, (&*warp, mask), &inst.op, is_conditional).map_err(apart)?;
+        let outcome =
+            class.before(self.context.launch, (&*warp, mask), &inst.op, is_conditional).map_err(apart)?;
         self.execute(warp, mask, inst, pc)?;
         if let Some(outcome) = outcome {
             class.after((&*warp, mask), outcome).map_err(apart)?;
@@ -439,7 +440,7 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Result<(), Stop> {
         if let Some(class) = &mut self.class {
-            class.meets(self.launch, (warp, mask), op).map_err(|_| Stop::Apart(Some(pc)))?;
+            class.meets(self.context.launch, (warp, mask), op).map_err(|_| Stop::Apart(Some(pc)))?;
         }
         Ok(())
     }

@@ -1,12 +1,15 @@
 //! Messages for accesses that are faults: races (Y1), accesses outside of objects and misaligned ones (M1).
 
 use super::super::agent::Agent;
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object, has_owner, locate, owned, pretty_name};
 use super::super::order::Access;
 use super::super::packed::Cell;
 use super::super::race::Conflict;
+use super::super::synchronisation::Synchronisation;
 use super::super::value::Origin;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
@@ -30,15 +33,15 @@ impl Cta<'_> {
         conflict: Conflict,
         content: Option<Cell>,
     ) -> Stop {
-        self.raced = Some(at.number);
+        self.sync.raced = Some(at.number);
         let stored = content.and_then(|content| content.whole(at.pc));
-        let origin = stored.and_then(|stored| self.packed.undefined_part(stored));
+        let origin = stored.and_then(|stored| self.values.packed.undefined_part(stored));
         if let Some(origin @ Origin::Unevaluated(_)) = origin
             && conflict.is_of_one_store()
         {
             let message = "it is not known whether lanes store the same value to one place: an instruction that \
                            computes it is not supported";
-            return self.undefined_fault(
+            return self.values.undefined_fault(
                 (FaultKind::Unsupported, "S2"),
                 message.into(),
                 origin,
@@ -47,47 +50,79 @@ impl Cta<'_> {
         }
         let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
             let old = self.peek(warp, lane, at, cell);
-            self.is_same_cell(old, content, at.pc)
+            self.values.is_same_cell(old, content, at.pc)
         });
-        let stop = self.race(at.object, cell, conflict, same);
+        let stop = self.sync.race(at.object, cell, conflict, same);
         if let Stop::Fault(fault) = stop {
-            return self.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]);
+            return self.values.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]);
         }
         stop
     }
 
+    /// Records the first read of an instruction that finds memory which no thread has written, for the message of a
+    /// later fault.
+    #[cold]
+    pub(super) fn note_unwritten(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        (offset, bytes): (u64, u32),
+        origin: Origin,
+    ) {
+        let how = match (origin, self.values.packed.leaf(origin)) {
+            (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only".to_owned(),
+            (Origin::Unwritten(reader), _) if reader == at.pc => match self.context.left_unwritten(at) {
+                Some(why) => why,
+                None => "which nothing has written".into(),
+            },
+            (_, _) => return,
+        };
+        if !self.unwritten.contains_key(&origin.raw()) {
+            let place = self.context.spell_by(at.object, (offset, bytes), self.context.element_bytes(at.pc));
+            let site = self.context.site(format!("reads {place}, {how}"), warp, lane, at.pc);
+            self.unwritten.insert(origin.raw(), site);
+        }
+    }
+}
+
+impl Synchronisation<'_> {
     #[cold]
     fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
         let [one, other] = [conflict.earlier, conflict.later]
-            .map(|access| access.thread as usize / (32 * self.launch.warps()));
+            .map(|access| access.thread as usize / (32 * self.context.launch.warps()));
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
-        let widths = [conflict.earlier, conflict.later].map(|access| self.element_bytes(access.inst));
+        let widths = [conflict.earlier, conflict.later].map(|access| self.context.element_bytes(access.inst));
         let width = widths[0].filter(|_| widths[0] == widths[1]);
-        let place = self.spell_by(object, (first, shared.count_ones()), width);
+        let place = self.context.spell_by(object, (first, shared.count_ones()), width);
         let site = |access: Access, writes| {
-            self.site_of_thread(format!("{} {place}", self.verb(&access, writes)), access.thread, access.inst)
+            self.context.site_of_thread(
+                format!("{} {place}", self.context.verb(&access, writes)),
+                access.thread,
+                access.inst,
+            )
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
         let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
         let is_matrix = |access: &Access| {
             matches!(
-                self.launch.program.insts[access.inst.index()].op,
+                self.context.launch.program.insts[access.inst.index()].op,
                 Op::LoadFragment { .. } | Op::StoreFragment { .. }
             )
         };
         let is_product = |access: &Access| {
-            matches!(self.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
+            matches!(self.context.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
         };
         let is_of_products = is_product(&conflict.earlier);
-        let tensor_help = self.help_for_tensor_operation(conflict.earlier.inst);
+        let tensor_help = self.context.help_for_tensor_operation(conflict.earlier.inst);
         let is_of_a_warp = [conflict.earlier, conflict.later].iter().any(is_matrix);
         let is_of_one_store = same_value && conflict.earlier.inst == conflict.later.inst;
         let sites = vec![
             site(conflict.earlier, conflict.earlier_writes),
             site(conflict.later, conflict.later_writes),
         ];
-        let who = |access: Access| self.launch.thread(self.linear, access.thread);
+        let who = |access: Access| self.context.launch.thread(self.context.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
                 "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), without a proxy fence in \
@@ -99,21 +134,27 @@ impl Cta<'_> {
             );
             let help = "add `fence.proxy.async`: in the thread that writes, before the barrier that orders the two, \
                         or in the thread that starts the operation, after that barrier";
-            return self.fault_at(FaultKind::ProxyRace, "Y10", message, sites, Some(help.into()));
+            return self.context.fault_at(FaultKind::ProxyRace, "Y10", message, sites, Some(help.into()));
         }
         let message = format!(
             "{} {} {place} (1) and {} {} it (2), and nothing orders the two{}",
             who(conflict.earlier),
-            self.verb(&conflict.earlier, conflict.earlier_writes),
+            self.context.verb(&conflict.earlier, conflict.earlier_writes),
             who(conflict.later),
-            self.verb(&conflict.later, conflict.later_writes),
+            self.context.verb(&conflict.later, conflict.later_writes),
             if same_value { ", though both write the same value" } else { "" }
         );
         if conflict.is_of_operations() {
             let message = format!("{message}: what it holds depends on the schedule");
             let help = "unordered updates agree only if they are the same operation on the same type (Y7); a barrier \
                         between different ones, such as `__syncthreads()`, orders them";
-            return self.fault_at(FaultKind::Nondeterministic, "Y7", message, sites, Some(help.into()));
+            return self.context.fault_at(
+                FaultKind::Nondeterministic,
+                "Y7",
+                message,
+                sites,
+                Some(help.into()),
+            );
         }
         let help = if let Some(help) = tensor_help {
             help
@@ -140,14 +181,17 @@ impl Cta<'_> {
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two accesses, `__syncwarp()` orders the threads \
              of a warp, `__syncthreads()` those of the block"
-        } else if [&conflict.earlier, &conflict.later].into_iter().any(|access| self.polls_plainly(access)) {
+        } else if [&conflict.earlier, &conflict.later]
+            .into_iter()
+            .any(|access| self.context.polls_plainly(access))
+        {
             "a loop that waits for another thread loads by strong operations, and that thread stores by them: \
              `ld.acquire` and `st.release` (`cuda::atomic_ref`), `volatile` with fences, or atomics"
-        } else if one != other && self.is_narrow(&conflict) {
+        } else if one != other && self.context.is_narrow(&conflict) {
             "an operation whose scope is the block (`atomicAdd_block`, `.cta`) is atomic for threads of its own CTA \
              alone: for those of others its scope must be the device (`atomicAdd`, `.gpu`), or in a cluster `.cluster`"
         } else if one != other {
-            if self.launch.cooperative {
+            if self.context.launch.cooperative {
                 "a barrier of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag \
                  that is released after the first and acquired before the second; `__syncthreads()` orders one CTA \
                  only"
@@ -158,12 +202,35 @@ impl Cta<'_> {
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
-        let mut stop = self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()));
+        let mut stop = self.context.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()));
         if let Stop::Fault(fault) = &mut stop {
             let accesses = [&conflict.earlier, &conflict.later];
-            fault.timeline = self.meetings.timeline(self.launch, self.linear, accesses);
+            fault.timeline = self.meetings.timeline(self.context.launch, self.context.linear, accesses);
         }
         stop
+    }
+}
+
+impl Context<'_> {
+    /// Checks that an object may be written.
+    pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
+        let lane = at.mask.first();
+        let read_only = match at.object.backing {
+            Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
+            Backing::Shared(_) | Backing::Local(_) => false,
+        };
+        if !read_only {
+            return Ok(());
+        }
+        if at.object.space != Space::Global {
+            let message = format!("`{}` cannot be written", at.object.name);
+            return Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc));
+        }
+        let place = self.spell(at.object, at.offsets[lane], bytes);
+        let message = format!("{place} is written, but it is an input");
+        let site = self.site(format!("writes {place}"), warp, lane, at.pc);
+        let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
+        Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
     }
 
     /// Whether an access is a plain load of a loop that only waits.
@@ -221,32 +288,6 @@ impl Cta<'_> {
         })
     }
 
-    /// Records the first read of an instruction that finds memory which no thread has written, for the message of a
-    /// later fault.
-    #[cold]
-    pub(super) fn note_unwritten(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        (offset, bytes): (u64, u32),
-        origin: Origin,
-    ) {
-        let how = match (origin, self.packed.leaf(origin)) {
-            (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only".to_owned(),
-            (Origin::Unwritten(reader), _) if reader == at.pc => match self.left_unwritten(at) {
-                Some(why) => why,
-                None => "which nothing has written".into(),
-            },
-            (_, _) => return,
-        };
-        if !self.unwritten.contains_key(&origin.raw()) {
-            let place = self.spell_by(at.object, (offset, bytes), self.element_bytes(at.pc));
-            let site = self.site(format!("reads {place}, {how}"), warp, lane, at.pc);
-            self.unwritten.insert(origin.raw(), site);
-        }
-    }
-
     /// What earlier steps of the side wrote to a tensor, in words; `None` in the first step, and for other objects.
     fn left_unwritten(&self, at: &WarpAccess<'_>) -> Option<String> {
         let Backing::Tensor(number) = at.object.backing else { return None };
@@ -280,26 +321,6 @@ impl Cta<'_> {
         let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
         let help = "do not use `__ldg` or `const __restrict__` for memory that the kernel writes";
         self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
-    }
-
-    /// Checks that an address computed from numbers alone is not, by chance, the address of an object (M1).
-    pub(super) fn leads_nowhere(
-        &self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (space, address): (Space, Address),
-    ) -> Result<(), Stop> {
-        let addresses = self.addresses(warp, mask, address, pc)?;
-        let is_somewhere = |lane: &Lane| {
-            let (own, inner) = owned(locate(space, addresses[*lane]), warp.thread(*lane));
-            self.launch.objects.find(own, inner).is_some()
-        };
-        let Some(lane) = mask.iter().find(is_somewhere) else { return Ok(()) };
-        let message = "an address that is computed from numbers alone is not that of any object".to_string();
-        let site = self.site("accesses memory there".into(), warp, lane, pc);
-        let help = "compute it from the address of a variable, or from a pointer that the kernel takes";
-        Err(self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into())))
     }
 
     #[cold]
@@ -508,5 +529,27 @@ impl Cta<'_> {
             1 => format!("byte {offset} of `{name}`{whose}"),
             _ => format!("bytes {offset}–{} of `{name}`{whose}", offset + u64::from(bytes) - 1),
         }
+    }
+}
+
+impl Values<'_> {
+    /// Checks that an address computed from numbers alone is not, by chance, the address of an object (M1).
+    pub(super) fn leads_nowhere(
+        &self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (space, address): (Space, Address),
+    ) -> Result<(), Stop> {
+        let addresses = self.addresses(warp, mask, address, pc)?;
+        let is_somewhere = |lane: &Lane| {
+            let (own, inner) = owned(locate(space, addresses[*lane]), warp.thread(*lane));
+            self.context.launch.objects.find(own, inner).is_some()
+        };
+        let Some(lane) = mask.iter().find(is_somewhere) else { return Ok(()) };
+        let message = "an address that is computed from numbers alone is not that of any object".to_string();
+        let site = self.context.site("accesses memory there".into(), warp, lane, pc);
+        let help = "compute it from the address of a variable, or from a pointer that the kernel takes";
+        Err(self.context.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into())))
     }
 }

@@ -2,13 +2,16 @@
 //! inputs, where there are no races and consecutive elements are consecutive terms; and from and to shared memory,
 //! where lanes that access the same word make one access.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::epoch::EpochShadow;
 use super::super::objects::{Backing, Object, locate};
 use super::super::packed::Cell;
 use super::super::register::Affine;
 use super::super::shadow::{ByteShadow, WHOLE};
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
@@ -38,7 +41,7 @@ fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
     })
 }
 
-impl<'l> Cta<'l> {
+impl<'l> Values<'l> {
     /// Where each lane accesses `total` bytes, if addresses are affine and all bytes are aligned and inside one object.
     #[inline]
     pub(in super::super) fn affine_places<const B: usize>(
@@ -48,9 +51,9 @@ impl<'l> Cta<'l> {
         total: u64,
     ) -> Option<Places<'l, B>> {
         let (own, inner) = locate(space, addresses.first);
-        let (number, offset) = self.launch.objects.find(own, inner)?;
-        let object = self.launch.objects.get(number);
-        if object.space == Space::Shared && self.launch.ranks() > 1 {
+        let (number, offset) = self.context.launch.objects.find(own, inner)?;
+        let object = self.context.launch.objects.get(number);
+        if object.space == Space::Shared && self.context.launch.ranks() > 1 {
             // The object of each CTA is a different one.
             return None;
         }
@@ -69,6 +72,24 @@ impl<'l> Cta<'l> {
         Some(Places { object, offsets })
     }
 
+    /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined for all inputs.
+    #[inline]
+    pub(in super::super) fn own_word<const B: usize>(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        places: &Places<'_, B>,
+        width: Width,
+        step: usize,
+    ) -> Option<Value> {
+        let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
+        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
+        let is_defined = |word: &Value| !matches!(word, Value::Undefined(_)) && word.as_partly().is_none();
+        self.packed.part(cell, 0, 4).filter(is_defined)
+    }
+}
+
+impl Cta<'_> {
     /// Executes a load of a whole warp from shared memory. False where the general path is needed; then only idempotent
     /// work was done.
     #[inline]
@@ -79,8 +100,8 @@ impl<'l> Cta<'l> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let Some(offsets) = self.shared_offsets(places, width) else { return Ok(false) };
-        let now = self.now(warp);
+        let Some(offsets) = self.sync.shared_offsets(places, width) else { return Ok(false) };
+        let now = self.sync.now(warp);
         let varying = offsets.varying_bits();
         let together = sharing_lanes(varying, 5);
         let mut words = [0; 32];
@@ -107,53 +128,6 @@ impl<'l> Cta<'l> {
         Ok(true)
     }
 
-    /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined for all inputs.
-    #[inline]
-    pub(in super::super) fn own_word<const B: usize>(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        places: &Places<'_, B>,
-        width: Width,
-        step: usize,
-    ) -> Option<Value> {
-        let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
-        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
-        let is_defined = |word: &Value| !matches!(word, Value::Undefined(_)) && word.as_partly().is_none();
-        self.packed.part(cell, 0, 4).filter(is_defined)
-    }
-
-    /// The words of the elements at some places, if they belong to a read-only input.
-    #[inline(always)]
-    pub(in super::super) fn affine_elements<const B: usize>(
-        &self,
-        places: &Places<'_, B>,
-        width: Width,
-    ) -> Option<Affine<B>> {
-        let (tag, bytes) = self.unwritten_input(places.object)?;
-        let shift = bytes.trailing_zeros();
-        let Affine { first, steps } = places.offsets;
-        (bytes == width.bytes())
-            .then(|| Affine { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
-    }
-
-    /// Byte offsets of places in shared memory, if each access is inside one cell and the epoch detector looks for
-    /// races.
-    #[inline]
-    pub(in super::super) fn shared_offsets<const B: usize>(
-        &self,
-        places: &Places<'_, B>,
-        width: Width,
-    ) -> Option<Affine<B>> {
-        let Affine { first, steps } = places.offsets;
-        match (places.object.backing, &self.order) {
-            (Backing::Shared(start), Detector::Epoch(_)) if width != Width::W64 => {
-                Some(Affine { first: 4 * u64::from(start) + first, steps })
-            }
-            _ => None,
-        }
-    }
-
     /// Reads shared memory at some offsets, each once; `read` records the readers of a cell's bytes, by the first of
     /// them. `words` is a buffer for the words found. `None` where the general path is needed for some.
     #[inline]
@@ -177,7 +151,7 @@ impl<'l> Cta<'l> {
                 let (index, start) = ((offset >> 2) as usize, (offset & 3) as u32);
                 let touched = WHOLE >> (4 - bytes) << start;
                 alarm |= read(&mut self.memory.parts, (&mut self.memory.shared_epochs[index], touched), at);
-                match self.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => {
                         words[at as usize] = bits;
                         concrete = true;
@@ -228,18 +202,18 @@ impl<'l> Cta<'l> {
             return Ok(false);
         }
         let total = 4 * a.len() as u64;
-        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
-        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
+        let Some(places) = self.values.affine_places(space, addresses, total) else { return Ok(false) };
+        let Some(offsets) = self.sync.shared_offsets(&places, width) else { return Ok(false) };
         // Lanes that share a place may store the same value.
-        if offsets.varying_bits() != u32::MAX >> 27 || !self.are_words(warp, LaneMask::ALL, a) {
+        if offsets.varying_bits() != u32::MAX >> 27 || !self.values.are_words(warp, LaneMask::ALL, a) {
             return Ok(false);
         }
-        let now = self.now(warp);
+        let now = self.sync.now(warp);
         let offsets = offsets.all();
         let mut scratch = None;
         let mut alarm = false;
         for (step, source) in a.iter().enumerate() {
-            let register = self.operand(warp, *source, &mut scratch);
+            let register = self.context.operand(warp, *source, &mut scratch);
             for (lane, offset) in Lane::all().zip(&offsets) {
                 let index = (*offset >> 2) as usize + step;
                 let shadow = &mut self.memory.shared_epochs[index];
@@ -248,6 +222,41 @@ impl<'l> Cta<'l> {
             }
         }
         if alarm { Err(Stop::NeedVectorClocks) } else { Ok(true) }
+    }
+}
+
+impl Context<'_> {
+    /// The words of the elements at some places, if they belong to a read-only input.
+    #[inline(always)]
+    pub(in super::super) fn affine_elements<const B: usize>(
+        &self,
+        places: &Places<'_, B>,
+        width: Width,
+    ) -> Option<Affine<B>> {
+        let (tag, bytes) = self.unwritten_input(places.object)?;
+        let shift = bytes.trailing_zeros();
+        let Affine { first, steps } = places.offsets;
+        (bytes == width.bytes())
+            .then(|| Affine { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Byte offsets of places in shared memory, if each access is inside one cell and the epoch detector looks for
+    /// races.
+    #[inline]
+    pub(in super::super) fn shared_offsets<const B: usize>(
+        &self,
+        places: &Places<'_, B>,
+        width: Width,
+    ) -> Option<Affine<B>> {
+        let Affine { first, steps } = places.offsets;
+        match (places.object.backing, &self.order) {
+            (Backing::Shared(start), Detector::Epoch(_)) if width != Width::W64 => {
+                Some(Affine { first: 4 * u64::from(start) + first, steps })
+            }
+            _ => None,
+        }
     }
 }
 

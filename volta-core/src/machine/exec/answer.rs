@@ -2,10 +2,12 @@
 //! with that. The answer may pass through selects, comparisons and registers, and must decide nothing but whether its
 //! thread waits for that very phase: a thread that learns that the phase is over need not wait.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::{Asked, Question};
 use super::super::packed::Answer;
+use super::super::synchronisation::Detector;
 use super::super::value::{Origin, Sym, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::Guarded;
 use super::mbarrier::Held;
@@ -18,13 +20,13 @@ use std::rc::Rc;
 impl Cta<'_> {
     /// Executes a test of an mbarrier that no loop repeats.
     pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: LaneMask, pc: InstId) -> Result<(), Stop> {
-        let test = self.test_at(pc)?;
+        let test = self.context.test_at(pc)?;
         for lane in mask {
             let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
-            let asked = number_of(self.mbarriers.asked.questions.len());
+            let asked = number_of(self.values.asked.questions.len());
             let question = Question { thread: warp.thread(lane), pc, barrier, phase, order: test.order };
-            self.mbarriers.asked.questions.push(question);
-            let answer = self.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
+            self.values.asked.questions.push(question);
+            let answer = self.values.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
             warp.predicate_mut(test.p).set(lane, Truth::Answer(answer));
         }
         Ok(())
@@ -40,48 +42,20 @@ impl Cta<'_> {
     ) -> Result<(usize, i64), Stop> {
         let action = BarrierAction::Test { p, phase, order };
         let key = self.barrier_at(warp, lane, pc, place, &action)?;
-        let Some(barrier) = self.mbarriers.alive.get(&key) else {
+        let Some(barrier) = self.sync.mbarriers.alive.get(&key) else {
             let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(message, warp, lane, pc));
         };
         let meant = match self.phase_named(warp, lane, pc, key, phase)? {
             Asked::Phase(phase) => phase.into(),
             Asked::Parity(parity) => {
-                let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+                let Detector::VectorClock(exact) = &self.sync.order else {
+                    return Err(Stop::NeedVectorClocks);
+                };
                 barrier.meant(&exact.clocks, warp.thread(lane), parity)
             }
         };
         Ok((barrier.agent, meant))
-    }
-
-    /// The truth value of a function of an answer's bits.
-    pub(super) fn answer_of(&mut self, answer: u32, f: impl Fn(u64) -> u64) -> Truth {
-        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
-        let (if_over, if_not) = (f(if_over), f(if_not));
-        if if_over == if_not {
-            return Truth::Known(if_not != 0);
-        }
-        Truth::Answer(self.packed.answered(Answer { asked, if_over, if_not }))
-    }
-
-    /// A select by an answer.
-    pub(super) fn select_by_answer(&mut self, answer: u32, then: Value, otherwise: Value) -> Value {
-        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
-        let (Value::Bits(then), Value::Bits(otherwise)) = (then, otherwise) else {
-            return Value::Undefined(self.unpredictable(answer));
-        };
-        if then == otherwise {
-            return Value::Bits(then);
-        }
-        let of = |holds| if holds != 0 { then } else { otherwise };
-        let (if_over, if_not) = (of(if_over), of(if_not));
-        Value::Sym(Sym::answer(self.packed.answered(Answer { asked, if_over, if_not })))
-    }
-
-    /// The origin of any other result that depends on an answer.
-    pub(super) fn unpredictable(&self, answer: u32) -> Origin {
-        let asked = self.packed.answer(answer).asked;
-        Origin::Unpredictable(self.mbarriers.asked.questions[asked as usize].pc)
     }
 
     /// An answer decides a branch: the run continues as if it were *no*.
@@ -96,17 +70,17 @@ impl Cta<'_> {
         let asked = warp.predicates[guard.pred.index()].asked() & mask;
         let lane = asked.first();
         let Some(Control::Branch(target)) = inst.op.control() else {
-            return Err(self.asked_once_by(warp, lane, pc, guard));
+            return Err(self.values.asked_once_by(warp, lane, pc, guard));
         };
-        let (mut taken, symbolic) = self.guard_lanes(warp, mask & !asked, pc, guard)?;
+        let (mut taken, symbolic) = self.values.guard_lanes(warp, mask & !asked, pc, guard)?;
         if !symbolic.is_empty() {
-            return Err(self.asked_once_by(warp, lane, pc, guard));
+            return Err(self.values.asked_once_by(warp, lane, pc, guard));
         }
         for lane in asked {
             let Truth::Answer(answer) = warp.predicates[guard.pred.index()].get(lane) else {
                 return Err(Stop::Defect("a lane has no answer from a barrier"));
             };
-            let is_taken = (self.packed.answer(answer).if_not != 0) != guard.negated;
+            let is_taken = (self.values.packed.answer(answer).if_not != 0) != guard.negated;
             self.waits_for_what_it_asked(warp, lane, pc, answer, is_taken)?;
             if is_taken {
                 taken.insert(lane);
@@ -131,14 +105,14 @@ impl Cta<'_> {
         answer: u32,
         waits_taken: bool,
     ) -> Result<(), Stop> {
-        let asked = self.packed.answer(answer).asked;
-        let question = self.mbarriers.asked.questions[asked as usize];
-        let Some(skipped) = self.wait_skipped(pc, waits_taken) else {
-            return Err(self.asked_once(answer, warp, lane, pc));
+        let asked = self.values.packed.answer(answer).asked;
+        let question = self.values.asked.questions[asked as usize];
+        let Some(skipped) = self.values.wait_skipped(pc, waits_taken) else {
+            return Err(self.values.asked_once(answer, warp, lane, pc));
         };
         let held = Held::of(warp, &skipped.written);
         self.compute(warp, LaneMask::of(lane), pc, &skipped.enters)?;
-        let test = self.test_at(skipped.test)?;
+        let test = self.context.test_at(skipped.test)?;
         let meant = self.meant_by(warp, lane, skipped.test, test);
         held.put_back(warp, LaneMask::of(lane), &skipped.written);
         let (barrier, phase) = meant?;
@@ -150,16 +124,48 @@ impl Cta<'_> {
         }
         let message = "a wait is skipped because of the result of a test of something else than it waits for";
         let sites = vec![
-            self.site_of_thread("asks".into(), question.thread, question.pc),
-            self.site("waits, or does not".into(), warp, lane, skipped.test),
+            self.context.site_of_thread("asks".into(), question.thread, question.pc),
+            self.context.site("waits, or does not".into(), warp, lane, skipped.test),
         ];
-        Err(self.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, None))
+        Err(self.context.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, None))
+    }
+}
+
+impl Values<'_> {
+    /// The truth value of a function of an answer's bits.
+    pub(in super::super) fn answer_of(&mut self, answer: u32, f: impl Fn(u64) -> u64) -> Truth {
+        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
+        let (if_over, if_not) = (f(if_over), f(if_not));
+        if if_over == if_not {
+            return Truth::Known(if_not != 0);
+        }
+        Truth::Answer(self.packed.answered(Answer { asked, if_over, if_not }))
+    }
+
+    /// A select by an answer.
+    pub(super) fn select_by_answer(&mut self, answer: u32, then: Value, otherwise: Value) -> Value {
+        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
+        let (Value::Bits(then), Value::Bits(otherwise)) = (then, otherwise) else {
+            return Value::Undefined(self.unpredictable(answer));
+        };
+        if then == otherwise {
+            return Value::Bits(then);
+        }
+        let of = |holds| if holds != 0 { then } else { otherwise };
+        let (if_over, if_not) = (of(if_over), of(if_not));
+        Value::Sym(Sym::answer(self.packed.answered(Answer { asked, if_over, if_not })))
+    }
+
+    /// The origin of any other result that depends on an answer.
+    pub(in super::super) fn unpredictable(&self, answer: u32) -> Origin {
+        let asked = self.packed.answer(answer).asked;
+        Origin::Unpredictable(self.asked.questions[asked as usize].pc)
     }
 
     /// The wait that a branch skips.
     fn wait_skipped(&mut self, pc: InstId, waits_taken: bool) -> Option<Rc<SkippedWait>> {
-        let program = self.launch.program;
-        let found = self.mbarriers.asked.skipped.entry((pc, waits_taken));
+        let program = self.context.launch.program;
+        let found = self.asked.skipped.entry((pc, waits_taken));
         found.or_insert_with(|| program.skipped_wait(pc, waits_taken).map(Rc::new)).clone()
     }
 
@@ -177,14 +183,14 @@ impl Cta<'_> {
     /// The fault of an answer that decides something else than whether its thread waits.
     #[cold]
     pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
-        let question = self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
+        let question = self.asked.questions[self.packed.answer(answer).asked as usize];
         let message = "a phase of a barrier is tested once, and the result depends on the schedule";
         let sites = vec![
-            self.site("depends on it".into(), warp, lane, pc),
-            self.site_of_thread("is not determined here".into(), question.thread, question.pc),
+            self.context.site("depends on it".into(), warp, lane, pc),
+            self.context.site_of_thread("is not determined here".into(), question.thread, question.pc),
         ];
         let help = "test again until the phase is complete, in a loop that does nothing else; a single test may only \
                     decide whether such a loop for the same phase is entered";
-        self.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
+        self.context.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
     }
 }

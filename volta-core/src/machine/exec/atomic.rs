@@ -3,10 +3,12 @@
 //! the CTAs are merged (S5).
 
 use super::super::agent::Agent;
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::guard::Guard;
 use super::super::objects::{Backing, pretty_name};
 use super::super::value::{Origin, Sym, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
@@ -29,9 +31,9 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         if let Update::Counter { .. } = update {
             let message = "a counter that wraps around is not supported here".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
+            return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
-        let addresses = self.addresses(warp, mask, address, pc)?;
+        let addresses = self.values.addresses(warp, mask, address, pc)?;
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
         for lane in mask {
@@ -40,18 +42,19 @@ impl Cta<'_> {
             let access = LaneAccess { place, bytes, alignment, agent, writes: true };
             let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             at.access.strong = Some(Strong { scope, orders: releases });
-            self.holds_atomics(warp, lane, &at)?;
-            self.writable(warp, &at, bytes)?;
+            self.context.holds_atomics(warp, lane, &at)?;
+            self.context.writable(warp, &at, bytes)?;
             self.note_plain_update(warp, lane, &at)?;
-            let by = self.value(warp, a, lane);
-            let is_known = d.is_some() && self.launch.has_tickets && self.comes_last(warp, lane, &at, bytes);
+            let by = self.context.value(warp, a, lane);
+            let is_known =
+                d.is_some() && self.context.launch.has_tickets && self.comes_last(warp, lane, &at, bytes);
             let found = self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if is_known {
-                self.note_ordered(warp, lane, &at, bytes);
+                self.sync.note_ordered(warp, lane, &at, bytes);
                 d.iter().for_each(|d| warp.register_mut(*d).set(lane, found));
             } else if let Some(d) = d {
                 // The previous contents depend on the schedule (rule S4).
-                self.note_found(warp, lane, &at, d);
+                self.sync.note_found(warp, lane, &at, d);
                 let old = Value::Undefined(Origin::Unpredictable(pc));
                 warp.register_mut(d).set(lane, old);
             }
@@ -72,44 +75,47 @@ impl Cta<'_> {
             return Err(Stop::Defect("a non-atomic update"));
         };
         let (update, pc) = (own.update, at.pc);
-        self.keeps_order(warp, lane, at, (offset, update.bytes()))?;
-        self.updates_shared = matches!(at.object.backing, Backing::Shared(_));
+        self.sync.keeps_order(warp, lane, at, (offset, update.bytes()))?;
+        self.values.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
-            this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
+            this.context.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
         };
-        let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
+        let by = self.values.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
         // Under a condition, the operand is one that changes nothing where the condition does not hold. Otherwise the
         // order of updates would show in the form of the sum.
-        let narrow = self.guards.of(lane) != Guard::ALWAYS;
+        let narrow = self.values.guards.of(lane) != Guard::ALWAYS;
         let nothing = if narrow { update.neutral().map(Value::Bits) } else { None };
         let given = by;
         let by = match nothing {
             Some(nothing) => {
-                let by = self.value_under_guard(warp, lane, pc, by, nothing)?;
-                self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?
+                let by = self.values.value_under_guard(warp, lane, pc, by, nothing)?;
+                self.values.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?
             }
             None => by,
         };
         let old = self.held_value(warp, lane, at, offset, update.bytes())?;
         // Where it is defined only under the condition, it is updated only there.
-        let is_partly = narrow && self.packed.undefined_part(old).is_some();
-        let (old, operand) =
-            if is_partly { (self.value_under(old, self.guards.of(lane)), given) } else { (old, by) };
+        let is_partly = narrow && self.values.packed.undefined_part(old).is_some();
+        let (old, operand) = if is_partly {
+            (self.values.value_under(old, self.values.guards.of(lane)), given)
+        } else {
+            (old, by)
+        };
         let new = self.updated(update, old, operand, pc).map_err(|held| mismatch(self, warp, held))?;
-        self.guards.holds_in_contents = nothing.is_some() && !is_partly;
+        self.values.guards.holds_in_contents = nothing.is_some() && !is_partly;
         let stored = self.store_value(warp, lane, at, offset, update.bytes(), new);
-        self.guards.holds_in_contents = false;
+        self.values.guards.holds_in_contents = false;
         stored?;
         if let Backing::Tensor(tensor) = at.object.backing
-            && self.launch.clusters.len() > 1
+            && self.context.launch.clusters.len() > 1
         {
             if narrow && nothing.is_none() {
                 let message = format!(
                     "whether a CTA updates a location of global memory by `{update}` depends on the input, and no \
                      operand leaves it as it is"
                 );
-                return Err(self.fault(FaultKind::Unsupported, "Y7", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::Unsupported, "Y7", message, warp, lane, pc));
             }
             let place = (tensor, offset);
             let sum = match self.memory.contributed(place) {
@@ -123,6 +129,58 @@ impl Cta<'_> {
         Ok(old)
     }
 
+    /// The contents of a location that held `old`, after the update. The error describes an `old` that is not a value
+    /// of the update's type.
+    pub(in super::super) fn updated(
+        &mut self,
+        update: Update,
+        old: Value,
+        by: Value,
+        pc: InstId,
+    ) -> Result<Value, String> {
+        if let Some(origin) = self.values.taint(&[old, by]) {
+            return Ok(Value::Undefined(origin));
+        }
+        match update {
+            Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
+                let (Some(x), Some(y)) =
+                    (self.values.read_real(old, format)?, self.values.read_real(by, format)?)
+                else {
+                    return Ok(Value::Undefined(Origin::Invalid(pc)));
+                };
+                // The order in which the sums are rounded depends on the schedule (rule V10).
+                let (op, approximate) = match update {
+                    Update::Extreme { largest: true, .. } => (TermOp::Max, false),
+                    Update::Extreme { largest: false, .. } => (TermOp::Min, false),
+                    Update::Real(_)
+                    | Update::RealInWord { .. }
+                    | Update::Integer(..)
+                    | Update::Counter { .. } => (TermOp::Add, true),
+                };
+                let precision = Precision { approximate, ..Precision::NEAREST };
+                let shape = Shape { op, format, precision, clamp: Clamp::None };
+                if self.values.store.is_ieee() && op == TermOp::Add {
+                    return Ok(Value::Sym(Sym::real(format, self.values.ieee_atomic(format, [x, y], pc))));
+                }
+                if [x, y].iter().all(|term| self.values.known.contains(term.raw())) {
+                    return Ok(self.fold_float(shape, &[x, y], pc));
+                }
+                Ok(Value::Sym(Sym::real(format, self.values.store.apply(op, &[x, y], pc))))
+            }
+            // Counters are executed where they draw tickets.
+            Update::Counter { .. } => Err(self.values.describe_value(old)),
+            Update::Integer(op, ty) => {
+                // Sums are terms whatever the order of their operands.
+                let sum = Integer::Two(op, ty, [old, by]);
+                let known = sum.bits().and_then(|bits| bits.concrete()).map(Value::Bits);
+                let sum = known.or_else(|| self.values.packed_ints(pc).computed(&sum));
+                sum.ok_or_else(|| self.values.describe_value(old))
+            }
+        }
+    }
+}
+
+impl Context<'_> {
     /// Checks that the object supports atomics and that all CTAs that update it are executed: only then is the total
     /// known.
     pub(super) fn holds_atomics(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
@@ -145,7 +203,9 @@ impl Cta<'_> {
             }
         }
     }
+}
 
+impl Values<'_> {
     /// The operand as bits, an integer or a real, or undefined. The error describes a value that is none of these.
     fn updating(&mut self, update: Update, by: Value, pc: InstId) -> Result<Value, String> {
         if let Some(origin) = self.taint(&[by]) {
@@ -165,54 +225,6 @@ impl Cta<'_> {
                     Some(term) => Ok(residues.value(term, bytes)),
                     None => Err(self.describe_value(by)),
                 }
-            }
-        }
-    }
-
-    /// The contents of a location that held `old`, after the update. The error describes an `old` that is not a value
-    /// of the update's type.
-    pub(in super::super) fn updated(
-        &mut self,
-        update: Update,
-        old: Value,
-        by: Value,
-        pc: InstId,
-    ) -> Result<Value, String> {
-        if let Some(origin) = self.taint(&[old, by]) {
-            return Ok(Value::Undefined(origin));
-        }
-        match update {
-            Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
-                let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
-                    return Ok(Value::Undefined(Origin::Invalid(pc)));
-                };
-                // The order in which the sums are rounded depends on the schedule (rule V10).
-                let (op, approximate) = match update {
-                    Update::Extreme { largest: true, .. } => (TermOp::Max, false),
-                    Update::Extreme { largest: false, .. } => (TermOp::Min, false),
-                    Update::Real(_)
-                    | Update::RealInWord { .. }
-                    | Update::Integer(..)
-                    | Update::Counter { .. } => (TermOp::Add, true),
-                };
-                let precision = Precision { approximate, ..Precision::NEAREST };
-                let shape = Shape { op, format, precision, clamp: Clamp::None };
-                if self.store.is_ieee() && op == TermOp::Add {
-                    return Ok(Value::Sym(Sym::real(format, self.ieee_atomic(format, [x, y], pc))));
-                }
-                if [x, y].iter().all(|term| self.known.contains(term.raw())) {
-                    return Ok(self.fold_float(shape, &[x, y], pc));
-                }
-                Ok(Value::Sym(Sym::real(format, self.store.apply(op, &[x, y], pc))))
-            }
-            // Counters are executed where they draw tickets.
-            Update::Counter { .. } => Err(self.describe_value(old)),
-            Update::Integer(op, ty) => {
-                // Sums are terms whatever the order of their operands.
-                let sum = Integer::Two(op, ty, [old, by]);
-                let known = sum.bits().and_then(|bits| bits.concrete()).map(Value::Bits);
-                let sum = known.or_else(|| self.packed_ints(pc).computed(&sum));
-                sum.ok_or_else(|| self.describe_value(old))
             }
         }
     }

@@ -5,11 +5,14 @@
 
 use super::super::agent::Agent;
 use super::super::clock::{AsyncSpace, Publishes};
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::copies::Stored;
 use super::memory::LaneAccess;
@@ -74,22 +77,24 @@ impl Cta<'_> {
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in mask {
-            let near = self.address_of(warp, lane, pc, to)?;
-            let barrier = self.address_of(warp, lane, pc, barrier)?;
+            let near = self.values.address_of(warp, lane, pc, to)?;
+            let barrier = self.values.address_of(warp, lane, pc, barrier)?;
             let Some(ctas) = ctas else {
                 self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
                 continue;
             };
-            let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+            let ctas = self.values.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
             // For a pair of CTAs: each copy signals the CTA of its pair with the same parity of rank as the CTA of the
             // named barrier.
-            let rank = self.rank_of_address(barrier).filter(|_| pair);
-            let parity = rank.map(|rank| self.launch.rank_in_cluster(rank) & 1);
-            for rank in self.ranks_in(ctas, warp, lane, pc)? {
+            let rank = self.context.rank_of_address(barrier).filter(|_| pair);
+            let parity = rank.map(|rank| self.context.launch.rank_in_cluster(rank) & 1);
+            for rank in self.context.ranks_in(ctas, warp, lane, pc)? {
                 let at = (&*warp, lane, pc);
                 let signalled = parity.map_or(rank, |parity| rank & !1 | parity);
-                let (near, barrier) =
-                    (self.in_cta(near, rank.into(), at)?, self.in_cta(barrier, signalled.into(), at)?);
+                let (near, barrier) = (
+                    self.context.in_cta(near, rank.into(), at)?,
+                    self.context.in_cta(barrier, signalled.into(), at)?,
+                );
                 self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
             }
         }
@@ -109,25 +114,30 @@ impl Cta<'_> {
         let agent = |space| Agent::Copy { number: copy, proxy: Some(space), update: None };
         let update = update.map(|update| (update, Scope::Launch));
         let own = warp.rank;
-        let rank = self.rank_of_address(near).unwrap_or(own);
+        let rank = self.context.rank_of_address(near).unwrap_or(own);
         let writer = Agent::Copy { number: copy, proxy: Some(AsyncSpace::Shared(rank)), update };
         let bytes = match from {
             Far::Bytes { at, count } => {
-                let far = self.address_of(warp, lane, pc, *at)?;
+                let far = self.values.address_of(warp, lane, pc, *at)?;
                 let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
                 let reader = agent(if is_shared { AsyncSpace::Shared(own) } else { AsyncSpace::Global });
                 if is_shared {
                     // The copy also reads the memory of this CTA, which must exist until the copy is complete.
-                    self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank: own });
+                    self.sync.mbarriers.copies.push(Started {
+                        copy,
+                        thread: warp.thread(lane),
+                        pc,
+                        rank: own,
+                    });
                 }
                 self.bulk_copy(warp, lane, pc, (near, far), (*count, ALL), (writer, reader))?
             }
             Far::Tile { map, at } => {
-                let tile = self.tile(warp, lane, pc, *map, at)?;
+                let tile = self.values.tile(warp, lane, pc, *map, at)?;
                 self.copy_tile(warp, lane, pc, near, &tile, ((writer, agent(AsyncSpace::Global)), true))?
             }
         };
-        self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+        self.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
         self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
 
@@ -141,14 +151,15 @@ impl Cta<'_> {
         (to, width, a): (MemoryPlace, Width, &[Src]),
         (barrier, update): (Option<MemoryPlace>, Option<(Update, Scope)>),
     ) -> Result<(), Stop> {
-        if barrier.is_some() && self.launch.cluster_ranks() == 1 {
+        if barrier.is_some() && self.context.launch.cluster_ranks() == 1 {
             let lane = mask.first();
             let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
-            return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
         for lane in mask {
-            let place = self.address_of(warp, lane, pc, to)?;
-            let barrier = barrier.map(|barrier| self.address_of(warp, lane, pc, barrier)).transpose()?;
+            let place = self.values.address_of(warp, lane, pc, to)?;
+            let barrier =
+                barrier.map(|barrier| self.values.address_of(warp, lane, pc, barrier)).transpose()?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None, update };
@@ -163,19 +174,26 @@ impl Cta<'_> {
             };
             if !is_there {
                 let message = format!("an asynchronous store to memory other than {where_to} memory");
-                return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
             }
             let (rank, first) = (at.object.rank, at.offsets[lane]);
             if update.is_some() && barrier.is_some() && rank == warp.rank {
                 let message = "an asynchronous update of the CTA's own shared memory; only that of another CTA is allowed";
-                return Err(self.fault(FaultKind::Undefined, "Y13", message.to_string(), warp, lane, pc));
+                return Err(self.context.fault(
+                    FaultKind::Undefined,
+                    "Y13",
+                    message.to_string(),
+                    warp,
+                    lane,
+                    pc,
+                ));
             }
-            self.writable(warp, &at, bytes)?;
+            self.context.writable(warp, &at, bytes)?;
             if update.is_some() {
-                self.holds_atomics(warp, lane, &at)?;
+                self.context.holds_atomics(warp, lane, &at)?;
             }
             for (number, source) in a.iter().enumerate() {
-                let value = self.value(warp, *source, lane);
+                let value = self.context.value(warp, *source, lane);
                 let offset = first + u64::from(each) * number as u64;
                 if update.is_some() {
                     self.update_at(warp, lane, &at, offset, value)?;
@@ -184,27 +202,10 @@ impl Cta<'_> {
                 }
             }
             let Some(barrier) = barrier else { continue };
-            self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+            self.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
             self.complete_copy(warp, lane, pc, (barrier, false), bytes, (copy, rank))?;
         }
         Ok(())
-    }
-
-    /// The address that a lane uses, with its state space.
-    fn address_of(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        place: MemoryPlace,
-    ) -> Result<(Space, u64), Stop> {
-        Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
-    }
-
-    /// The rank of the CTA with the shared memory that contains an address.
-    pub(in super::super) fn rank_of_address(&self, (space, address): (Space, u64)) -> Option<u32> {
-        let (own, inner) = locate(space, address);
-        if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }
     }
 
     /// `cp.async.bulk` to global memory, which completes by groups.
@@ -218,7 +219,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let updates = matches!(write, BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_));
         let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
-        for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from), write)? {
+        for (lane, stores) in self.values.what_lanes_store(warp, mask, pc, (to, from), write)? {
             let reads = self.begin_bulk()?;
             // Lanes that copy the same bytes to the same place count as one write and several reads. Updates are never
             // shared: each lane updates.
@@ -235,20 +236,22 @@ impl Cta<'_> {
             let near = stores.0;
             match to {
                 Far::Bytes { at, count } => {
-                    let far = self.address_of(warp, lane, pc, *at)?;
+                    let far = self.values.address_of(warp, lane, pc, *at)?;
                     let (update, kept) = match write {
                         BulkWrite::All | BulkWrite::UpdatesElements(_) => (None, ALL),
                         BulkWrite::Updates(update) => (Some(launch_wide(update)), ALL),
                         BulkWrite::Masked(mask) => {
-                            (None, self.concrete(warp, mask, lane, pc, "a mask of bytes")? as u16)
+                            (None, self.values.concrete(warp, mask, lane, pc, "a mask of bytes")? as u16)
                         }
                     };
                     self.bulk_copy(warp, lane, pc, (far, near), (*count, kept), (writer(update), reader))?;
                 }
                 Far::Tile { map, at } => {
-                    let tile = self.tile(warp, lane, pc, *map, at)?;
+                    let tile = self.values.tile(warp, lane, pc, *map, at)?;
                     let update = match write {
-                        BulkWrite::UpdatesElements(op) => Some(self.update_of(warp, lane, pc, &tile, op)?),
+                        BulkWrite::UpdatesElements(op) => {
+                            Some(self.context.update_of(warp, lane, pc, &tile, op)?)
+                        }
                         BulkWrite::All | BulkWrite::Masked(_) | BulkWrite::Updates(_) => None,
                     };
                     let writer = writer(update.map(launch_wide));
@@ -256,23 +259,174 @@ impl Cta<'_> {
                 }
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
-            self.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
+            self.sync.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
             if is_shared {
-                self.relied.on_same_store(pc);
+                self.values.relied.on_same_store(pc);
                 for (other, ..) in begun.iter().filter(|(_, _, number)| *number == writes) {
-                    let open = &mut self.copies_of(warp, *other).bulk.open;
+                    let open = &mut self.sync.copies_of(warp, *other).bulk.open;
                     open.iter_mut()
                         .filter(|stored| stored.writes == Some(writes))
                         .for_each(|stored| stored.writes = None);
                 }
             }
             let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
-            self.copies_of(warp, lane).bulk.open.push(stored);
-            if !self.options.rules.strict_stores && !updates {
+            self.sync.copies_of(warp, lane).bulk.open.push(stored);
+            if !self.context.options.rules.strict_stores && !updates {
                 begun.push((lane, stores, writes));
             }
         }
         Ok(())
+    }
+
+    fn begin_bulk(&mut self) -> Result<u32, Stop> {
+        match &mut self.sync.order {
+            Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.values.survey.is_some() => Err(Stop::Doubtful),
+            Detector::VectorClock(exact) => Ok(exact.begin_copy()),
+        }
+    }
+
+    /// Moves bytes and returns their number.
+    fn bulk_copy(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        (to, from): ((Space, u64), (Space, u64)),
+        (bytes, kept): (Src, u16),
+        (writer, reader): (Agent, Agent),
+    ) -> Result<u32, Stop> {
+        let bytes = self.values.size_of_copy(warp, lane, pc, bytes)?;
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let (mut sources, mut targets) = ([0; 32], [0; 32]);
+        let access = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
+        let read = self.locate_lane(warp, lane, pc, access, &mut sources)?;
+        let access = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
+        let write = self.locate_lane(warp, lane, pc, access, &mut targets)?;
+        let is_global = |backing| matches!(backing, Backing::Tensor(_));
+        let is_shared = |backing| matches!(backing, Backing::Shared(_));
+        let (here, there) = (read.object.backing, write.object.backing);
+        let goes_across = is_shared(here) && is_shared(there) && read.object.rank != write.object.rank;
+        if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there) || goes_across) {
+            let message =
+                "a bulk copy must be between global and shared memory or to the shared memory of another CTA"
+                    .to_string();
+            return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
+        }
+        self.context.writable(warp, &write, bytes)?;
+        self.looked_at += u64::from(bytes / 8);
+        if let Some(own) = writer.atomic_update() {
+            self.context.holds_atomics(warp, lane, &write)?;
+            let each = own.update.bytes();
+            for at in (0..bytes).step_by(each as usize).map(u64::from) {
+                let value = self.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
+                self.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
+            }
+            self.check_budgets()?;
+            return Ok(bytes);
+        }
+        let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
+        for step in 0..u64::from(bytes / 4) {
+            // All bytes are read, even those that the mask does not write.
+            let content = self.read_cell(warp, lane, &read, first + step, 0xf)?;
+            let written = kept >> (4 * (step % 4)) & 0xf;
+            if written == 0xf {
+                self.write_cell(warp, lane, &write, target + step, 0xf, content)?;
+                continue;
+            }
+            for (start, length) in parts_of_cell(written) {
+                let value = self.values.value_in(warp, lane, &read, content, (start, length))?;
+                let offset = 4 * (target + step) + u64::from(start);
+                self.store_value(warp, lane, &write, offset, length, value)?;
+            }
+        }
+        self.check_budgets()?;
+        Ok(bytes)
+    }
+
+    /// `cp.async.bulk.prefetch`: the memory that it names must exist; it has no other effect.
+    pub(super) fn prefetch(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        pc: InstId,
+        from: &Far,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            match from {
+                Far::Bytes { at, count } => {
+                    let place = self.values.address_of(warp, lane, pc, *at)?;
+                    let bytes = self.values.size_of_copy(warp, lane, pc, *count)?;
+                    let agent = Agent::Thread;
+                    let access = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
+                    self.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
+                }
+                Far::Tile { map, at } => {
+                    self.values.tile(warp, lane, pc, *map, at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `st.bulk`: stores zeros to the shared memory of the CTA.
+    pub(super) fn clear(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        to: MemoryPlace,
+        bytes: Src,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            let bytes = self.values.concrete(warp, bytes, lane, pc, "the size of a store")?;
+            if !bytes.is_multiple_of(CLEARED) {
+                let message =
+                    format!("zeros are stored to {bytes} bytes, which is not a multiple of {CLEARED}");
+                return Err(self.context.fault(FaultKind::Misaligned, "M1", message, warp, lane, pc));
+            }
+            if bytes > MOST_CLEARED {
+                let message =
+                    format!("zeros are stored to {bytes} bytes; at most {MOST_CLEARED} are allowed");
+                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            }
+            if bytes == 0 {
+                continue;
+            }
+            let place = self.values.address_of(warp, lane, pc, to)?;
+            let mut offsets = [0; 32];
+            let (bytes, alignment) = (bytes as u32, CLEARED as u32);
+            let access = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
+            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let bytes = u64::from(bytes);
+            let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
+            if !is_own {
+                let message = "zeros are stored to memory other than the CTA's shared memory".to_string();
+                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            }
+            self.looked_at += bytes / 8;
+            let first = at.offsets[lane] / 4;
+            for cell in first..first + bytes / 4 {
+                self.write_cell(warp, lane, &at, cell, 0xf, Cell::of(Value::Bits(0)))?;
+            }
+            self.check_budgets()?;
+        }
+        Ok(())
+    }
+}
+
+impl Values<'_> {
+    /// The address that a lane uses, with its state space.
+    fn address_of(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        place: MemoryPlace,
+    ) -> Result<(Space, u64), Stop> {
+        Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
     }
 
     /// The operands of each lane's copy to global memory.
@@ -304,74 +458,6 @@ impl Cta<'_> {
         mask.iter().map(of).collect()
     }
 
-    fn begin_bulk(&mut self) -> Result<u32, Stop> {
-        match &mut self.order {
-            Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => Err(Stop::Doubtful),
-            Detector::VectorClock(exact) => Ok(exact.begin_copy()),
-        }
-    }
-
-    /// Moves bytes and returns their number.
-    fn bulk_copy(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        pc: InstId,
-        (to, from): ((Space, u64), (Space, u64)),
-        (bytes, kept): (Src, u16),
-        (writer, reader): (Agent, Agent),
-    ) -> Result<u32, Stop> {
-        let bytes = self.size_of_copy(warp, lane, pc, bytes)?;
-        if bytes == 0 {
-            return Ok(0);
-        }
-        let (mut sources, mut targets) = ([0; 32], [0; 32]);
-        let access = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
-        let read = self.locate_lane(warp, lane, pc, access, &mut sources)?;
-        let access = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
-        let write = self.locate_lane(warp, lane, pc, access, &mut targets)?;
-        let is_global = |backing| matches!(backing, Backing::Tensor(_));
-        let is_shared = |backing| matches!(backing, Backing::Shared(_));
-        let (here, there) = (read.object.backing, write.object.backing);
-        let goes_across = is_shared(here) && is_shared(there) && read.object.rank != write.object.rank;
-        if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there) || goes_across) {
-            let message =
-                "a bulk copy must be between global and shared memory or to the shared memory of another CTA"
-                    .to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
-        }
-        self.writable(warp, &write, bytes)?;
-        self.looked_at += u64::from(bytes / 8);
-        if let Some(own) = writer.atomic_update() {
-            self.holds_atomics(warp, lane, &write)?;
-            let each = own.update.bytes();
-            for at in (0..bytes).step_by(each as usize).map(u64::from) {
-                let value = self.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
-                self.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
-            }
-            self.check_budgets()?;
-            return Ok(bytes);
-        }
-        let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
-        for step in 0..u64::from(bytes / 4) {
-            // All bytes are read, even those that the mask does not write.
-            let content = self.read_cell(warp, lane, &read, first + step, 0xf)?;
-            let written = kept >> (4 * (step % 4)) & 0xf;
-            if written == 0xf {
-                self.write_cell(warp, lane, &write, target + step, 0xf, content)?;
-                continue;
-            }
-            for (start, length) in parts_of_cell(written) {
-                let value = self.value_in(warp, lane, &read, content, (start, length))?;
-                let offset = 4 * (target + step) + u64::from(start);
-                self.store_value(warp, lane, &write, offset, length, value)?;
-            }
-        }
-        self.check_budgets()?;
-        Ok(bytes)
-    }
-
     /// The size of a copy in bytes, which must be a multiple of [`UNIT`].
     fn size_of_copy(&self, warp: &Warp, lane: Lane, pc: InstId, bytes: Src) -> Result<u32, Stop> {
         let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
@@ -379,77 +465,15 @@ impl Cta<'_> {
             return Ok(bytes);
         }
         let message = format!("a bulk copy of {bytes} bytes, which is not a multiple of {UNIT}");
-        Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
+        Err(self.context.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
     }
+}
 
-    /// `cp.async.bulk.prefetch`: the memory that it names must exist; it has no other effect.
-    pub(super) fn prefetch(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        from: &Far,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            match from {
-                Far::Bytes { at, count } => {
-                    let place = self.address_of(warp, lane, pc, *at)?;
-                    let bytes = self.size_of_copy(warp, lane, pc, *count)?;
-                    let agent = Agent::Thread;
-                    let access = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
-                    self.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
-                }
-                Far::Tile { map, at } => {
-                    self.tile(warp, lane, pc, *map, at)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// `st.bulk`: stores zeros to the shared memory of the CTA.
-    pub(super) fn clear(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        to: MemoryPlace,
-        bytes: Src,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let bytes = self.concrete(warp, bytes, lane, pc, "the size of a store")?;
-            if !bytes.is_multiple_of(CLEARED) {
-                let message =
-                    format!("zeros are stored to {bytes} bytes, which is not a multiple of {CLEARED}");
-                return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, lane, pc));
-            }
-            if bytes > MOST_CLEARED {
-                let message =
-                    format!("zeros are stored to {bytes} bytes; at most {MOST_CLEARED} are allowed");
-                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
-            }
-            if bytes == 0 {
-                continue;
-            }
-            let place = self.address_of(warp, lane, pc, to)?;
-            let mut offsets = [0; 32];
-            let (bytes, alignment) = (bytes as u32, CLEARED as u32);
-            let access = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
-            let bytes = u64::from(bytes);
-            let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
-            if !is_own {
-                let message = "zeros are stored to memory other than the CTA's shared memory".to_string();
-                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
-            }
-            self.looked_at += bytes / 8;
-            let first = at.offsets[lane] / 4;
-            for cell in first..first + bytes / 4 {
-                self.write_cell(warp, lane, &at, cell, 0xf, Cell::of(Value::Bits(0)))?;
-            }
-            self.check_budgets()?;
-        }
-        Ok(())
+impl Context<'_> {
+    /// The rank of the CTA with the shared memory that contains an address.
+    pub(in super::super) fn rank_of_address(&self, (space, address): (Space, u64)) -> Option<u32> {
+        let (own, inner) = locate(space, address);
+        if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }
     }
 
     /// The update that a box copy applies to the elements of its map's tensor.
@@ -470,7 +494,9 @@ impl Cta<'_> {
             self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc)
         })
     }
+}
 
+impl Synchronisation<'_> {
     pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: LaneMask) {
         for lane in mask {
             let bulk = &mut self.copies_of(warp, lane).bulk;
@@ -503,7 +529,7 @@ impl Cta<'_> {
     /// `fence.proxy.async`: makes everything that happens before it visible to the async proxy (Y10).
     pub(super) fn publish(&mut self, warp: &Warp, mask: LaneMask, of: ProxyFence) -> Result<(), Stop> {
         // Without clusters, the CTA reaches no shared memory but its own.
-        let is_alone = self.launch.cluster_ranks() == 1;
+        let is_alone = self.context.launch.cluster_ranks() == 1;
         // The epoch detector never runs with asynchronous operations of that proxy.
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         let spaces: &[Publishes] = match of {

@@ -2,13 +2,15 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::guard::{Bounds, Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
 use super::super::packed::low_bytes;
+use super::super::synchronisation::Detector;
 use super::super::value::{Sym, SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, RegId, Src};
@@ -58,12 +60,12 @@ impl Cta<'_> {
         };
         let Src::Reg(base) = address.base else { return Ok(LaneMask::NONE) };
         let symbolic = warp.register(base).sym & mask;
-        if symbolic.is_empty() || self.may_happen(&inst.op).is_err() {
+        if symbolic.is_empty() || self.context.may_happen(&inst.op).is_err() {
             return Ok(LaneMask::NONE);
         }
         let mut done = LaneMask::NONE;
-        for lanes in self.storing_alike(warp, symbolic, inst) {
-            self.guards.alike = match &self.order {
+        for lanes in self.values.storing_alike(warp, symbolic, inst) {
+            self.values.guards.alike = match &self.sync.order {
                 Detector::VectorClock(exact) if lanes.only().is_none() => Some(exact.next()),
                 Detector::VectorClock(_) | Detector::Epoch(_) => None,
             };
@@ -71,7 +73,7 @@ impl Cta<'_> {
                 done |= self.access_of_lane(warp, lane, inst, pc, (base, targets))?;
                 Ok(())
             });
-            self.guards.alike = None;
+            self.values.guards.alike = None;
             accessed?;
         }
         Ok(done)
@@ -87,13 +89,13 @@ impl Cta<'_> {
         (base, targets): (RegId, &[Option<RegId>]),
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
-        self.check_index(warp, lane, inst, pc)?;
+        self.values.check_index(warp, lane, inst, pc)?;
         let mut left = MAX_ADDRESSES;
-        let Some(places) = self.places(lane, address, &mut left) else { return Ok(LaneMask::NONE) };
+        let Some(places) = self.values.places(lane, address, &mut left) else { return Ok(LaneMask::NONE) };
         let access = Access { inst, pc, base, targets };
-        self.guards.around_cases = Some(self.guards.depth(self.guards.of(lane)));
+        self.values.guards.around_cases = Some(self.values.guards.depth(self.values.guards.of(lane)));
         let values = self.access_in_each(warp, lane, &places, access);
-        self.guards.around_cases = None;
+        self.values.guards.around_cases = None;
         for (target, value) in targets.iter().zip(values?) {
             if let Some(target) = target {
                 warp.register_mut(*target).set(lane, value);
@@ -102,10 +104,92 @@ impl Cta<'_> {
         Ok(LaneMask::of(lane))
     }
 
+    /// Executes an access at each of some addresses; returns what it loads.
+    fn access_in_each(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        places: &Places,
+        access: Access<'_>,
+    ) -> Result<Vec<Value>, Stop> {
+        match places {
+            Places::At(address) => {
+                let mask = LaneMask::of(lane);
+                // A target may be one of the operands of the next case.
+                let registers = access.targets.iter().flatten().chain([&access.base]);
+                let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
+                warp.register_mut(access.base).set(lane, Value::Bits(*address));
+                before.extend(self.values.narrow_stored(warp, lane, access));
+                self.execute(warp, mask, access.inst, access.pc)
+                    .map_err(|stop| self.values.ended_under_guard(warp, mask, stop))?;
+                let loaded = |target: &Option<RegId>| match target {
+                    Some(target) => warp.register(*target).get(lane),
+                    None => Value::Bits(0),
+                };
+                let loaded = access.targets.iter().map(loaded).collect();
+                for (register, value) in before {
+                    warp.register_mut(register).set(lane, value);
+                }
+                Ok(loaded)
+            }
+            Places::Choice(condition, arms) => {
+                let [then, otherwise] = &**arms;
+                let [then_may, other_may] =
+                    [true, false].map(|holds| self.values.may_be(lane, *condition, holds));
+                if !(then_may && other_may) {
+                    return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
+                }
+                let then = self.access_where(warp, lane, (*condition, true), then, access)?;
+                let otherwise = self.access_where(warp, lane, (*condition, false), otherwise, access)?;
+                self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
+            }
+            Places::Index(index, addresses) => {
+                let mut loaded: Option<Vec<Value>> = None;
+                self.counts.warp_instructions += addresses.len() as u64;
+                self.check_budgets()?;
+                for (value, address) in addresses.iter().rev() {
+                    let number = whole(&mut self.values.store, (*value).into());
+                    let is_this = self.values.store.apply(TermOp::Equal, &[*index, number], access.pc);
+                    let place = Places::At(*address);
+                    let own = if addresses.len() == 1 {
+                        self.access_in_each(warp, lane, &place, access)?
+                    } else {
+                        self.access_where(warp, lane, (is_this, true), &place, access)?
+                    };
+                    loaded = Some(match loaded {
+                        None => own,
+                        Some(others) => {
+                            self.values.select_loaded(warp, lane, is_this, (own, others), access.pc)?
+                        }
+                    });
+                }
+                Ok(loaded.unwrap_or_default())
+            }
+        }
+    }
+
+    fn access_where(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        (condition, holds): (TermId, bool),
+        places: &Places,
+        access: Access<'_>,
+    ) -> Result<Vec<Value>, Stop> {
+        let around = self.values.guards.all();
+        let terms = Terms { store: &mut self.values.store, congruence: &mut self.values.congruence };
+        self.values.guards.narrow(terms, lane, condition, holds);
+        let loaded = self.access_in_each(warp, lane, places, access);
+        self.values.guards.restore(around);
+        loaded
+    }
+}
+
+impl Values<'_> {
     /// Groups of lanes that store the same value together, wherever they do (rule Y1); each of the lanes is in one.
     fn storing_alike(&mut self, warp: &Warp, mut left: LaneMask, inst: &Inst) -> Vec<LaneMask> {
         let stored = if let Op::Store { a, width, .. } = &inst.op { Some((a, *width)) } else { None };
-        let Some((a, width)) = stored.filter(|_| !self.options.rules.strict_stores) else {
+        let Some((a, width)) = stored.filter(|_| !self.context.options.rules.strict_stores) else {
             return left.iter().map(LaneMask::of).collect();
         };
         let mut groups = Vec::new();
@@ -134,13 +218,13 @@ impl Cta<'_> {
         } else {
             return Ok(());
         };
-        let Value::Sym(sym) = self.value(warp, address.base, lane) else { return Ok(()) };
+        let Value::Sym(sym) = self.context.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
         let Indexed { index, scale, offset } = self.indexed_under_guard(lane, term);
         let at_zero = (offset as u64 & low_bytes(width)).wrapping_add_signed(address.offset);
         let (own, inner) = owned(locate(*space, at_zero), warp.thread(lane));
-        let Some((number, first)) = self.found(warp, own, inner) else { return Ok(()) };
-        let object = self.launch.objects.get(number);
+        let Some((number, first)) = self.context.found(warp, own, inner) else { return Ok(()) };
+        let object = self.context.launch.objects.get(number);
         let (first, last) = (i128::from(first), i128::from(object.size) - i128::from(bytes));
         if last < 0 {
             return Ok(());
@@ -169,11 +253,11 @@ impl Cta<'_> {
         let message = format!(
             "{verb} `{name}` out of bounds: its index {what} need not be between {least} and {greatest}"
         );
-        let site = self.site(format!("{verb} `{name}`"), warp, lane, pc);
+        let site = self.context.site(format!("{verb} `{name}`"), warp, lane, pc);
         let help = "test the index before the access; or, if its values are known to be in bounds, say so in the case: \
                     `range = [least, greatest]` of the tensor that holds them";
         let fault = Fault::new(
-            self.launch.which,
+            self.context.launch.which,
             FaultKind::OutOfBounds,
             "M1",
             message,
@@ -196,67 +280,6 @@ impl Cta<'_> {
         let not_below = self.store.apply(TermOp::LessEqual, &[low, integer], pc);
         let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
         self.store.apply(TermOp::And, &[not_below, not_above], pc)
-    }
-
-    /// Executes an access at each of some addresses; returns what it loads.
-    fn access_in_each(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<Value>, Stop> {
-        match places {
-            Places::At(address) => {
-                let mask = LaneMask::of(lane);
-                // A target may be one of the operands of the next case.
-                let registers = access.targets.iter().flatten().chain([&access.base]);
-                let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
-                warp.register_mut(access.base).set(lane, Value::Bits(*address));
-                before.extend(self.narrow_stored(warp, lane, access));
-                self.execute(warp, mask, access.inst, access.pc)
-                    .map_err(|stop| self.ended_under_guard(warp, mask, stop))?;
-                let loaded = |target: &Option<RegId>| match target {
-                    Some(target) => warp.register(*target).get(lane),
-                    None => Value::Bits(0),
-                };
-                let loaded = access.targets.iter().map(loaded).collect();
-                for (register, value) in before {
-                    warp.register_mut(register).set(lane, value);
-                }
-                Ok(loaded)
-            }
-            Places::Choice(condition, arms) => {
-                let [then, otherwise] = &**arms;
-                let [then_may, other_may] = [true, false].map(|holds| self.may_be(lane, *condition, holds));
-                if !(then_may && other_may) {
-                    return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
-                }
-                let then = self.access_where(warp, lane, (*condition, true), then, access)?;
-                let otherwise = self.access_where(warp, lane, (*condition, false), otherwise, access)?;
-                self.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
-            }
-            Places::Index(index, addresses) => {
-                let mut loaded: Option<Vec<Value>> = None;
-                self.counts.warp_instructions += addresses.len() as u64;
-                self.check_budgets()?;
-                for (value, address) in addresses.iter().rev() {
-                    let number = whole(&mut self.store, (*value).into());
-                    let is_this = self.store.apply(TermOp::Equal, &[*index, number], access.pc);
-                    let place = Places::At(*address);
-                    let own = if addresses.len() == 1 {
-                        self.access_in_each(warp, lane, &place, access)?
-                    } else {
-                        self.access_where(warp, lane, (is_this, true), &place, access)?
-                    };
-                    loaded = Some(match loaded {
-                        None => own,
-                        Some(others) => self.select_loaded(warp, lane, is_this, (own, others), access.pc)?,
-                    });
-                }
-                Ok(loaded.unwrap_or_default())
-            }
-        }
     }
 
     /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
@@ -327,22 +350,6 @@ impl Cta<'_> {
         let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
         let guard = self.guards.narrower(terms, lane, condition, holds);
         self.may_hold(guard)
-    }
-
-    fn access_where(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        (condition, holds): (TermId, bool),
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<Value>, Stop> {
-        let around = self.guards.all();
-        let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-        self.guards.narrow(terms, lane, condition, holds);
-        let loaded = self.access_in_each(warp, lane, places, access);
-        self.guards.restore(around);
-        loaded
     }
 
     fn select_loaded(

@@ -4,6 +4,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::{SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::hammock::{DecidedByInput, Refused};
 use super::select::Snapshot;
@@ -55,7 +56,7 @@ impl Cta<'_> {
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Option<WentOn>, Stop> {
-        let inst = &self.launch.program.insts[pc.index()];
+        let inst = &self.context.launch.program.insts[pc.index()];
         let Some(Control::Branch(target)) = inst.op.control() else { return Ok(None) };
         let hangs = self.hammock(pc).is_ok_and(|hammock| hammock.loops);
         let Ok(outer) = self.hammock(branch.pc) else { return Ok(None) };
@@ -64,11 +65,15 @@ impl Cta<'_> {
         }
         let mut found = Vec::new();
         for lane in mask {
-            let Truth::Condition(condition) = self.truth(warp, guard, lane, pc) else { return Ok(None) };
-            let Some(by_value) = self.by_value(condition, branch.condition(lane)) else { return Ok(None) };
+            let Truth::Condition(condition) = self.values.truth(warp, guard, lane, pc) else {
+                return Ok(None);
+            };
+            let Some(by_value) = self.values.by_value(condition, branch.condition(lane)) else {
+                return Ok(None);
+            };
             found.push((lane, condition, by_value));
         }
-        if self.is_too_deep() {
+        if self.values.is_too_deep() {
             return Ok(Some(Err(Refused::Rounds)));
         }
         self.check_budgets()?;
@@ -99,7 +104,7 @@ impl Cta<'_> {
                 return Ok(Some(Err(refused)));
             }
             let passed = Snapshot::new(warp, &outer.live);
-            self.choose(warp, &[(lane, Truth::Condition(condition))], &taken, &passed, pc)?;
+            self.values.choose(warp, &[(lane, Truth::Condition(condition))], &taken, &passed, pc)?;
             *steps = own.max(*steps);
             parts.push((mask, join));
         }
@@ -113,7 +118,9 @@ impl Cta<'_> {
         }
         Ok(Some(Ok(together)))
     }
+}
 
+impl Values<'_> {
     /// Writes back addresses of stores that are known although they are computed from an unknown integer.
     pub(super) fn settle_address(
         &mut self,

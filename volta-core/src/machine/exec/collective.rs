@@ -3,6 +3,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::{Origin, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::integer::Integer;
 use super::shape::Shape;
@@ -31,7 +32,7 @@ impl Cta<'_> {
         while !rest.is_empty() {
             let first = rest.first();
             let mask_of = |lane| {
-                let mask = self.concrete(warp, mask, lane, pc, "a collective's mask")?;
+                let mask = self.values.concrete(warp, mask, lane, pc, "a collective's mask")?;
                 Ok::<_, Stop>(LaneMask::from_bits(mask as u32))
             };
             let members = mask_of(first)?;
@@ -39,7 +40,7 @@ impl Cta<'_> {
             for lane in rest {
                 let own = mask_of(lane)?;
                 if !own.contains(lane) {
-                    return Err(self.left_out_of_mask(warp, (lane, own, rest), pc));
+                    return Err(self.context.left_out_of_mask(warp, (lane, own, rest), pc));
                 }
                 if own == members {
                     same |= LaneMask::of(lane);
@@ -49,13 +50,13 @@ impl Cta<'_> {
             if !(members & warp.live()).is_within(same) {
                 continue;
             }
-            self.count_returned_lanes(warp, members, (first, pc))?;
+            self.values.count_returned_lanes(warp, members, (first, pc))?;
             self.execute(warp, same, inst, pc)?;
             warp.meet(same);
-            if self.options.rules.warp_collectives_order_memory {
-                self.order_lanes(warp, same, members);
+            if self.context.options.rules.warp_collectives_order_memory {
+                self.sync.order_lanes(warp, same, members);
             }
-            self.order_lanes_in_time(warp, same);
+            self.sync.order_lanes_in_time(warp, same);
             done |= same;
         }
         Ok(done)
@@ -78,13 +79,13 @@ impl Cta<'_> {
             let why = if warp.exists.contains(missing) { "has returned" } else { "does not exist" };
             let message =
                 format!("a matrix instruction needs all 32 lanes of a warp, and lane {missing} {why}");
-            return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
         }
         if !group.is_all() {
             return Ok(LaneMask::NONE);
         }
         if let Op::Async(Async::Wait { groups: Groups::Products, pending, .. }) = &inst.op
-            && !self.are_started(warp, pending.unwrap_or(0))
+            && !self.sync.are_started(warp, pending.unwrap_or(0))
         {
             return Ok(LaneMask::NONE);
         }
@@ -95,18 +96,70 @@ impl Cta<'_> {
             return Ok(LaneMask::NONE);
         }
         // All lanes have come before any of them accesses memory here.
-        if self.options.rules.warp_collectives_order_memory {
-            self.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
+        if self.context.options.rules.warp_collectives_order_memory {
+            self.sync.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
         }
         self.execute(warp, LaneMask::ALL, inst, pc)?;
         warp.meet(LaneMask::ALL);
-        if self.options.rules.warp_collectives_order_memory {
-            self.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
+        if self.context.options.rules.warp_collectives_order_memory {
+            self.sync.order_lanes(warp, LaneMask::ALL, LaneMask::ALL);
         }
-        self.order_lanes_in_time(warp, LaneMask::ALL);
+        self.sync.order_lanes_in_time(warp, LaneMask::ALL);
         Ok(LaneMask::ALL)
     }
 
+    /// Combines the values of all lanes.
+    pub(super) fn redux(
+        &mut self,
+        warp: &mut Warp,
+        members: LaneMask,
+        pc: InstId,
+        op: Reduction,
+        d: RegId,
+        a: Src,
+    ) -> Result<(), Stop> {
+        let what = "a value that lanes combine";
+        let values = members.iter().map(|lane| match self.context.value(warp, a, lane) {
+            Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
+            value @ (Value::Undefined(_) | Value::Sym(_)) => match self.values.packed.undefined_part(value) {
+                Some(_) => Err(self.values.not_concrete(warp, value, lane, pc, what)),
+                None => Ok(value),
+            },
+        });
+        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+        let result = self.reduced(warp, op, &values, pc)?;
+        for lane in members {
+            warp.register_mut(d).set(lane, result);
+        }
+        Ok(())
+    }
+
+    /// The combined values of lanes, by an operation that commutes.
+    fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
+        let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
+        let lane = warp.live().first();
+        rest.iter().try_fold(*first, |sum, value| {
+            let words = [sum, *value];
+            match op {
+                Reduction::Integer(op, ty) => {
+                    let both = self.values.integer_value(&Integer::Two(op, ty, words), pc);
+                    both.ok_or_else(|| self.values.computes_with_encoding(warp, &words, lane, pc))
+                }
+                Reduction::Float(op) => {
+                    let shape = Shape::of_two(op, Format::F32, Precision::NEAREST, Clamp::None);
+                    let [x, y] = words.map(|word| self.values.real(warp, word, Format::F32, lane, pc));
+                    match (x?, y?) {
+                        (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
+                        // A NaN, which no value is assumed to be.
+                        (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(pc))),
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl Values<'_> {
     /// Each lane reads another lane's value.
     pub(super) fn shuffle(
         &mut self,
@@ -125,7 +178,7 @@ impl Cta<'_> {
             let from = if inside { source } else { lane };
             // Only the value is undefined (V6), not whether the lane exists.
             let value = if members.contains(from) {
-                self.value(warp, a, from)
+                self.context.value(warp, a, from)
             } else {
                 Value::Undefined(Origin::Unwritten(pc))
             };
@@ -221,32 +274,6 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Combines the values of all lanes.
-    pub(super) fn redux(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        op: Reduction,
-        d: RegId,
-        a: Src,
-    ) -> Result<(), Stop> {
-        let what = "a value that lanes combine";
-        let values = members.iter().map(|lane| match self.value(warp, a, lane) {
-            Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
-            value @ (Value::Undefined(_) | Value::Sym(_)) => match self.packed.undefined_part(value) {
-                Some(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
-                None => Ok(value),
-            },
-        });
-        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-        let result = self.reduced(warp, op, &values, pc)?;
-        for lane in members {
-            warp.register_mut(d).set(lane, result);
-        }
-        Ok(())
-    }
-
     /// One of the lanes.
     pub(super) fn elect(
         &mut self,
@@ -256,12 +283,12 @@ impl Cta<'_> {
         (d, p): (Option<RegId>, PredId),
     ) -> Result<(), Stop> {
         // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
-        if self.options.rules.strict_election && members.count() > 1 {
+        if self.context.options.rules.strict_election && members.count() > 1 {
             let message =
                 "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
                            assumes none"
                     .to_string();
-            return Err(self.fault(FaultKind::Unsupported, "Y4", message, warp, members.first(), pc));
+            return Err(self.context.fault(FaultKind::Unsupported, "Y4", message, warp, members.first(), pc));
         }
         self.relied.others.insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
         let leader = members.first();
@@ -272,30 +299,6 @@ impl Cta<'_> {
             warp.predicate_mut(p).set(lane, Truth::Known(lane == leader));
         }
         Ok(())
-    }
-
-    /// The combined values of lanes, by an operation that commutes.
-    fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
-        let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
-        let lane = warp.live().first();
-        rest.iter().try_fold(*first, |sum, value| {
-            let words = [sum, *value];
-            match op {
-                Reduction::Integer(op, ty) => {
-                    let both = self.integer_value(&Integer::Two(op, ty, words), pc);
-                    both.ok_or_else(|| self.computes_with_encoding(warp, &words, lane, pc))
-                }
-                Reduction::Float(op) => {
-                    let shape = Shape::of_two(op, Format::F32, Precision::NEAREST, Clamp::None);
-                    let [x, y] = words.map(|word| self.real(warp, word, Format::F32, lane, pc));
-                    match (x?, y?) {
-                        (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
-                        // A NaN, which no value is assumed to be.
-                        (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(pc))),
-                    }
-                }
-            }
-        })
     }
 
     fn lanes_where(

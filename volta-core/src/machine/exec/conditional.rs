@@ -1,19 +1,21 @@
 //! Contents of memory under a condition on inputs (rule S1): what a store under a guard leaves behind, and what a load
 //! under a guard finds.
 
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::guard::{Guard, Literal, Terms};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, Choice};
 use super::super::perhaps::{How, Perhaps};
 use super::super::value::{Sym, SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Op, Space};
 use crate::term::{TermId, TermOp, View};
 
-impl Cta<'_> {
+impl Context<'_> {
     /// Checks that an operation may be executed under a condition on inputs.
     ///
     /// # Errors
@@ -37,7 +39,9 @@ impl Cta<'_> {
         }
         if self.launch.has_flags { Err(flag) } else { Ok(()) }
     }
+}
 
+impl Cta<'_> {
     /// What a cell holds after a lane has written `content` to it: where its guard does not hold, what was there.
     #[inline]
     pub(super) fn stored_content(
@@ -48,27 +52,29 @@ impl Cta<'_> {
         cell: u64,
         content: Cell,
     ) -> Result<Cell, Stop> {
-        if self.guards.of(lane) == Guard::ALWAYS || self.guards.holds_in_contents {
+        if self.values.guards.of(lane) == Guard::ALWAYS || self.values.guards.holds_in_contents {
             return Ok(content);
         }
         // What a branch leaves in memory of its thread is chosen where its sides join.
         let outer = match at.object.backing {
-            Backing::Local(_) => self.guards.around_cases,
+            Backing::Local(_) => self.values.guards.around_cases,
             Backing::Shared(_) | Backing::Tensor(_) => Some(0),
         };
         let Some(outer) = outer else { return Ok(content) };
         let old = self.peek(warp, lane, at, cell);
-        self.stored_under_guard((warp, lane, at.pc), outer, content, old)
+        self.values.stored_under_guard((warp, lane, at.pc), outer, content, old)
     }
 
     /// Notes an access to global memory under a guard, for the comparison with those of other CTAs.
     #[inline]
     pub(super) fn note_perhaps(&mut self, place: (u32, u64), guard: Guard, bytes: u8, how: How) {
-        if guard != Guard::ALWAYS && self.launch.clusters.len() > 1 {
+        if guard != Guard::ALWAYS && self.context.launch.clusters.len() > 1 {
             self.memory.perhaps.note(place, Perhaps { guard, bytes, how });
         }
     }
+}
 
+impl Values<'_> {
     /// The contents of a cell after a lane has stored `new` there under its guard, without the `outer` outermost
     /// literals.
     fn stored_under_guard(

@@ -1,11 +1,12 @@
 //! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Stop;
 use super::super::int_terms;
 use super::super::objects::{from_generic, owned, to_generic, to_generic_of};
 use super::super::packed::{Choice, PackedPart};
 use super::super::points::KnownFloats;
 use super::super::value::{Origin, Sym, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
@@ -38,7 +39,7 @@ fn integral_op(direction: ToIntegral) -> TermOp {
     }
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     pub(super) fn int_to_float(
         &mut self,
         warp: &mut Warp,
@@ -56,7 +57,7 @@ impl Cta<'_> {
             })
         };
         for lane in mask {
-            let value = self.value(warp, a, lane);
+            let value = self.context.value(warp, a, lane);
             let result = match value {
                 Value::Undefined(origin) => Value::Undefined(origin),
                 value @ (Value::Bits(_) | Value::Sym(_)) if self.store.is_ieee() => {
@@ -86,7 +87,7 @@ impl Cta<'_> {
 
     /// A known float as it is computed with: a number, or a term where known floats are terms.
     pub(super) fn at_point(&mut self, value: Value, format: Format, pc: InstId) -> Value {
-        if self.launch.recognition.known == KnownFloats::Numbers {
+        if self.context.launch.recognition.known == KnownFloats::Numbers {
             return value;
         }
         let Ok(Some(number)) = self.read_real(value, format) else { return value };
@@ -134,8 +135,8 @@ impl Cta<'_> {
             return self.ieee_to_int(warp, mask, pc, (d, a), (from, flush), (to, rounding));
         }
         for lane in mask {
-            let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
+            let Some(term) = self.real(warp, self.context.value(warp, a, lane), from, lane, pc)? else {
+                let origin = self.taint(&[self.context.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
                 continue;
             };
@@ -150,7 +151,7 @@ impl Cta<'_> {
             };
             let Some(exact) = known.decides(from, flush, |number| round_to_int(number, to, rounding)) else {
                 let what = Undecided("a conversion to an integer");
-                return Err(self.depends_on_rounding(warp, lane, pc, what));
+                return Err(self.context.depends_on_rounding(warp, lane, pc, what));
             };
             warp.register_mut(d).set(lane, Value::Bits(exact));
         }
@@ -189,11 +190,11 @@ impl Cta<'_> {
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                let origin = self.taint(&[self.value(warp, a, lane)]);
+                let origin = self.taint(&[self.context.value(warp, a, lane)]);
                 Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
-                value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?
+                value.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?
             };
             values.push((lane, value));
         }
@@ -278,7 +279,7 @@ impl Cta<'_> {
         for lane in mask {
             let mut pieces: Vec<PackedPart> = Vec::with_capacity(parts.len());
             for source in parts {
-                let value = match self.value(warp, *source, lane) {
+                let value = match self.context.value(warp, *source, lane) {
                     Value::Bits(bits) => Value::Bits(bits & part.mask()),
                     other @ (Value::Sym(_) | Value::Undefined(_)) => other,
                 };
@@ -301,7 +302,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
         for lane in mask {
-            let mut value = self.value(warp, a, lane);
+            let mut value = self.context.value(warp, a, lane);
             let total = bytes * d.len() as u32;
             // A choice of integers is an integer.
             if self.packed.as_choice(value).is_some() {
@@ -333,7 +334,7 @@ impl Cta<'_> {
         width: Width,
     ) -> Result<(), Stop> {
         let mut scratch = None;
-        let x = self.operand(warp, a, &mut scratch);
+        let x = self.context.operand(warp, a, &mut scratch);
         if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
             let value = x.get(lane);
             return Err(self.not_concrete(warp, value, lane, pc, "an address"));
@@ -347,7 +348,7 @@ impl Cta<'_> {
                     let message = format!(
                         "a generic address is converted to one in {space:?} memory, but lies elsewhere"
                     );
-                    return Err(self.fault(
+                    return Err(self.context.fault(
                         FaultKind::OutOfBounds,
                         "M1",
                         message.to_lowercase(),

@@ -5,11 +5,12 @@
 //! without a fault can tell the difference.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::memory::initial_cell;
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::copies::{Copies, Copy};
@@ -48,7 +49,7 @@ impl Cta<'_> {
                 self.store_far(warp, mask, pc, (*to, *width, a), (*barrier, *update))
             }
             Async::Fence { of } => {
-                self.fence(warp, mask, *of);
+                self.sync.fence(warp, mask, *of);
                 Ok(())
             }
             Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => {
@@ -70,11 +71,11 @@ impl Cta<'_> {
                 self.wait_for_products(warp, pc, pending.unwrap_or(0))
             }
             Async::Commit { groups: Groups::Plain } => {
-                self.commit_copies(warp, mask);
+                self.sync.commit_copies(warp, mask);
                 Ok(())
             }
             Async::Commit { groups: Groups::Bulk } => {
-                self.commit_bulk(warp, mask);
+                self.sync.commit_bulk(warp, mask);
                 Ok(())
             }
             Async::Wait { groups: Groups::Plain, pending, reads: _ } => {
@@ -82,19 +83,13 @@ impl Cta<'_> {
                 Ok(())
             }
             Async::Wait { groups: Groups::Bulk, pending, reads } => {
-                self.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
+                self.sync.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
                 Ok(())
             }
-            Async::Publish { of } => self.publish(warp, mask, *of),
+            Async::Publish { of } => self.sync.publish(warp, mask, *of),
             Async::Tensor(operation) => self.tensor(warp, mask, pc, operation),
             Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
         }
-    }
-
-    /// The copies of a thread for which it has not waited yet.
-    pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: Lane) -> Vec<u32> {
-        let copies = self.copies_of(warp, lane);
-        copies.groups.iter().flatten().chain(&copies.open).map(|copy| copy.number).collect()
     }
 
     pub(super) fn copy_async(
@@ -108,25 +103,25 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         self.observe(warp, mask, pc, (Space::Shared, to), bytes);
         self.observe(warp, mask, pc, (Space::Global, from), bytes);
-        let targets = self.addresses(warp, mask, to, pc)?;
+        let targets = self.values.addresses(warp, mask, to, pc)?;
         // A copy of zero bytes needs no source address.
-        let sources = self.addresses(warp, mask, from, pc).ok();
+        let sources = self.values.addresses(warp, mask, from, pc).ok();
         let mut offsets = [0; 32];
         for lane in mask {
             let mut wanted = match size {
-                Some(size) => self.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
+                Some(size) => self.values.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
                 None => bytes,
             };
             if let Some(ignore) = ignore
-                && self.known_truth(warp, ignore, lane, pc)?
+                && self.values.known_truth(warp, ignore, lane, pc)?
             {
                 wanted = 0;
             }
             if wanted > bytes {
                 let message = format!("a copy of {bytes} bytes takes {wanted} bytes");
-                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
-            let number = match &mut self.order {
+            let number = match &mut self.sync.order {
                 Detector::Epoch(_) => 0,
                 Detector::VectorClock(exact) => exact.begin_copy(),
             };
@@ -134,7 +129,7 @@ impl Cta<'_> {
             let source = match (&sources, wanted) {
                 (_, 0) => None,
                 (Some(sources), _) => Some(sources[lane]),
-                (None, _) => Some(self.addresses(warp, LaneMask::of(lane), from, pc)?[lane]),
+                (None, _) => Some(self.values.addresses(warp, LaneMask::of(lane), from, pc)?[lane]),
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
@@ -142,24 +137,32 @@ impl Cta<'_> {
             let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
-                return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             };
             let first = (at.offsets[lane] / 4) as u32;
             for step in 0..bytes / 4 {
                 let content = match &cells {
                     Brought::Cells(cells) => cells[step as usize],
                     Brought::PackedParts(pieces) => {
-                        let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.store) else {
+                        let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.values.store)
+                        else {
                             let message = "a copy reads a part of a value in memory".to_string();
-                            return Err(self.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, pc));
+                            return Err(self.context.fault(
+                                FaultKind::TypeMismatch,
+                                "M3",
+                                message,
+                                warp,
+                                lane,
+                                pc,
+                            ));
                         };
-                        Cell::from_pieces(&content, &mut self.packed)
+                        Cell::from_pieces(&content, &mut self.values.packed)
                     }
                 };
                 self.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
             }
             let copy = Copy { first: base + first, cells: bytes / 4, number };
-            self.copies_of(warp, lane).open.push(copy);
+            self.sync.copies_of(warp, lane).open.push(copy);
         }
         Ok(())
     }
@@ -181,14 +184,14 @@ impl Cta<'_> {
             let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
-                && self.launch.tensors[number as usize].is_read_only()
+                && self.context.launch.tensors[number as usize].is_read_only()
                 && wanted == bytes
             {
-                let tensor = &self.launch.tensors[number as usize];
+                let tensor = &self.context.launch.tensors[number as usize];
                 let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
                 for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                     let place = offset / 4 + step as u64;
-                    let tables = (&mut self.packed, &mut self.store);
+                    let tables = (&mut self.values.packed, &mut self.values.store);
                     *cell = initial_cell(tensor, place, tables, pc);
                 }
                 return Ok(Brought::Cells(cells));
@@ -198,13 +201,47 @@ impl Cta<'_> {
                 let element = at.object.element.map_or(4, |element| element.bytes()).clamp(1, 4);
                 let step = element.min(wanted - done);
                 let value = self.load_value(warp, lane, &at, offset + u64::from(done), step)?;
-                pieces.extend(self.packed.split(value, step));
+                pieces.extend(self.values.packed.split(value, step));
                 done += step;
             }
         }
         let zero = |bytes| PackedPart { value: Value::Bits(0), bytes };
         pieces.extend((wanted..bytes).map(|_| zero(1)));
         Ok(Brought::PackedParts(pieces))
+    }
+
+    /// Waits until at most `pending` groups of each thread are in flight; `None` waits for all copies, committed or
+    /// not.
+    pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: LaneMask, pending: Option<u32>) {
+        for lane in mask {
+            let copies = self.sync.copies_of(warp, lane);
+            let left = pending.map_or(0, |pending| pending as usize);
+            let ended = copies.groups.len().saturating_sub(left);
+            let mut done: Vec<Copy> = copies.groups.drain(..ended).flatten().collect();
+            if pending.is_none() {
+                done.append(&mut copies.open);
+            }
+            let now = self.sync.now(warp);
+            for copy in done {
+                match &mut self.sync.order {
+                    Detector::Epoch(_) => {
+                        let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
+                        for cell in &mut self.memory.shared_epochs[first..last] {
+                            self.memory.parts.end_copy(cell, now, lane);
+                        }
+                    }
+                    Detector::VectorClock(exact) => exact.end_copy(copy.number, warp.thread(lane)),
+                }
+            }
+        }
+    }
+}
+
+impl Synchronisation<'_> {
+    /// The copies of a thread for which it has not waited yet.
+    pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: Lane) -> Vec<u32> {
+        let copies = self.copies_of(warp, lane);
+        copies.groups.iter().flatten().chain(&copies.open).map(|copy| copy.number).collect()
     }
 
     pub(super) fn copies_of(&mut self, warp: &Warp, lane: Lane) -> &mut Copies {
@@ -220,32 +257,6 @@ impl Cta<'_> {
             let copies = self.copies_of(warp, lane);
             let group = std::mem::take(&mut copies.open);
             copies.groups.push_back(group);
-        }
-    }
-
-    /// Waits until at most `pending` groups of each thread are in flight; `None` waits for all copies, committed or
-    /// not.
-    pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: LaneMask, pending: Option<u32>) {
-        for lane in mask {
-            let copies = self.copies_of(warp, lane);
-            let left = pending.map_or(0, |pending| pending as usize);
-            let ended = copies.groups.len().saturating_sub(left);
-            let mut done: Vec<Copy> = copies.groups.drain(..ended).flatten().collect();
-            if pending.is_none() {
-                done.append(&mut copies.open);
-            }
-            let now = self.now(warp);
-            for copy in done {
-                match &mut self.order {
-                    Detector::Epoch(_) => {
-                        let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
-                        for cell in &mut self.memory.shared_epochs[first..last] {
-                            self.memory.parts.end_copy(cell, now, lane);
-                        }
-                    }
-                    Detector::VectorClock(exact) => exact.end_copy(copy.number, warp.thread(lane)),
-                }
-            }
         }
     }
 }

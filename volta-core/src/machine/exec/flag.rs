@@ -1,13 +1,16 @@
 //! Loops that wait for a flag, and the changes of flags (rule Y15).
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::endless::{Endless, Repeats};
 use super::super::flag::{Ahead, Change, Event, Judged, Outcome, Told, Unclear};
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
 use super::super::race::Under;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::{Origin, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::flag_condition::Condition;
 use super::memory::{LaneAccess, WarpAccess};
@@ -29,13 +32,13 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<(LaneMask, InstId), Stop> {
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             // The loop may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
-        let looped = self.launch.program.flag_loop(pc).map(Rc::new);
+        let looped = self.context.launch.program.flag_loop(pc).map(Rc::new);
         let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load outside of a loop"))?;
         let mut over = LaneMask::NONE;
         for lane in mask {
@@ -53,22 +56,23 @@ impl Cta<'_> {
         pc: InstId,
         looped: &Rc<FlagLoop>,
     ) -> Result<bool, Stop> {
-        let Op::Load { space, address, access, .. } = &self.launch.program.insts[pc.index()].op else {
+        let Op::Load { space, address, access, .. } = &self.context.launch.program.insts[pc.index()].op
+        else {
             return Err(Stop::Defect("lanes wait for a flag at an operation that is not a load"));
         };
         let access = *access;
-        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let address = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let mut offsets = [0; 32];
         let agent = access.strong.map_or(Agent::Thread, |Strong { scope, .. }| Agent::Waiter { scope });
         let (place, writes) = ((*space, address), access.writes_back);
         let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes };
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         if writes {
-            self.writable(warp, &at, BYTES)?;
+            self.context.writable(warp, &at, BYTES)?;
         }
         if let Backing::Local(_) = at.object.backing {
             let message = "a loop waits for a flag in its own thread's local memory".to_string();
-            return Err(self.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
         let held = self.peek(warp, lane, &at, key.1);
@@ -76,29 +80,29 @@ impl Cta<'_> {
             // It races with whatever it waits for.
             self.read_cell(warp, lane, &at, key.1, 0xf)?;
         }
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        self.flags.at(key, &mut exact.clocks, || word(held, pc));
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
         let before = exact.clocks.snapshot(thread as usize);
         let found = |d: RegId| {
-            let (of, change) = self.flags.found.get(&(thread, d.0)).copied()?;
-            (of == key && self.launch.program.is_written_once(d)).then_some(change)
+            let (of, change) = self.sync.flags.found.get(&(thread, d.0)).copied()?;
+            (of == key && self.context.launch.program.is_written_once(d)).then_some(change)
         };
-        let condition = Condition::of(self.launch.program, looped, (warp, lane), found);
-        let Some(flag) = self.flags.places.get(&key) else {
+        let condition = Condition::of(self.context.launch.program, looped, (warp, lane), found);
+        let Some(flag) = self.sync.flags.places.get(&key) else {
             return Err(Stop::Defect("a flag that is waited for is not a flag"));
         };
-        let ahead = self.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc);
+        let ahead = self.sync.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc);
         if let Some(ahead) = ahead
             && (ahead.key != key || flag.is_learned_between(&ahead.before, &before))
         {
-            return Err(self.other_ahead(thread, pc, ahead.pc));
+            return Err(self.context.other_ahead(thread, pc, ahead.pc));
         }
         let ahead = ahead.map(|ahead| ahead.pc);
-        let judged = self.judged(key, &condition, |leaves| flag.judge_now(&before, leaves));
+        let judged = self.sync.judged(key, &condition, |leaves| flag.judge_now(&before, leaves));
         let work = flag.work.take();
         self.looked_at += work / 4;
         self.check_budgets()?;
-        let Some(flag) = self.flags.places.get(&key) else {
+        let Some(flag) = self.sync.flags.places.get(&key) else {
             return Err(Stop::Defect("a flag that is waited for is not a flag"));
         };
         let outcome = match judged {
@@ -108,9 +112,9 @@ impl Cta<'_> {
             }
             Ok(Judged::Ambiguous { beside }) => {
                 let beside = beside.map(|change| &flag.events[change]);
-                return Err(self.ambiguous(key, (thread, pc, ahead), beside));
+                return Err(self.context.ambiguous(key, (thread, pc, ahead), beside));
             }
-            Err(unclear) => return Err(self.unclear_flag(warp, lane, (key, pc), unclear)),
+            Err(unclear) => return Err(self.context.unclear_flag(warp, lane, (key, pc), unclear)),
         };
         let [mut learned, near] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
@@ -119,7 +123,7 @@ impl Cta<'_> {
         if writes {
             self.rewrite_cell(warp, lane, &at, key.1)?;
         }
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         clocks.release(number);
         clocks.learn_past(number, &learned);
@@ -138,21 +142,21 @@ impl Cta<'_> {
         clocks.release(number);
         self.counts.barriers += 1;
         self.looked_at += 4 * looped.round.len() as u64;
-        if let Some(flag) = self.flags.places.get(&key) {
+        if let Some(flag) = self.sync.flags.places.get(&key) {
             let waited = flag.waited((pc, ahead), (before, stamp), condition, outcome);
-            self.flags.note_wait(key, waited);
+            self.sync.flags.note_wait(key, waited);
         }
         self.leave_flag_loop(warp, lane, pc, looped, outcome)?;
         if looped.rounds.is_some() {
-            self.flags.rounds.insert(number, pc);
-            self.flags.ahead.remove(&number);
+            self.sync.flags.rounds.insert(number, pc);
+            self.sync.flags.ahead.remove(&number);
         }
         Ok(true)
     }
 
     /// A lane's atomic operation writes back what a flag holds.
     fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
         {
             Ok(()) => Ok(()),
@@ -170,17 +174,17 @@ impl Cta<'_> {
         pc: InstId,
         load: InstId,
     ) -> Result<(), Stop> {
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
-            &self.launch.program.insts[pc.index()].op
+            &self.context.launch.program.insts[pc.index()].op
         else {
             return Err(Stop::Defect("a flag is loaded by an operation that is not a strong load"));
         };
-        let address = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let address = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let agent = Agent::Waiter { scope: strong.scope };
         let one =
             LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
@@ -188,14 +192,15 @@ impl Cta<'_> {
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         if let Backing::Local(_) = at.object.backing {
             let message = "a flag is loaded ahead of a loop from its own thread's local memory".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, &at, key.1);
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        self.flags.at(key, &mut exact.clocks, || word(held, pc));
-        self.flags
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
+        self.sync
+            .flags
             .ahead
             .insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false });
         // What the thread does from here on is not known before.
@@ -216,7 +221,7 @@ impl Cta<'_> {
         looped: &FlagLoop,
         outcome: Outcome,
     ) -> Result<(), Stop> {
-        let program = self.launch.program;
+        let program = self.context.launch.program;
         let unknown = Origin::Unpredictable(pc);
         for at in &looped.round {
             let written = program.insts[at.index()].op.written();
@@ -235,40 +240,6 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Evaluates a question about a flag for a condition, which may depend on the result of an atomic operation on the
-    /// same flag.
-    fn judged(
-        &self,
-        key: (u32, u64),
-        condition: &Condition,
-        ask: impl FnOnce(&mut dyn FnMut(u32) -> Result<bool, Unclear>) -> Result<Judged, Unclear>,
-    ) -> Result<Judged, Unclear> {
-        const MOST_ANSWERS: u64 = 1 << 21;
-        const TOO_LONG: &str = "its contents and the result of an atomic operation can be too many numbers";
-        const OTHER: &str = "the loop's condition depends on more than the flag and known words";
-        let program = self.launch.program;
-        let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
-            (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
-            (Some(_), None) | (None, _) => vec![None],
-        };
-        let work = self.flags.places.get(&key).map(|flag| &flag.work);
-        // A question is put for at most so many pairs of contents.
-        let mut left = MOST_ANSWERS;
-        ask(&mut |held| {
-            left = left.checked_sub(olds.len() as u64).ok_or(TOO_LONG)?;
-            work.iter().for_each(|work| work.set(work.get() + olds.len() as u64));
-            let mut all = olds.iter().map(|old| condition.leaves(program, held, *old));
-            let first = all.next().flatten().ok_or(OTHER)?;
-            if all.all(|other| other == Some(first)) {
-                Ok(first)
-            } else {
-                Err(
-                    "the loop's condition depends on the result of an atomic operation, which depends on the schedule",
-                )
-            }
-        })
-    }
-
     /// At the end of the run, when all changes of flags are known: checks that every wait waited for the same changes
     /// under every schedule.
     pub(in super::super) fn end_flags(&mut self) -> Result<(), Stop> {
@@ -280,7 +251,7 @@ impl Cta<'_> {
 
     /// The same; adds up the work.
     fn judge_flags_again(&self, work: &mut u64) -> Result<(), Stop> {
-        for (key, flag) in &self.flags.places {
+        for (key, flag) in &self.sync.flags.places {
             for waited in &flag.waits {
                 *work += flag.work.take();
                 self.check_more(*work / 4)?;
@@ -288,70 +259,34 @@ impl Cta<'_> {
                     |leaves: &mut dyn FnMut(u32) -> Result<bool, Unclear>| flag.judge_again(waited, leaves);
                 let thread = waited.before.thread as u32;
                 let who = (thread, waited.pc, waited.ahead);
-                match self.judged(*key, &waited.condition, ask) {
+                match self.sync.judged(*key, &waited.condition, ask) {
                     Ok(Judged::Leaves(outcome))
                         if outcome.changes == waited.outcome.changes
                             && (outcome.found == waited.outcome.found || !waited.condition.is_read) => {}
                     Ok(Judged::Ambiguous { beside: Some(change) }) => {
-                        return Err(self.ambiguous(*key, who, flag.events.get(change)));
+                        return Err(self.context.ambiguous(*key, who, flag.events.get(change)));
                     }
                     Ok(Judged::Ambiguous { beside: None } | Judged::Stays | Judged::Leaves(_)) => {
-                        return Err(self.ambiguous(*key, who, flag.beside(waited)));
+                        return Err(self.context.ambiguous(*key, who, flag.beside(waited)));
                     }
-                    Err(unclear) => return Err(self.unclear_wait(*key, thread, waited.pc, unclear)),
+                    Err(unclear) => return Err(self.context.unclear_wait(*key, thread, waited.pc, unclear)),
                 }
             }
         }
         Ok(())
-    }
-
-    /// Called when no thread can proceed: ends the run if some lane waits for a flag in global memory that another CTA
-    /// might set.
-    pub(in super::super) fn waits_for_another_cta(&self, warps: &[Warp]) -> Result<(), Stop> {
-        let ctas: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
-        // CTAs that the case leaves out might set it as well.
-        let is_whole_grid = u64::from(self.launch.ranks()) == ctas;
-        for warp in warps.iter().filter(|_| !is_whole_grid) {
-            for lane in warp.at_phase {
-                if let Some((_, true)) = self.flag_waited_for(warp, lane) {
-                    let place = self.launch.place(warp.pc[lane]);
-                    return Err(Stop::Endless(Box::new(Endless { place, repeats: Repeats::Flag })));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The flag that a lane waits for, and whether it lies in global memory.
-    pub(super) fn flag_waited_for(&self, warp: &Warp, lane: Lane) -> Option<((u32, u64), bool)> {
-        let pc = warp.pc[lane];
-        let inst = &self.launch.program.insts[pc.index()];
-        let Op::Load { space, address, .. } = &inst.op else { return None };
-        if inst.op.effect() != Effect::Waits(Wait::Phase) {
-            return None;
-        }
-        let address = self.addresses(warp, LaneMask::of(lane), *address, pc).ok()?[lane];
-        let (own, inner) = locate(*space, address);
-        let (number, offset) = self.found(warp, own, inner)?;
-        let key = (number, u64::try_from(offset).ok()? / 4);
-        Some((key, self.launch.objects.get(number).space == Space::Global))
     }
 
     /// The words for a lane that waits for a flag.
     pub(in super::super) fn flag_of(&self, warp: &Warp, lane: Lane) -> Option<String> {
-        let (key, _) = self.flag_waited_for(warp, lane)?;
-        let name = self.spell_flag(key);
-        let changes = self.flags.places.get(&key).map_or(0, |flag| flag.events.len());
+        let (key, _) = self.values.flag_waited_for(warp, lane)?;
+        let name = self.context.spell_flag(key);
+        let changes = self.sync.flags.places.get(&key).map_or(0, |flag| flag.events.len());
         let changes = match changes {
             0 => "nothing has changed it".to_string(),
             1 => "it has changed once".to_string(),
             more => format!("it has changed {more} times"),
         };
         Some(format!("for the flag {name}; {changes}"))
-    }
-
-    fn spell_flag(&self, (object, cell): (u32, u64)) -> String {
-        self.spell(self.launch.objects.get(object), cell * 4, BYTES)
     }
 
     /// Records a write to a location that may be a flag. `content` is what the write leaves in the cell.
@@ -374,7 +309,7 @@ impl Cta<'_> {
             | Agent::Barrier
             | Agent::Waiter { .. } => false,
         };
-        if !is_strong && !self.flags.places.contains_key(&key) {
+        if !is_strong && !self.sync.flags.places.contains_key(&key) {
             return;
         }
         let held = word(self.peek(warp, lane, at, cell), at.pc);
@@ -388,9 +323,9 @@ impl Cta<'_> {
             (Agent::Setter { .. } | Agent::Thread, _, Some(new)) => Change::Set(new),
             _ => Change::Other,
         };
-        let Detector::VectorClock(exact) = &mut self.order else { return };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return };
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
-        self.flags.at(key, clocks, || held);
+        self.sync.flags.at(key, clocks, || held);
         let now = clocks.snapshot(number);
         let told = |is_near| match at.access.strong {
             Some(Strong { orders: true, .. }) => Some(now.clone()),
@@ -400,9 +335,45 @@ impl Cta<'_> {
         let told = Told { all: told(false), near: told(true) };
         clocks.release(number);
         let stamp = now.stamp;
-        if let Some((agent, changes)) = self.flags.note(key, (change, at.pc), (now, told)) {
+        if let Some((agent, changes)) = self.sync.flags.note(key, (change, at.pc), (now, told)) {
             exact.note_change((number_of(number), stamp), (number_of(agent), number_of(changes)));
         }
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Evaluates a question about a flag for a condition, which may depend on the result of an atomic operation on the
+    /// same flag.
+    fn judged(
+        &self,
+        key: (u32, u64),
+        condition: &Condition,
+        ask: impl FnOnce(&mut dyn FnMut(u32) -> Result<bool, Unclear>) -> Result<Judged, Unclear>,
+    ) -> Result<Judged, Unclear> {
+        const MOST_ANSWERS: u64 = 1 << 21;
+        const TOO_LONG: &str = "its contents and the result of an atomic operation can be too many numbers";
+        const OTHER: &str = "the loop's condition depends on more than the flag and known words";
+        let program = self.context.launch.program;
+        let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
+            (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
+            (Some(_), None) | (None, _) => vec![None],
+        };
+        let work = self.flags.places.get(&key).map(|flag| &flag.work);
+        // A question is put for at most so many pairs of contents.
+        let mut left = MOST_ANSWERS;
+        ask(&mut |held| {
+            left = left.checked_sub(olds.len() as u64).ok_or(TOO_LONG)?;
+            work.iter().for_each(|work| work.set(work.get() + olds.len() as u64));
+            let mut all = olds.iter().map(|old| condition.leaves(program, held, *old));
+            let first = all.next().flatten().ok_or(OTHER)?;
+            if all.all(|other| other == Some(first)) {
+                Ok(first)
+            } else {
+                Err(
+                    "the loop's condition depends on the result of an atomic operation, which depends on the schedule",
+                )
+            }
+        })
     }
 
     /// Records that an atomic operation of a lane stores the previous contents of a flag in a register.
@@ -410,6 +381,46 @@ impl Cta<'_> {
         let key = (at.number, at.offsets[lane] / 4);
         let Some(flag) = self.flags.places.get(&key).filter(|flag| !flag.events.is_empty()) else { return };
         self.flags.found.insert((warp.thread(lane), d.0), (key, flag.events.len() - 1));
+    }
+}
+
+impl Values<'_> {
+    /// Called when no thread can proceed: ends the run if some lane waits for a flag in global memory that another CTA
+    /// might set.
+    pub(in super::super) fn waits_for_another_cta(&self, warps: &[Warp]) -> Result<(), Stop> {
+        let ctas: u64 = self.context.launch.grid.iter().map(|n| u64::from(*n)).product();
+        // CTAs that the case leaves out might set it as well.
+        let is_whole_grid = u64::from(self.context.launch.ranks()) == ctas;
+        for warp in warps.iter().filter(|_| !is_whole_grid) {
+            for lane in warp.at_phase {
+                if let Some((_, true)) = self.flag_waited_for(warp, lane) {
+                    let place = self.context.launch.place(warp.pc[lane]);
+                    return Err(Stop::Endless(Box::new(Endless { place, repeats: Repeats::Flag })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The flag that a lane waits for, and whether it lies in global memory.
+    pub(super) fn flag_waited_for(&self, warp: &Warp, lane: Lane) -> Option<((u32, u64), bool)> {
+        let pc = warp.pc[lane];
+        let inst = &self.context.launch.program.insts[pc.index()];
+        let Op::Load { space, address, .. } = &inst.op else { return None };
+        if inst.op.effect() != Effect::Waits(Wait::Phase) {
+            return None;
+        }
+        let address = self.addresses(warp, LaneMask::of(lane), *address, pc).ok()?[lane];
+        let (own, inner) = locate(*space, address);
+        let (number, offset) = self.context.found(warp, own, inner)?;
+        let key = (number, u64::try_from(offset).ok()? / 4);
+        Some((key, self.context.launch.objects.get(number).space == Space::Global))
+    }
+}
+
+impl Context<'_> {
+    fn spell_flag(&self, (object, cell): (u32, u64)) -> String {
+        self.spell(self.launch.objects.get(object), cell * 4, BYTES)
     }
 
     #[cold]

@@ -3,15 +3,18 @@
 //! rounds is checked when they meet.
 
 use super::super::barriers::Arrival;
-use super::super::cta::{Cta, Stop};
+use super::super::context::Context;
+use super::super::cta::Stop;
+use super::super::synchronisation::Synchronisation;
 use super::super::value::{Origin, Truth};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::flag_condition::polls_in_rounds;
 use crate::base::lane::Lane;
 use crate::program::{FlagRounds, InstId, PredSrc};
 use crate::verdict::FaultKind;
 
-impl Cta<'_> {
+impl Synchronisation<'_> {
     /// Threads meet at a reduction. If one of them has waited for a flag in rounds of it, all others must have asked
     /// for another round each time, and have done nothing else.
     pub(in super::super) fn end_rounds(&mut self, warps: &[Warp], arrivals: &[Arrival]) -> Result<(), Stop> {
@@ -31,17 +34,17 @@ impl Cta<'_> {
         });
         let Some((waiter, first, load)) = waited else { return Ok(()) };
         self.flags.rounds.remove(&thread((waiter, first)));
-        let looped = self.launch.program.flag_loop(load);
+        let looped = self.context.launch.program.flag_loop(load);
         let rounds = looped.and_then(|looped| looped.rounds);
         let rounds = rounds.ok_or(Stop::Defect("a thread has waited in rounds of a loop without rounds"))?;
-        if polls_in_rounds(self.launch.program, &rounds, (waiter, first)) != Some(true) {
-            return Err(self.other_rounds(waiter, first, load));
+        if polls_in_rounds(self.context.launch.program, &rounds, (waiter, first)) != Some(true) {
+            return Err(self.context.other_rounds(waiter, first, load));
         }
         for (warp, lane) in lanes().filter(|other| thread(*other) != thread((waiter, first))) {
             let is_there = warp.pc[lane] == waiter.pc[first];
-            let waits = polls_in_rounds(self.launch.program, &rounds, (warp, lane)) == Some(false);
+            let waits = polls_in_rounds(self.context.launch.program, &rounds, (warp, lane)) == Some(false);
             if !(is_there && waits && asks(&rounds, warp, lane)) {
-                return Err(self.other_rounds(warp, lane, load));
+                return Err(self.context.other_rounds(warp, lane, load));
             }
         }
         Ok(())
@@ -57,7 +60,7 @@ impl Cta<'_> {
     ) -> Result<bool, Stop> {
         let asked = warp.predicates[source.pred.index()].get(lane);
         let Some(ahead) = self.flags.ahead.get_mut(&(warp.thread(lane) as usize)) else { return Ok(false) };
-        let looped = self.launch.program.flag_loop(ahead.load);
+        let looped = self.context.launch.program.flag_loop(ahead.load);
         let is_of_loop = looped.is_some_and(|looped| {
             looped.exit == barrier && looped.rounds.is_some_and(|rounds| rounds.asks == source)
         });
@@ -66,18 +69,20 @@ impl Cta<'_> {
         }
         if std::mem::replace(&mut ahead.has_asked, true) {
             let load = ahead.load;
-            return Err(self.other_rounds(warp, lane, load));
+            return Err(self.context.other_rounds(warp, lane, load));
         }
         Ok(true)
     }
+}
 
+impl Values<'_> {
     /// No thread can proceed. If a thread waits for a flag in rounds and another one has asked for no further round,
     /// the rounds are over, and the wait is unsupported.
     pub(in super::super) fn rounds_are_over(&self, warps: &[Warp]) -> Result<(), Stop> {
         for warp in warps {
             for lane in warp.at_phase.iter().filter(|lane| self.flag_waited_for(warp, *lane).is_some()) {
                 let load = warp.pc[lane];
-                let Some(looped) = self.launch.program.flag_loop(load) else { continue };
+                let Some(looped) = self.context.launch.program.flag_loop(load) else { continue };
                 let Some(rounds) = looped.rounds else { continue };
                 for other in warps.iter().filter(|other| other.rank == warp.rank) {
                     let there = other
@@ -85,14 +90,16 @@ impl Cta<'_> {
                         .iter()
                         .find(|at| other.pc[*at] != looped.exit || !asks(&rounds, other, *at));
                     if let Some(at) = there {
-                        return Err(self.other_rounds(other, at, load));
+                        return Err(self.context.other_rounds(other, at, load));
                     }
                 }
             }
         }
         Ok(())
     }
+}
 
+impl Context<'_> {
     #[cold]
     fn other_rounds(&self, warp: &Warp, lane: Lane, load: InstId) -> Stop {
         let message =

@@ -4,11 +4,13 @@
 //! rest of the lanes make one node.
 
 use super::super::advice::declared_otherwise;
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
 use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::int::CompareTargets;
 use super::known::Undecided;
@@ -105,48 +107,18 @@ impl Cta<'_> {
         } else {
             mask
         };
-        let mask =
-            if self.store.explains() { self.keep_nan(warp, mask, pc, shape, d, sources) } else { mask };
+        let mask = if self.values.store.explains() {
+            self.values.keep_nan(warp, mask, pc, shape, d, sources)
+        } else {
+            mask
+        };
         if mask.is_empty() {
             return Ok(());
         }
-        if self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
+        if self.values.fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
             return Ok(());
         }
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
-    }
-
-    /// Sums and products of known numbers with a NaN are NaN. A library function may have one in an arm: it is kept as
-    /// the value that its bits encode, whatever they are. Returns the remaining lanes.
-    fn keep_nan(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> LaneMask {
-        let format = shape.format;
-        if !matches!(shape.op.kind(), Kind::Sum(_) | Kind::Product(_)) || shape.clamp != Clamp::None {
-            return mask;
-        }
-        let mut left = mask;
-        for lane in mask {
-            let values = sources.iter().map(|source| match self.value(warp, *source, lane) {
-                Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
-                Value::Sym(_) | Value::Undefined(_) => None,
-            });
-            let Some(values) = values.collect::<Option<SmallVec<[u64; 3]>>>() else { continue };
-            let nan = values.into_iter().find(|bits| decode(format, *bits) == Decoded::Nan);
-            if let Some(nan) = nan
-                && let Some(term) = self.int_terms(pc).spelling(nan, format)
-            {
-                warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
-                left &= !LaneMask::of(lane);
-            }
-        }
-        left
     }
 
     /// Copies known signs to magnitudes, and returns the remaining lanes.
@@ -161,20 +133,21 @@ impl Cta<'_> {
     ) -> Result<LaneMask, Stop> {
         let mut masks = [LaneMask::NONE; 2];
         for lane in mask {
-            let term = match self.value(warp, sign, lane) {
+            let term = match self.context.value(warp, sign, lane) {
                 Value::Sym(sym) => {
                     let SymKind::Real(_, term) = sym.kind() else { continue };
                     term
                 }
-                Value::Bits(bits) => match self.literal(shape.format, bits) {
+                Value::Bits(bits) => match self.values.literal(shape.format, bits) {
                     Some(raw) => TermId::from_raw(raw),
                     None => continue,
                 },
                 Value::Undefined(_) => continue,
             };
-            if self.known.contains(term.raw()) {
-                let negative = self.known.is_negative(&self.store, term, shape.format);
-                let negative = negative.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
+            if self.values.known.contains(term.raw()) {
+                let negative = self.values.known.is_negative(&self.values.store, term, shape.format);
+                let negative =
+                    negative.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?;
                 masks[usize::from(negative)] |= LaneMask::of(lane);
             }
         }
@@ -203,29 +176,91 @@ impl Cta<'_> {
         let mut operands =
             [const { Terms { ids: [0; 32], known: LaneMask::NONE, undefined: LaneMask::NONE } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
-            self.terms(warp, mask, pc, shape.format, *source, terms)?;
+            self.values.terms(warp, mask, pc, shape.format, *source, terms)?;
         }
         let operands = &operands[..sources.len()];
         let undefined = operands.iter().fold(LaneMask::NONE, |all, terms| all | terms.undefined) & mask;
         let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
         let rest = mask & !undefined & !known;
         if !rest.is_empty() {
-            self.symbolic_float(warp, rest, pc, shape, d, operands);
+            self.values.symbolic_float(warp, rest, pc, shape, d, operands);
         }
         for lane in known {
             let ids: SmallVec<[TermId; 3]> =
                 operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect();
-            self.store.note_folded(&ids);
+            self.values.store.note_folded(&ids);
             let value = self.fold_float(shape, &ids, pc);
             warp.register_mut(d).set(lane, value);
         }
         for lane in undefined {
             let values: SmallVec<[Value; 3]> =
-                sources.iter().map(|source| self.value(warp, *source, lane)).collect();
-            let origin = self.taint(&values).unwrap_or(Origin::Invalid(pc));
+                sources.iter().map(|source| self.context.value(warp, *source, lane)).collect();
+            let origin = self.values.taint(&values).unwrap_or(Origin::Invalid(pc));
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
         Ok(())
+    }
+
+    /// Applies an operation to known values.
+    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
+        if let Some(value) = self.values.known_floor_step(shape, ids, pc) {
+            return value;
+        }
+        self.counts.at_known_points =
+            self.counts.at_known_points || self.values.is_step_of_function(shape.op, ids);
+        let mut ids: SmallVec<[TermId; 3]> = ids.into();
+        if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
+            // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
+            if is_number(&self.values.store, *a, &Rational::ZERO)
+                || is_number(&self.values.store, *b, &Rational::ZERO)
+            {
+                [*a, *b] = [*a, *b].map(|factor| self.values.number_of_mask(factor));
+            }
+        }
+        self.values.known.fold(&mut self.values.store, shape, &ids, pc)
+    }
+
+    /// Applies an operation to terms.
+    pub(super) fn float_value(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
+        if ids.iter().all(|id| id.is_constant()) {
+            return self.fold_float(shape, ids, pc);
+        }
+        Value::Sym(Sym::real(shape.format, self.values.store.apply(shape.op, ids, pc)))
+    }
+}
+
+impl Values<'_> {
+    /// Sums and products of known numbers with a NaN are NaN. A library function may have one in an arm: it is kept as
+    /// the value that its bits encode, whatever they are. Returns the remaining lanes.
+    fn keep_nan(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> LaneMask {
+        let format = shape.format;
+        if !matches!(shape.op.kind(), Kind::Sum(_) | Kind::Product(_)) || shape.clamp != Clamp::None {
+            return mask;
+        }
+        let mut left = mask;
+        for lane in mask {
+            let values = sources.iter().map(|source| match self.context.value(warp, *source, lane) {
+                Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
+                Value::Sym(_) | Value::Undefined(_) => None,
+            });
+            let Some(values) = values.collect::<Option<SmallVec<[u64; 3]>>>() else { continue };
+            let nan = values.into_iter().find(|bits| decode(format, *bits) == Decoded::Nan);
+            if let Some(nan) = nan
+                && let Some(term) = self.int_terms(pc).spelling(nan, format)
+            {
+                warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
+                left &= !LaneMask::of(lane);
+            }
+        }
+        left
     }
 
     /// Creates one node for the lanes of `rest`.
@@ -317,7 +352,7 @@ impl Cta<'_> {
             }
             Src::Symbol(..) => {
                 scratch = None;
-                self.operand(warp, source, &mut scratch)
+                self.context.operand(warp, source, &mut scratch)
             }
         };
         let tag = Sym::real_tag(format) >> 56;
@@ -411,13 +446,13 @@ impl Cta<'_> {
             Ok(term) => Ok(term),
             Err(held) => {
                 let message = format!("an operation on {} reads {held}", format.name());
-                let site = self.site("computes here".into(), warp, lane, pc);
+                let site = self.context.site("computes here".into(), warp, lane, pc);
                 let terms = match value {
                     Value::Sym(sym) => self.terms_of(sym),
                     Value::Bits(_) | Value::Undefined(_) => Vec::new(),
                 };
-                let help = declared_otherwise(self.launch, &terms, format);
-                Err(self.fault_at(FaultKind::TypeMismatch, "V1", message, vec![site], help))
+                let help = declared_otherwise(self.context.launch, &terms, format);
+                Err(self.context.fault_at(FaultKind::TypeMismatch, "V1", message, vec![site], help))
             }
         }
     }
@@ -534,7 +569,7 @@ impl Cta<'_> {
         if op.reads() != Reads::Nothing && !ids.iter().all(is_exact) {
             return true;
         }
-        let coefficients = &self.launch.recognition.coefficients;
+        let coefficients = &self.context.launch.recognition.coefficients;
         let is_coefficient = |id: &TermId| match id.kind() {
             TermKind::Constant(id) => {
                 self.store.constant(id).literal.is_some_and(|(_, bits)| coefficients.contains(&bits))
@@ -542,30 +577,6 @@ impl Cta<'_> {
             TermKind::Input { .. } | TermKind::Lane(..) => false,
         };
         !coefficients.is_empty() && ids.iter().any(is_coefficient)
-    }
-
-    /// Applies an operation to known values.
-    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
-        if let Some(value) = self.known_floor_step(shape, ids, pc) {
-            return value;
-        }
-        self.counts.at_known_points = self.counts.at_known_points || self.is_step_of_function(shape.op, ids);
-        let mut ids: SmallVec<[TermId; 3]> = ids.into();
-        if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
-            // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
-            if is_number(&self.store, *a, &Rational::ZERO) || is_number(&self.store, *b, &Rational::ZERO) {
-                [*a, *b] = [*a, *b].map(|factor| self.number_of_mask(factor));
-            }
-        }
-        self.known.fold(&mut self.store, shape, &ids, pc)
-    }
-
-    /// Applies an operation to terms.
-    pub(super) fn float_value(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
-        if ids.iter().all(|id| id.is_constant()) {
-            return self.fold_float(shape, ids, pc);
-        }
-        Value::Sym(Sym::real(shape.format, self.store.apply(shape.op, ids, pc)))
     }
 
     pub(super) fn setp_float(
@@ -578,15 +589,15 @@ impl Cta<'_> {
         targets: CompareTargets,
     ) -> Result<(), Stop> {
         for lane in mask {
-            let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
-            let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
+            let x = self.real(warp, self.context.value(warp, a, lane), format, lane, pc)?;
+            let y = self.real(warp, self.context.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
                 (Some(x), Some(y)) if self.store.is_ieee() => {
                     self.ieee_compare(op, (format, flush), [x, y], pc)
                 }
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
-                    let words = [a, b].map(|source| self.value(warp, source, lane));
+                    let words = [a, b].map(|source| self.context.value(warp, source, lane));
                     Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(pc)))
                 }
             };
@@ -620,14 +631,16 @@ impl Cta<'_> {
             Compare::Ne => (TermOp::Equal, x, y, true),
         };
         if let Some(decided) = self.known.compare(&self.store, (term, format, flush), [left, right]) {
-            let holds = decided.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
+            let holds = decided.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?;
             return Ok(Truth::Known(holds != negated));
         }
         let condition = self.store.apply(term, &[left, right], pc);
         let condition = if negated { self.store.apply(TermOp::Not, &[condition], pc) } else { condition };
         Ok(Truth::Condition(condition))
     }
+}
 
+impl Context<'_> {
     #[cold]
     pub(super) fn depends_on_rounding(
         &self,

@@ -1,10 +1,11 @@
 //! Dependent launches (rule Y17): `griddepcontrol`, and accesses that other launches may conflict with.
 
-use super::super::cta::{Cta, Detector};
+use super::super::cta::Cta;
 use super::super::guard::Guard;
 use super::super::objects::Backing;
 use super::super::overlap::{Phase, Touch};
 use super::super::perhaps::How;
+use super::super::synchronisation::Detector;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
@@ -13,13 +14,13 @@ impl Cta<'_> {
     /// Threads wait for the end of the launches before, or let the next one begin. Without such launches, nothing
     /// happens.
     pub(super) fn control_grid(&mut self, warp: &Warp, mask: LaneMask, waits: bool) {
-        let (Detector::VectorClock(exact), Some(overlap)) = (&mut self.order, &mut self.overlap) else {
+        let (Detector::VectorClock(exact), Some(overlap)) = (&mut self.sync.order, &mut self.overlap) else {
             return;
         };
         let Some(ended) = overlap.ended else { return };
         for lane in mask.iter() {
             let thread = warp.thread(lane) as usize;
-            let surely = self.guards.of(lane) == Guard::ALWAYS;
+            let surely = self.values.guards.of(lane) == Guard::ALWAYS;
             if !waits {
                 overlap.triggers = true;
                 overlap.triggers_early |= exact.clocks.knows(thread, ended) == 0;
@@ -42,8 +43,10 @@ impl Cta<'_> {
         writes: bool,
     ) {
         let Backing::Tensor(number) = at.object.backing else { return };
-        let Some(param) = self.launch.tensors[number as usize].param else { return };
-        let (Detector::VectorClock(exact), Some(overlap)) = (&self.order, &mut self.overlap) else { return };
+        let Some(param) = self.context.launch.tensors[number as usize].param else { return };
+        let (Detector::VectorClock(exact), Some(overlap)) = (&self.sync.order, &mut self.overlap) else {
+            return;
+        };
         let thread = warp.thread(lane);
         let knows = |ended| exact.clocks.knows(thread as usize, ended) > 0;
         let touch = Touch {
@@ -55,9 +58,9 @@ impl Cta<'_> {
             },
             how: if writes { How::writing(at.agent) } else { How::Reads },
             bytes,
-            surely: self.guards.of(lane) == Guard::ALWAYS,
+            surely: self.values.guards.of(lane) == Guard::ALWAYS,
             inst: at.pc,
-            thread: self.launch.thread(self.linear, thread),
+            thread: self.context.launch.thread(self.context.linear, thread),
         };
         overlap.note((param, cell), touch);
     }

@@ -4,10 +4,12 @@
 //! the result is computed once for the whole group. For a single thread this always holds. Where it does not hold, the
 //! lanes execute the operation one by one.
 
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
 use super::super::register::{Affine, Held};
 use super::super::value::{Sym, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::affine_memory::Places;
@@ -97,7 +99,7 @@ impl Group<0> for OneThread<'_> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
         for (step, target) in d.iter().enumerate() {
-            let Some(word) = cta.own_word(self.warp, self.lane, places, width, step) else {
+            let Some(word) = cta.values.own_word(self.warp, self.lane, places, width, step) else {
                 return Ok(false);
             };
             if let Some(target) = target {
@@ -166,7 +168,7 @@ impl Group<5> for WholeWarp<'_> {
         width: Width,
         a: &[Src],
     ) -> Result<bool, Stop> {
-        let Some(addresses) = cta.addresses_of(self, address) else { return Ok(false) };
+        let Some(addresses) = cta.context.addresses_of(self, address) else { return Ok(false) };
         cta.store_shared_words(self.0, (space, addresses), width, a)
     }
 }
@@ -181,13 +183,13 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<bool, Stop> {
-        if self.store.is_ieee()
+        if self.values.store.is_ieee()
             && let Some(ieee) = IeeeInst::of(&inst.op)
         {
-            return Ok(self.ieee_together(group, pc, &ieee));
+            return Ok(self.values.ieee_together(group, pc, &ieee));
         }
         let result = match &inst.op {
-            Op::Mov { d, a, width } => match self.held_by(group, *a) {
+            Op::Mov { d, a, width } => match self.context.held_by(group, *a) {
                 Some(held) if held.symbolic => {
                     group.hold(*d, held);
                     return Ok(true);
@@ -196,19 +198,22 @@ impl Cta<'_> {
                 None => None,
             },
             Op::Int2 { op, ty, d, a, b } => self
+                .context
                 .numbers_of(group, [*a, *b])
                 .and_then(|[x, y]| affine2(*op, *ty, x, y))
                 .map(|words| (*d, words)),
             Op::Int3 { op, ty, d, a, b, c } => self
+                .context
                 .numbers_of(group, [*a, *b, *c])
                 .and_then(|numbers| affine3(*op, *ty, numbers))
                 .map(|words| (*d, words)),
             Op::CvtInt { d, a, from, to, saturate } => self
+                .context
                 .numbers_of(group, [*a])
                 .and_then(|[x]| affine_convert(*from, *to, *saturate, x))
                 .map(|words| (*d, words)),
             Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
-                let numbers = self.numbers_of(group, [*a, *b]);
+                let numbers = self.context.numbers_of(group, [*a, *b]);
                 let holds = numbers.and_then(|[x, y]| affine_compare(*compare, *ty, x, y));
                 if let Some(holds) = holds {
                     group.decide(*p, holds);
@@ -232,12 +237,13 @@ impl Cta<'_> {
                 return Ok(self.float_together(group, pc, shape, *d, [*a, *b, *c]));
             }
             Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. }
-                if !self.store.is_ieee() =>
+                if !self.values.store.is_ieee() =>
             {
                 // The same reals in another format (rule V2).
-                let held = self.held_by(group, *a).filter(|held| held.symbolic);
+                let held = self.context.held_by(group, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));
-                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.min_max())) else {
+                let Some(terms) = terms.filter(|terms| !self.values.known.may_contain(terms.min_max()))
+                else {
                     return Ok(false);
                 };
                 group.hold(*d, reals(*to, terms));
@@ -310,6 +316,94 @@ impl Cta<'_> {
         Ok(result.is_some())
     }
 
+    /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
+    #[inline]
+    fn float_together<const B: usize, const N: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        sources: [Src; N],
+    ) -> bool {
+        // Steps of an idiom are recognised lane by lane.
+        if shape.rounds_down() || self.context.options.plain_terms {
+            return false;
+        }
+        let mut terms = [Affine::uniform(0); N];
+        for at in 0..N {
+            let Some(reals) = self.values.reals_of(group, sources[at], shape.format) else { return false };
+            terms[at] = reals;
+        }
+        let all_constant = self.values.known.is_empty();
+        let known = |terms: &Affine<B>| {
+            (!all_constant || terms.is_uniform()) && self.values.known.may_contain(terms.min_max())
+        };
+        // Known signs are copied lane by lane.
+        if shape.op == TermOp::CopySign && terms.first().is_some_and(known) {
+            return false;
+        }
+        if terms.iter().all(known) {
+            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, &terms);
+        }
+        let Some(result) = self.values.push_together(group, shape.op, &terms, pc) else { return false };
+        let result = match shape.clamp {
+            Clamp::None => Some(result),
+            Clamp::Saturate => self.values.push_together(group, TermOp::Saturate, &[result], pc),
+            Clamp::Relu => {
+                let zero = Affine::uniform(whole(&mut self.values.store, 0).raw());
+                self.values.push_together(group, TermOp::Max, &[result, zero], pc)
+            }
+        };
+        let Some(result) = result else { return false };
+        group.hold(d, reals(shape.format, result));
+        true
+    }
+
+    /// As [`Cta::float_together`], for known operands. Returns false where the result has no value.
+    fn fold_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        terms: &[Affine<B>],
+    ) -> bool {
+        let terms: SmallVec<[TermId; 3]> = terms.iter().map(|term| TermId::from_raw(term.first)).collect();
+        let Some(word) = self.fold_float(shape, &terms, pc).as_word() else { return false };
+        group.hold(d, Held::uniform(word));
+        true
+    }
+
+    /// A load from a read-only input, or one that the group's fast path can execute.
+    #[inline(always)]
+    fn load_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        (space, address): (Space, Address),
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        let total = u64::from(width.bytes()) * d.len() as u64;
+        let Some(addresses) = self.context.addresses_of(group, address) else { return Ok(false) };
+        let Some(places) = self.values.affine_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.context.affine_elements(&places, width) {
+            for (step, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let words = Affine { first: elements.first + step as u64, ..elements };
+                group.hold(*target, Held { words, symbolic: true });
+            }
+            return Ok(true);
+        }
+        // If a result overwrites the base of the address, the load cannot be repeated.
+        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
+            return Ok(false);
+        }
+        group.load(self, &places, width, d)
+    }
+}
+
+impl Context<'_> {
     /// The value of a source in all threads, if it is affine.
     #[inline(always)]
     fn held_by<const B: usize>(&self, group: &mut impl Group<B>, source: Src) -> Option<Held<B>> {
@@ -343,7 +437,9 @@ impl Cta<'_> {
         let [Affine { first, steps }] = self.numbers_of(group, [address.base])?;
         Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
     }
+}
 
+impl Values<'_> {
     /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
     #[inline(always)]
     pub(super) fn reals_of<const B: usize>(
@@ -352,7 +448,7 @@ impl Cta<'_> {
         source: Src,
         format: Format,
     ) -> Option<Affine<B>> {
-        let held = self.held_by(group, source)?;
+        let held = self.context.held_by(group, source)?;
         if held.symbolic
             && let Some(terms) = raw_reals(held.words, format)
         {
@@ -374,65 +470,6 @@ impl Cta<'_> {
         }
     }
 
-    /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
-    #[inline]
-    fn float_together<const B: usize, const N: usize>(
-        &mut self,
-        group: &mut impl Group<B>,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: [Src; N],
-    ) -> bool {
-        // Steps of an idiom are recognised lane by lane.
-        if shape.rounds_down() || self.options.plain_terms {
-            return false;
-        }
-        let mut terms = [Affine::uniform(0); N];
-        for at in 0..N {
-            let Some(reals) = self.reals_of(group, sources[at], shape.format) else { return false };
-            terms[at] = reals;
-        }
-        let all_constant = self.known.is_empty();
-        let known = |terms: &Affine<B>| {
-            (!all_constant || terms.is_uniform()) && self.known.may_contain(terms.min_max())
-        };
-        // Known signs are copied lane by lane.
-        if shape.op == TermOp::CopySign && terms.first().is_some_and(known) {
-            return false;
-        }
-        if terms.iter().all(known) {
-            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, &terms);
-        }
-        let Some(result) = self.push_together(group, shape.op, &terms, pc) else { return false };
-        let result = match shape.clamp {
-            Clamp::None => Some(result),
-            Clamp::Saturate => self.push_together(group, TermOp::Saturate, &[result], pc),
-            Clamp::Relu => {
-                let zero = Affine::uniform(whole(&mut self.store, 0).raw());
-                self.push_together(group, TermOp::Max, &[result, zero], pc)
-            }
-        };
-        let Some(result) = result else { return false };
-        group.hold(d, reals(shape.format, result));
-        true
-    }
-
-    /// As [`Cta::float_together`], for known operands. Returns false where the result has no value.
-    fn fold_together<const B: usize>(
-        &mut self,
-        group: &mut impl Group<B>,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        terms: &[Affine<B>],
-    ) -> bool {
-        let terms: SmallVec<[TermId; 3]> = terms.iter().map(|term| TermId::from_raw(term.first)).collect();
-        let Some(word) = self.fold_float(shape, &terms, pc).as_word() else { return false };
-        group.hold(d, Held::uniform(word));
-        true
-    }
-
     #[inline]
     pub(super) fn push_together<const B: usize, const N: usize>(
         &mut self,
@@ -445,33 +482,6 @@ impl Cta<'_> {
             return group.push(&mut self.store, op, operands, pc);
         }
         Some(Affine::uniform(self.store.push_uniform(op, &operands.map(|operand| operand.first), pc)))
-    }
-
-    /// A load from a read-only input, or one that the group's fast path can execute.
-    #[inline(always)]
-    fn load_together<const B: usize>(
-        &mut self,
-        group: &mut impl Group<B>,
-        (space, address): (Space, Address),
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> Result<bool, Stop> {
-        let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(addresses) = self.addresses_of(group, address) else { return Ok(false) };
-        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
-        if let Some(elements) = self.affine_elements(&places, width) {
-            for (step, target) in d.iter().enumerate() {
-                let Some(target) = target else { continue };
-                let words = Affine { first: elements.first + step as u64, ..elements };
-                group.hold(*target, Held { words, symbolic: true });
-            }
-            return Ok(true);
-        }
-        // If a result overwrites the base of the address, the load cannot be repeated.
-        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
-            return Ok(false);
-        }
-        group.load(self, &places, width, d)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Branches on inputs (rule S1): both sides are executed, each under its condition, and the results are selects. A loop
 //! goes on for as long as its condition may hold.
 
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::guard::Terms;
 use super::super::value::Truth;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
 use crate::base::lane::{Lane, LaneMask};
@@ -65,11 +67,11 @@ impl Cta<'_> {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Rounds => {
-                    let most = self.most_depth();
+                    let most = self.values.most_depth();
                     format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
-            self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
+            self.values.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
         })
     }
 
@@ -88,22 +90,22 @@ impl Cta<'_> {
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
-                let why = self.why_not(why);
-                return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
+                let why = self.context.why_not(why);
+                return Err(self.values.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
-        if self.is_too_deep() {
+        if self.values.is_too_deep() {
             return Ok(Err(Refused::Rounds));
         }
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
-        let conditions = self.conditions(warp, symbolic, guard, pc);
+        let conditions = self.values.conditions(warp, symbolic, guard, pc);
         let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
-        for (mask, condition) in self.together(&conditions) {
-            let bound = |holds| Bound::of(&self.store, condition?, holds);
+        for (mask, condition) in self.values.together(&conditions) {
+            let bound = |holds| Bound::of(&self.values.store, condition?, holds);
             let (if_taken, if_passed) = (bound(true), bound(false));
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
@@ -111,7 +113,8 @@ impl Cta<'_> {
             let conditions: Vec<(Lane, Truth)> = conditions.collect();
             let mut sides = Vec::with_capacity(2);
             // Lanes for which no input leads to one of the sides take the other one.
-            let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
+            let [never_taken, never_passed] =
+                [true, false].map(|holds| self.values.never(&conditions, holds));
             for (holds, bound, start) in [(true, if_taken, *target), (false, if_passed, pc.next())] {
                 let side = (&conditions[..], holds, bound);
                 let lanes = mask & !if holds { never_taken } else { never_passed };
@@ -132,36 +135,11 @@ impl Cta<'_> {
             let known = never_taken | never_passed;
             let open: Vec<(Lane, Truth)> =
                 conditions.into_iter().filter(|(lane, _)| !known.contains(*lane)).collect();
-            self.choose(warp, &open, taken, passed, pc)?;
+            self.values.choose(warp, &open, taken, passed, pc)?;
             taken.restore(warp, never_passed & !never_taken);
             passed.restore(warp, never_taken);
         }
         Ok(Ok(join))
-    }
-
-    /// Lanes of which no input fulfils the conditions, or their negations.
-    fn never(&mut self, conditions: &[(Lane, Truth)], holds: bool) -> LaneMask {
-        let mut never = LaneMask::NONE;
-        for (lane, truth) in conditions {
-            if let Truth::Condition(term) = truth {
-                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-                let guard = self.guards.narrower(terms, *lane, *term, holds);
-                if !self.may_hold(guard) {
-                    never |= LaneMask::of(*lane);
-                }
-            }
-        }
-        never
-    }
-
-    /// How deep branches that inputs decide may be inside of one another.
-    fn most_depth(&self) -> u32 {
-        if self.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH }
-    }
-
-    /// Whether they are, here: each takes room on the stack.
-    pub(super) fn is_too_deep(&self) -> bool {
-        self.depth >= self.most_depth()
     }
 
     /// Like [`Cta::run_side`], where conditions hold, or do not, and under the assumption of a bound.
@@ -174,48 +152,23 @@ impl Cta<'_> {
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {
-        let around = self.guards.all();
-        self.narrow_guards(conditions, holds);
-        let narrowed = self.narrow_registers(warp, mask);
+        let around = self.values.guards.all();
+        self.values.narrow_guards(conditions, holds);
+        let narrowed = self.values.narrow_registers(warp, mask);
         let supposes = bound.is_some();
         if let Some(bound) = bound {
-            self.ranges.suppose(bound);
+            self.values.ranges.suppose(bound);
         }
-        self.depth += 1;
+        self.values.depth += 1;
         let done = self.run_side(warp, mask, pc, join, branch, steps);
-        self.depth -= 1;
+        self.values.depth -= 1;
         if supposes {
-            self.ranges.suppose_no_more();
+            self.values.ranges.suppose_no_more();
         }
-        let done = done.map_err(|stop| self.ended_under_guard(warp, mask, stop));
-        self.guards.restore(around);
+        let done = done.map_err(|stop| self.values.ended_under_guard(warp, mask, stop));
+        self.values.guards.restore(around);
         narrowed.restore(warp);
         done
-    }
-
-    /// Groups of lanes whose sides are executed together: by condition, where a condition bounds an encoding and so may
-    /// hold for some lanes only, and otherwise all lanes.
-    fn together(&self, conditions: &[(Lane, Truth)]) -> Vec<(LaneMask, Option<TermId>)> {
-        let all = conditions.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
-        let bounding = |truth: Truth| match truth {
-            Truth::Condition(term) => {
-                let says = |holds| Bound::of(&self.store, term, holds).is_some();
-                (says(true) || says(false)).then_some(term)
-            }
-            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
-        };
-        if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
-            return vec![(all, None)];
-        }
-        let mut groups: Vec<(LaneMask, Option<TermId>)> = Vec::new();
-        for (lane, truth) in conditions.iter().copied() {
-            let own = bounding(truth);
-            match groups.iter_mut().find(|(_, condition)| *condition == own) {
-                Some((mask, _)) => *mask |= LaneMask::of(lane),
-                None => groups.push((LaneMask::of(lane), own)),
-            }
-        }
-        groups
     }
 
     /// Executes one side, or the rest of it, for the lanes of `mask`.
@@ -228,7 +181,7 @@ impl Cta<'_> {
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {
-        let insts = &self.launch.program.insts;
+        let insts = &self.context.launch.program.insts;
         while pc != join {
             *steps += 1;
             if *steps > MAX_STEPS {
@@ -239,7 +192,7 @@ impl Cta<'_> {
             }
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += u64::from(mask.count());
-            if let Some(own) = self.loop_at(warp, mask, pc)
+            if let Some(own) = self.context.loop_at(warp, mask, pc)
                 && self.run_loop(warp, mask, &own, pc)
             {
                 pc = own.exit;
@@ -260,11 +213,11 @@ impl Cta<'_> {
                         return Ok(Ok(()));
                     }
                 } else if !active.is_empty() {
-                    self.settle_address(warp, active, &inst.op, branch);
-                    if let Err(why) = self.may_happen(&inst.op) {
-                        let why = format!("in one of its arms, {why}{}", self.where_is(pc));
+                    self.values.settle_address(warp, active, &inst.op, branch);
+                    if let Err(why) = self.context.may_happen(&inst.op) {
+                        let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
-                        return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
+                        return Err(self.values.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
                     self.execute(warp, active, inst, pc)?;
                 }
@@ -275,10 +228,11 @@ impl Cta<'_> {
                 pc = *target;
                 continue;
             };
-            let (mut taken, mut symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
+            let (mut taken, mut symbolic) = self.values.guard_lanes(warp, mask, pc, guard)?;
             if !symbolic.is_empty() {
-                let conditions = self.conditions(warp, symbolic, guard, pc);
-                let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
+                let conditions = self.values.conditions(warp, symbolic, guard, pc);
+                let [never_taken, never_passed] =
+                    [true, false].map(|holds| self.values.never(&conditions, holds));
                 taken |= never_passed & !never_taken;
                 symbolic &= !(never_taken | never_passed);
             }
@@ -320,12 +274,70 @@ impl Cta<'_> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
         }
-        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), self.launch.loops(), pc)?);
+        let found = Arc::new(self.context.launch.program.hammock(
+            self.context.launch.joins(),
+            self.context.launch.loops(),
+            pc,
+        )?);
         self.looked_at += found.looked_at;
         self.hammocks.insert(pc, found.clone());
         Ok(found)
     }
+}
 
+impl Values<'_> {
+    /// Lanes of which no input fulfils the conditions, or their negations.
+    fn never(&mut self, conditions: &[(Lane, Truth)], holds: bool) -> LaneMask {
+        let mut never = LaneMask::NONE;
+        for (lane, truth) in conditions {
+            if let Truth::Condition(term) = truth {
+                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+                let guard = self.guards.narrower(terms, *lane, *term, holds);
+                if !self.may_hold(guard) {
+                    never |= LaneMask::of(*lane);
+                }
+            }
+        }
+        never
+    }
+
+    /// How deep branches that inputs decide may be inside of one another.
+    fn most_depth(&self) -> u32 {
+        if self.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH }
+    }
+
+    /// Whether they are, here: each takes room on the stack.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth >= self.most_depth()
+    }
+
+    /// Groups of lanes whose sides are executed together: by condition, where a condition bounds an encoding and so may
+    /// hold for some lanes only, and otherwise all lanes.
+    fn together(&self, conditions: &[(Lane, Truth)]) -> Vec<(LaneMask, Option<TermId>)> {
+        let all = conditions.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
+        let bounding = |truth: Truth| match truth {
+            Truth::Condition(term) => {
+                let says = |holds| Bound::of(&self.store, term, holds).is_some();
+                (says(true) || says(false)).then_some(term)
+            }
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
+        };
+        if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
+            return vec![(all, None)];
+        }
+        let mut groups: Vec<(LaneMask, Option<TermId>)> = Vec::new();
+        for (lane, truth) in conditions.iter().copied() {
+            let own = bounding(truth);
+            match groups.iter_mut().find(|(_, condition)| *condition == own) {
+                Some((mask, _)) => *mask |= LaneMask::of(lane),
+                None => groups.push((LaneMask::of(lane), own)),
+            }
+        }
+        groups
+    }
+}
+
+impl Context<'_> {
     fn why_not(&self, why: NoHammock) -> String {
         match why {
             NoHammock::Apart => "one of its arms never ends".to_string(),

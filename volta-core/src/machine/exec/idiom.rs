@@ -5,10 +5,10 @@
 //! into the exponent field, encode `2^(m − 12582913 − 126)`. Any such pair is recognised by its value ranges, whatever
 //! the constants, and wherever the compiler moved the rest of the function.
 
-use super::super::cta::Cta;
 use super::super::int_terms::whole;
 use super::super::register::Register;
 use super::super::value::{Sym, SymKind, Value};
+use super::super::values::Values;
 use super::known::{Exact, Known};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
@@ -40,7 +40,7 @@ fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
     (low - base >= 1 && high - base <= 254).then_some((1 << 23) + base + 127)
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     /// `fma.rm(s, b, c)` for `s` in [0, 1] where every result is an integer of f32 with unit spacing: `c + ⌊s·b⌋`.
     /// `None` where this fails for some lane of `mask`.
     pub(super) fn floor_step(

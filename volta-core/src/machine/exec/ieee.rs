@@ -4,6 +4,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::register::Affine;
 use super::super::value::{Origin, Sym, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::convert::FloatCast;
 use super::float::{Terms, set_results};
@@ -154,16 +155,10 @@ pub(in super::super) fn ieee_of_one(store: &mut Store, key: IeeeKey, operand: Te
     TermId::from_raw(store.push_uniform(TermOp::Ieee1, &[key.raw(), operand.raw()], pc))
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     /// The constant term (raw) of a known float.
     pub(super) fn ieee_literal(&mut self, format: Format, bits: u64) -> u64 {
         self.store.ieee_number(to_f64(format, bits)).raw()
-    }
-
-    /// A known float as the contents of a register.
-    fn ieee_bits(format: Format, value: f64) -> Option<Value> {
-        // Which bits a NaN has is open.
-        encoding(format, value).filter(|_| !value.is_nan()).map(Value::Bits)
     }
 
     /// One node for the lanes of `mask`.
@@ -210,7 +205,7 @@ impl Cta<'_> {
             let values: Option<SmallVec<[f64; 3]>> = values.collect();
             let folded = values.as_ref().and_then(|values| inst.fold(values));
             if let Some((number, value)) =
-                folded.and_then(|number| Some((number, Self::ieee_bits(format, number)?)))
+                folded.and_then(|number| Some((number, Cta::ieee_bits(format, number)?)))
             {
                 let mut values = values.unwrap_or_default();
                 if let (true, Some(last)) = (inst.negates, values.last_mut()) {
@@ -223,7 +218,7 @@ impl Cta<'_> {
         }
         for lane in undefined {
             let values: SmallVec<[Value; 3]> =
-                inst.sources.iter().map(|source| self.value(warp, *source, lane)).collect();
+                inst.sources.iter().map(|source| self.context.value(warp, *source, lane)).collect();
             results.push((lane, Value::Undefined(self.taint(&values).unwrap_or(Origin::Invalid(pc)))));
         }
         if !rest.is_empty() {
@@ -256,7 +251,7 @@ impl Cta<'_> {
         pc: InstId,
         inst: &IeeeInst,
     ) -> bool {
-        if self.options.plain_terms {
+        if self.context.options.plain_terms {
             return false;
         }
         let format = inst.key.format;
@@ -383,28 +378,6 @@ impl Cta<'_> {
         }
     }
 
-    /// The steps of a conversion between formats.
-    fn ieee_cast(cast: FloatCast) -> SmallVec<[IeeeKey; 4]> {
-        let FloatCast { from, to, integral, precision, clamp, finite } = cast;
-        let mut steps = SmallVec::new();
-        if precision.flush && from == Format::F32 {
-            steps.push(IeeeKey::new(IeeeOp::Flush, from));
-        }
-        if let Some(direction) = integral {
-            // The result is a number of the format.
-            steps.push(IeeeKey::new(IeeeOp::Integral, from).rounding(direction_of(direction)));
-        }
-        if !holds(to, from) {
-            let op = if finite { IeeeOp::ConvertFinite } else { IeeeOp::Convert };
-            steps.push(IeeeKey::new(op, to).rounding(precision.rounding));
-        }
-        steps.extend(clamp_key(clamp, to));
-        if precision.flush && to == Format::F32 && from != Format::F16 {
-            steps.push(IeeeKey::new(IeeeOp::Flush, to));
-        }
-        steps
-    }
-
     pub(super) fn ieee_convert(
         &mut self,
         warp: &mut Warp,
@@ -415,14 +388,14 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let mut terms = Terms::default();
         self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
-        let steps = Self::ieee_cast(cast);
+        let steps = Cta::ieee_cast(cast);
         let (undefined, mut rest) = (mask & terms.undefined, mask & !terms.undefined);
         let mut results: Vec<(Lane, Value)> = Vec::new();
         for lane in rest & terms.known {
             let value = self.store.as_ieee_number(TermId::from_raw(terms.ids[lane]));
             let folded = steps.iter().fold(value.map(Ieee::Float), |value, step| step.apply(&[value?]));
             if let Some(Ieee::Float(number)) = folded
-                && let Some(bits) = Self::ieee_bits(cast.to, number)
+                && let Some(bits) = Cta::ieee_bits(cast.to, number)
             {
                 if let Some(from) = value {
                     let key = IeeeKey::new(IeeeOp::Convert, cast.to);
@@ -436,7 +409,7 @@ impl Cta<'_> {
             }
         }
         for lane in undefined {
-            let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
+            let origin = self.taint(&[self.context.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
             results.push((lane, Value::Undefined(origin)));
         }
         if !rest.is_empty() {
@@ -466,7 +439,7 @@ impl Cta<'_> {
         let key = IeeeKey { flush, ..IeeeKey::new(IeeeOp::ToInt, from) };
         let key = key.rounding(direction_of(rounding)).of_int(ty);
         for lane in mask {
-            let held = self.value(warp, a, lane);
+            let held = self.context.value(warp, a, lane);
             let value = match self.real(warp, held, from, lane, pc)? {
                 None => Value::Undefined(self.taint(&[held]).unwrap_or(Origin::Invalid(pc))),
                 Some(term) => {
@@ -500,9 +473,39 @@ impl Cta<'_> {
             let number: Rational = constant.exact.finite()?.clone();
             let Ieee::Float(value) = key.apply(&[Ieee::Int(number.clone())])? else { return None };
             self.store.note_rounded_integer(to, &number, value);
-            return Self::ieee_bits(to, value);
+            return Cta::ieee_bits(to, value);
         }
         Some(Value::Sym(Sym::real(to, ieee_of_one(&mut self.store, key, number, pc))))
+    }
+}
+
+impl Cta<'_> {
+    /// A known float as the contents of a register.
+    fn ieee_bits(format: Format, value: f64) -> Option<Value> {
+        // Which bits a NaN has is open.
+        encoding(format, value).filter(|_| !value.is_nan()).map(Value::Bits)
+    }
+
+    /// The steps of a conversion between formats.
+    fn ieee_cast(cast: FloatCast) -> SmallVec<[IeeeKey; 4]> {
+        let FloatCast { from, to, integral, precision, clamp, finite } = cast;
+        let mut steps = SmallVec::new();
+        if precision.flush && from == Format::F32 {
+            steps.push(IeeeKey::new(IeeeOp::Flush, from));
+        }
+        if let Some(direction) = integral {
+            // The result is a number of the format.
+            steps.push(IeeeKey::new(IeeeOp::Integral, from).rounding(direction_of(direction)));
+        }
+        if !holds(to, from) {
+            let op = if finite { IeeeOp::ConvertFinite } else { IeeeOp::Convert };
+            steps.push(IeeeKey::new(op, to).rounding(precision.rounding));
+        }
+        steps.extend(clamp_key(clamp, to));
+        if precision.flush && to == Format::F32 && from != Format::F16 {
+            steps.push(IeeeKey::new(IeeeOp::Flush, to));
+        }
+        steps
     }
 }
 

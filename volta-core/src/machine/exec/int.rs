@@ -2,6 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::{Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
@@ -355,7 +356,7 @@ pub(super) struct CompareTargets {
     pub(super) combine: Option<(Bool2, PredSrc)>,
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
@@ -365,7 +366,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let Carry { subtract, width, d, operands: [a, b], carry_in, carry_out } = carry;
         for lane in mask {
-            let words = [a, b].map(|source| self.value(warp, source, lane));
+            let words = [a, b].map(|source| self.context.value(warp, source, lane));
             let carry = match carry_in {
                 None => Truth::Known(false),
                 Some(pred) => self.truth(warp, PredSrc { pred, negated: false }, lane, pc),
@@ -384,35 +385,6 @@ impl Cta<'_> {
             if let Some(pred) = carry_out {
                 warp.predicate_mut(pred).set(lane, out);
             }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    pub(super) fn setp_int(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
-    ) -> Result<(), Stop> {
-        let (mut left, mut right) = (None, None);
-        let x = self.operand(warp, a, &mut left);
-        let y = self.operand(warp, b, &mut right);
-        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
-        }
-        let (x, y) = (x.words(), y.words());
-        let bits = compare_all(op, ty, &x, &y);
-        if let CompareTargets { p, q: None, combine: None } = targets {
-            warp.predicate_mut(p).merge_bits(mask, bits);
-            return Ok(());
-        }
-        for lane in mask {
-            let holds = bits.contains(lane);
-            self.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
         }
         Ok(())
     }
@@ -445,5 +417,36 @@ impl Cta<'_> {
         if let Some(q) = q {
             warp.predicate_mut(q).set(lane, second);
         }
+    }
+}
+
+impl Cta<'_> {
+    #[inline]
+    pub(super) fn setp_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (op, ty): (Compare, Int),
+        [a, b]: [Src; 2],
+        targets: CompareTargets,
+    ) -> Result<(), Stop> {
+        let (mut left, mut right) = (None, None);
+        let x = self.context.operand(warp, a, &mut left);
+        let y = self.context.operand(warp, b, &mut right);
+        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
+            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
+        }
+        let (x, y) = (x.words(), y.words());
+        let bits = compare_all(op, ty, &x, &y);
+        if let CompareTargets { p, q: None, combine: None } = targets {
+            warp.predicate_mut(p).merge_bits(mask, bits);
+            return Ok(());
+        }
+        for lane in mask {
+            let holds = bits.contains(lane);
+            self.values.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
+        }
+        Ok(())
     }
 }

@@ -2,9 +2,11 @@
 //! in one domain after the other: affine from thread to thread ([`super::group`]), concrete, moves of whole parts,
 //! choices between concrete integers, and terms.
 
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::register::Words;
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::float::set_results;
@@ -114,39 +116,41 @@ impl Cta<'_> {
             Src::Imm(_) | Src::Symbol(..) => true,
         };
         if op.operands().iter().all(is_concrete) {
-            return self.concrete_integer(warp, mask, pc, d, &op);
+            return self.context.concrete_integer(warp, mask, pc, d, &op);
         }
         if let Integer::Two(Int2::Shl, Int { width: Width::W32, .. }, [Src::Reg(x), Src::Imm(23)]) = op
-            && let Some(results) = self.exponent_fields(mask, warp.register(x), pc)
+            && let Some(results) = self.values.exponent_fields(mask, warp.register(x), pc)
         {
             set_results(warp.register_mut(d), Format::F32, mask, results);
             return Ok(());
         }
         for lane in mask {
-            let values = op.map(|source| self.value(warp, *source, lane));
-            if let Some(value) = self.of_ticket(&values) {
+            let values = op.map(|source| self.context.value(warp, *source, lane));
+            if let Some(value) = self.values.of_ticket(&values) {
                 warp.register_mut(d).set(lane, value);
                 continue;
             }
             let values = values.map(|value| self.settled(warp, lane, *value));
             let words = values.operands();
-            let value = match self.taint(words) {
+            let value = match self.values.taint(words) {
                 // Undefined values taint the result; a packed value may have an undefined part that the operation
                 // drops.
                 Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
                     Value::Undefined(origin)
                 }
-                Some(origin) => self.integer_value(&values, pc).unwrap_or(Value::Undefined(origin)),
-                None => match self.integer_value(&values, pc) {
+                Some(origin) => self.values.integer_value(&values, pc).unwrap_or(Value::Undefined(origin)),
+                None => match self.values.integer_value(&values, pc) {
                     Some(value) => value,
-                    None => return Err(self.computes_with_encoding(warp, words, lane, pc)),
+                    None => return Err(self.values.computes_with_encoding(warp, words, lane, pc)),
                 },
             };
             warp.register_mut(d).set(lane, value);
         }
         Ok(())
     }
+}
 
+impl Context<'_> {
     /// Like [`Cta::integer`], where all operands are concrete.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn concrete_integer(
@@ -183,7 +187,9 @@ impl Cta<'_> {
         warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
     }
+}
 
+impl Values<'_> {
     /// The result of an operation on defined values, in the first domain that has one.
     pub(super) fn integer_value(&mut self, op: &Integer<Value>, pc: InstId) -> Option<Value> {
         if let Some(bits) = op.bits() {
@@ -194,7 +200,7 @@ impl Cta<'_> {
     }
 
     pub(super) fn packed_ints(&mut self, pc: InstId) -> PackedInts<'_> {
-        let Cta { packed, store, ranges, reductions, known, .. } = self;
+        let Values { packed, store, ranges, reductions, known, .. } = self;
         PackedInts { packed, store, ranges, reductions, known, pc }
     }
 }

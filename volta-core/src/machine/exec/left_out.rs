@@ -5,14 +5,15 @@ use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::value::{Origin, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op};
 
-impl Cta<'_> {
+impl Values<'_> {
     /// Whether a value that is undefined for this reason may be a consequence of a finding.
-    pub(super) fn is_in_doubt(&self, origin: Origin) -> bool {
+    pub(in super::super) fn is_in_doubt(&self, origin: Origin) -> bool {
         self.survey.as_ref().is_some_and(|survey| survey.is_in_doubt(origin))
     }
 
@@ -65,31 +66,6 @@ impl Cta<'_> {
         Ok(odd)
     }
 
-    /// A load for which some lanes have no address: results of lanes with an address in doubt are in doubt, and the
-    /// other lanes load. A store ends the run, since a lane with such an address may store anywhere.
-    #[cold]
-    pub(super) fn access_in_doubt(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        (inst, pc): (&Inst, InstId),
-        stop: Stop,
-    ) -> Result<(), Stop> {
-        let (Stop::Doubtful, Op::Load { address, .. }) = (&stop, &inst.op) else { return Err(stop) };
-        let in_doubt = mask.iter().filter(|lane| {
-            let origin = self.packed.undefined_part(self.value(warp, address.base, *lane));
-            origin.is_some_and(|origin| self.is_in_doubt(origin))
-        });
-        let in_doubt = in_doubt.collect::<LaneMask>();
-        self.load_nothing(warp, in_doubt, inst, pc);
-        match mask & !in_doubt {
-            LaneMask::NONE => Ok(()),
-            // Either all of these lanes have an address, or the access fails for another reason.
-            rest if !in_doubt.is_empty() => self.access(warp, rest, inst, pc),
-            _ => Err(stop),
-        }
-    }
-
     /// Notes a fault after which the run continues.
     fn note(&mut self, stop: Stop) -> Result<(), Stop> {
         match (&mut self.survey, stop) {
@@ -109,6 +85,33 @@ impl Cta<'_> {
             for lane in mask {
                 warp.register_mut(*target).set(lane, Value::Undefined(Origin::Doubtful(pc)));
             }
+        }
+    }
+}
+
+impl Cta<'_> {
+    /// A load for which some lanes have no address: results of lanes with an address in doubt are in doubt, and the
+    /// other lanes load. A store ends the run, since a lane with such an address may store anywhere.
+    #[cold]
+    pub(super) fn access_in_doubt(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        (inst, pc): (&Inst, InstId),
+        stop: Stop,
+    ) -> Result<(), Stop> {
+        let (Stop::Doubtful, Op::Load { address, .. }) = (&stop, &inst.op) else { return Err(stop) };
+        let in_doubt = mask.iter().filter(|lane| {
+            let origin = self.values.packed.undefined_part(self.context.value(warp, address.base, *lane));
+            origin.is_some_and(|origin| self.values.is_in_doubt(origin))
+        });
+        let in_doubt = in_doubt.collect::<LaneMask>();
+        self.values.load_nothing(warp, in_doubt, inst, pc);
+        match mask & !in_doubt {
+            LaneMask::NONE => Ok(()),
+            // Either all of these lanes have an address, or the access fails for another reason.
+            rest if !in_doubt.is_empty() => self.access(warp, rest, inst, pc),
+            _ => Err(stop),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::super::agent::Agent;
 use super::super::clock::{Clocks, Joined, Snapshot};
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::flag::Told;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::ticket::{Counter, Lock, LockState, MOST_DRAWS};
 use super::super::value::Value;
 use super::super::warp::Warp;
@@ -26,16 +27,16 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
-        if !self.launch.has_tickets {
-            let Op::Swap(swap) = &self.launch.program.insts[pc.index()].op else {
+        if !self.context.launch.has_tickets {
+            let Op::Swap(swap) = &self.context.launch.program.insts[pc.index()].op else {
                 return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
             };
             let reason = swap.reason.clone();
-            return Err(self.fault(FaultKind::Unsupported, "S2", reason, warp, mask.first(), pc));
+            return Err(self.context.fault(FaultKind::Unsupported, "S2", reason, warp, mask.first(), pc));
         }
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let mut taken = LaneMask::NONE;
@@ -48,32 +49,37 @@ impl Cta<'_> {
     }
 
     fn take_lock(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
-        let program = self.launch.program;
+        let program = self.context.launch.program;
         let Op::Swap(swap) = &program.insts[pc.index()].op else {
             return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
         };
-        let address = self.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
+        let address = self.values.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
         let agent = Agent::Setter { scope: swap.scope };
         let access =
             LaneAccess { place: (swap.space, address), bytes: BYTES, alignment: BYTES, agent, writes: true };
         let mut offsets = [0; 32];
         let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
         at.access.strong = Some(Strong { scope: swap.scope, orders: swap.releases });
-        self.holds_atomics(warp, lane, &at)?;
-        self.writable(warp, &at, BYTES)?;
+        self.context.holds_atomics(warp, lane, &at)?;
+        self.context.writable(warp, &at, BYTES)?;
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
-        self.keeps_order(warp, lane, &at, (at.offsets[lane], BYTES))?;
+        self.sync.keeps_order(warp, lane, &at, (at.offsets[lane], BYTES))?;
         let held = self.peek(warp, lane, &at, key.1);
-        let new = self.value(warp, swap.new, lane);
-        let expected = swap.expected.map(|expected| self.value(warp, expected, lane));
+        let new = self.context.value(warp, swap.new, lane);
+        let expected = swap.expected.map(|expected| self.context.value(warp, expected, lane));
         let (Some(found), Value::Bits(new)) = (word(held, pc), new) else {
-            return Err(self.unclear_draw(warp, lane, &at, "the state of the lock is not a known number"));
+            return Err(self.context.unclear_draw(
+                warp,
+                lane,
+                &at,
+                "the state of the lock is not a known number",
+            ));
         };
         let is_free = match expected {
             None => u64::from(found) != new,
             Some(Value::Bits(expected)) => u64::from(found) == expected,
             Some(Value::Sym(_) | Value::Undefined(_)) => {
-                return Err(self.unclear_draw(
+                return Err(self.context.unclear_draw(
                     warp,
                     lane,
                     &at,
@@ -81,16 +87,16 @@ impl Cta<'_> {
                 ));
             }
         };
-        if !is_free || !self.tickets.is_turn(key, thread) {
-            self.tickets.waiting.insert(thread, key);
+        if !is_free || !self.sync.tickets.is_turn(key, thread) {
+            self.sync.tickets.waiting.insert(thread, key);
             return Ok(false);
         }
-        self.tickets.waiting.remove(&thread);
-        self.may_take(warp, lane, &at)?;
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        self.sync.tickets.waiting.remove(&thread);
+        self.sync.may_take(warp, lane, &at)?;
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
-        let lock = self.tickets.locks.entry(key).or_insert_with(|| Lock::new(clocks.new_agent()));
-        let counter = self.tickets.counters.entry(key);
+        let lock = self.sync.tickets.locks.entry(key).or_insert_with(|| Lock::new(clocks.new_agent()));
+        let counter = self.sync.tickets.counters.entry(key);
         let kind = (Update::Counter { down: false }, u32::MAX);
         if let std::collections::btree_map::Entry::Vacant(place) = counter {
             let counter = Counter::new(kind.0, kind.1, 0, lock.agent);
@@ -100,7 +106,7 @@ impl Cta<'_> {
         clocks.release(number);
         if let Some((before, told, scope)) = &lock.left {
             let (mut far, mut near, mut seen) = (Joined::default(), Joined::default(), Joined::default());
-            let of_cta = 32 * self.launch.warps();
+            let of_cta = 32 * self.context.launch.warps();
             let is_near = before.thread / of_cta == number / of_cta;
             far.add_past(before);
             // Both operations are strong for threads of one another's CTA, or neither orders anything.
@@ -125,22 +131,25 @@ impl Cta<'_> {
         }
         let now = clocks.snapshot(number);
         let told = told_by(clocks, &now, swap.releases);
-        let ticket = self.tickets.note((key, pc), (now, told), false);
-        let numbers = self.tickets.counters.get(&key).map_or(Vec::new(), |counter| counter.found.clone());
-        self.note_asked(warp, lane);
+        let ticket = self.sync.tickets.note((key, pc), (now, told), false);
+        let numbers =
+            self.sync.tickets.counters.get(&key).map_or(Vec::new(), |counter| counter.found.clone());
+        self.sync.note_asked(warp, lane);
         let numbers: Vec<u64> = numbers.into_iter().map(u64::from).collect();
-        self.tickets.settle(ticket, &numbers);
-        if let Some(lock) = self.tickets.locks.get_mut(&key) {
+        self.sync.tickets.settle(ticket, &numbers);
+        if let Some(lock) = self.sync.tickets.locks.get_mut(&key) {
             lock.state = LockState::Taking;
         }
         self.store_value(warp, lane, &at, at.offsets[lane], BYTES, Value::Bits(new))?;
-        if self.tickets.locks.get(&key).is_some_and(|lock| lock.is_written_plainly) {
-            return Err(self.unclear_draw(warp, lane, &at, ACCESSED));
+        if self.sync.tickets.locks.get(&key).is_some_and(|lock| lock.is_written_plainly) {
+            return Err(self.context.unclear_draw(warp, lane, &at, ACCESSED));
         }
         warp.register_mut(swap.d).set(lane, Value::Bits(found.into()));
         Ok(true)
     }
+}
 
+impl Synchronisation<'_> {
     /// Checks that a lane may take a lock before or after every other thread that takes it.
     fn may_take(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
@@ -149,24 +158,24 @@ impl Cta<'_> {
         if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
             let why = "its thread, or one with which it has synchronised, has already taken a lock, or asked for the \
                        value of a ticket";
-            return Err(self.unclear_draw(warp, lane, at, why));
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         // Threads that try in vain access the lock as well, at any time.
         let (_, reads) = exact.history(key.0, key.1);
         if !reads.is_empty() {
-            return Err(self.unclear_draw(warp, lane, at, ACCESSED));
+            return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
         }
         let is_lock = self.tickets.locks.contains_key(&key);
         let Some(counter) = self.tickets.counters.get(&key) else {
             if self.tickets.updated.contains(&key) {
                 let why = "the lock is updated by other operations as well";
-                return Err(self.unclear_draw(warp, lane, at, why));
+                return Err(self.context.unclear_draw(warp, lane, at, why));
             }
             return Ok(());
         };
         let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
         if !is_lock || counter.drawn.len() >= MOST_DRAWS {
-            return Err(self.unclear_draw(
+            return Err(self.context.unclear_draw(
                 warp,
                 lane,
                 at,
@@ -175,7 +184,7 @@ impl Cta<'_> {
         }
         if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
             let why = "it is taken by some threads after others in every schedule";
-            return Err(self.unclear_draw(warp, lane, at, why));
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         Ok(())
     }
@@ -200,7 +209,9 @@ impl Cta<'_> {
         lock.state = match lock.state {
             LockState::Taking => LockState::Taken,
             LockState::Taken if writes => LockState::Free,
-            LockState::Taken | LockState::Free => return Err(self.unclear_draw(warp, lane, at, ACCESSED)),
+            LockState::Taken | LockState::Free => {
+                return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
+            }
         };
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);

@@ -2,12 +2,14 @@
 //! order no memory).
 
 use super::super::agent::Agent;
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::int_terms;
 use super::super::objects::{Backing, pretty_name};
 use super::super::packed::PackedPart;
 use super::super::value::{Origin, Sym, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
 use super::memory::{LaneAccess, WarpAccess};
@@ -82,7 +84,7 @@ impl Places {
     }
 }
 
-impl Cta<'_> {
+impl Context<'_> {
     /// Checks the object of a matrix: shared memory, and for `wmma` also tensors.
     pub(super) fn holds_matrices(
         &self,
@@ -101,7 +103,9 @@ impl Cta<'_> {
             }
         }
     }
+}
 
+impl Values<'_> {
     /// `D = A·B + C`, each element a chain of fused products.
     pub(super) fn mma(
         &mut self,
@@ -315,7 +319,7 @@ impl Cta<'_> {
         };
         for (number, source) in registers.iter().enumerate() {
             for lane in Lane::all() {
-                let value = self.value(warp, *source, lane);
+                let value = self.context.value(warp, *source, lane);
                 let at = number * inside;
                 if let Value::Sym(sym) = value
                     && let Some(tag) = tag
@@ -367,7 +371,7 @@ impl Cta<'_> {
                 let what = self.describe_value(value);
                 let parts = if bytes == 2 { "two halves" } else { "four bytes" };
                 let message = format!("a matrix instruction takes a register for {parts}: {what}");
-                Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
+                Err(self.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
             }
         }
     }
@@ -390,7 +394,7 @@ impl Cta<'_> {
         if ![a, b, c].into_iter().flatten().all(is_known) {
             return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
         }
-        let read = |source: Src, lane: Lane| match self.value(warp, source, lane) {
+        let read = |source: Src, lane: Lane| match self.context.value(warp, source, lane) {
             Value::Bits(bits) => Ok(bits as u32),
             value @ Value::Undefined(_) => {
                 Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
@@ -448,7 +452,7 @@ impl Cta<'_> {
                 right.set(fragment::of_b(product.b, lane, at), factor.raw());
             }
             for (at, source) in c.iter().enumerate() {
-                let value = self.value(warp, *source, lane);
+                let value = self.context.value(warp, *source, lane);
                 // Saturated sums are sums of the numbers themselves.
                 let term = match (product.saturate, self.int_terms(pc)) {
                     (true, mut residues) => residues.reading(value, word),
@@ -483,7 +487,7 @@ impl Cta<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<TermId, Stop> {
-        let value = self.value(warp, source, lane);
+        let value = self.context.value(warp, source, lane);
         let signed = element == (MatrixElement::Int8 { signed: true });
         let part = self.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
         part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
@@ -498,99 +502,8 @@ impl Cta<'_> {
         }
     }
 
-    /// `ldmatrix`. Each row is read by the lane that gives its address, since that lane may fetch it, and by the lanes
-    /// that receive parts of it.
-    pub(super) fn load_matrix(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        (space, address): (Space, Address),
-        transposed: bool,
-        d: &[RegId],
-    ) -> Result<(), Stop> {
-        let needed = Lane::all().take(8 * d.len()).collect();
-        self.observe(warp, needed, pc, (space, address), 16);
-        let addresses = self.addresses(warp, needed, address, pc)?;
-        for (number, d) in d.iter().enumerate() {
-            let mut cells = [[Value::Bits(0); 4]; 8];
-            let mut offsets = [0; 32];
-            for (row, cells) in cells.iter_mut().enumerate() {
-                let owner = Lane::at(8 * number + row);
-                let place = (space, addresses[owner]);
-                let access =
-                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
-                let at = self.locate_lane(warp, owner, pc, access, &mut offsets)?;
-                self.holds_matrices(warp, &at, false)?;
-                for (step, cell) in cells.iter_mut().enumerate() {
-                    let offset = at.offsets[owner] + 4 * step as u64;
-                    // When transposed, a cell's halves go to the rows of two groups of lanes.
-                    let readers =
-                        if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
-                    let readers = LaneMask::from_bits(readers);
-                    *cell = self.load_word(warp, &at, offset, (owner, readers))?;
-                }
-            }
-            let mut values = [Value::Bits(0); 32];
-            for (lane, value) in Lane::all().zip(&mut values) {
-                let (group, thread) = (lane.index() / 4, lane.index() % 4);
-                *value = if transposed {
-                    let part = |row: usize| cells[row][group / 2];
-                    let low = self.part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
-                    let high = self.part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
-                    self.pair(low, high)
-                } else {
-                    cells[group][thread]
-                };
-            }
-            warp.register_mut(*d).set_values(&values);
-        }
-        Ok(())
-    }
-
     fn pair(&mut self, low: Value, high: Value) -> Value {
         self.packed.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
-    }
-
-    /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
-    pub(super) fn store_matrix(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        (space, address): (Space, Address),
-        transposed: bool,
-        a: &[Src],
-    ) -> Result<(), Stop> {
-        let needed = Lane::all().take(8 * a.len()).collect();
-        self.observe(warp, needed, pc, (space, address), 16);
-        let addresses = self.addresses(warp, needed, address, pc)?;
-        for (number, source) in a.iter().enumerate() {
-            let mut spots = Vec::with_capacity(8);
-            let mut offsets = [[0; 32]; 8];
-            for (row, offsets) in offsets.iter_mut().enumerate() {
-                let owner = Lane::at(8 * number + row);
-                let place = (space, addresses[owner]);
-                let access =
-                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
-                let at = self.locate_lane(warp, owner, pc, access, offsets)?;
-                self.holds_matrices(warp, &at, false)?;
-                spots.push((at.offsets[owner], at));
-            }
-            for lane in Lane::all() {
-                let (group, thread) = (lane.index() / 4, lane.index() % 4);
-                let value = self.value(warp, *source, lane);
-                if !transposed {
-                    let (offset, at) = &spots[group];
-                    self.store_value(warp, lane, at, offset + 4 * thread as u64, 4, value)?;
-                    continue;
-                }
-                for which in 0..2 {
-                    let half = self.part(warp, value, (which, 2), lane, pc)?;
-                    let (offset, at) = &spots[2 * thread + which];
-                    self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// `movmatrix.trans`
@@ -606,12 +519,105 @@ impl Cta<'_> {
             let (group, thread) = (lane.index() / 4, lane.index() % 4);
             let source = |row: usize| Lane::at(4 * row + group / 2);
             let (first, second) = (source(2 * thread), source(2 * thread + 1));
-            let low = self.part(warp, self.value(warp, a, first), (group % 2, 2), first, pc)?;
-            let high = self.part(warp, self.value(warp, a, second), (group % 2, 2), second, pc)?;
+            let low = self.part(warp, self.context.value(warp, a, first), (group % 2, 2), first, pc)?;
+            let high = self.part(warp, self.context.value(warp, a, second), (group % 2, 2), second, pc)?;
             *result = self.pair(low, high);
         }
         for (lane, value) in Lane::all().zip(results) {
             warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+}
+
+impl Cta<'_> {
+    /// `ldmatrix`. Each row is read by the lane that gives its address, since that lane may fetch it, and by the lanes
+    /// that receive parts of it.
+    pub(super) fn load_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        (space, address): (Space, Address),
+        transposed: bool,
+        d: &[RegId],
+    ) -> Result<(), Stop> {
+        let needed = Lane::all().take(8 * d.len()).collect();
+        self.observe(warp, needed, pc, (space, address), 16);
+        let addresses = self.values.addresses(warp, needed, address, pc)?;
+        for (number, d) in d.iter().enumerate() {
+            let mut cells = [[Value::Bits(0); 4]; 8];
+            let mut offsets = [0; 32];
+            for (row, cells) in cells.iter_mut().enumerate() {
+                let owner = Lane::at(8 * number + row);
+                let place = (space, addresses[owner]);
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
+                let at = self.locate_lane(warp, owner, pc, access, &mut offsets)?;
+                self.context.holds_matrices(warp, &at, false)?;
+                for (step, cell) in cells.iter_mut().enumerate() {
+                    let offset = at.offsets[owner] + 4 * step as u64;
+                    // When transposed, a cell's halves go to the rows of two groups of lanes.
+                    let readers =
+                        if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
+                    let readers = LaneMask::from_bits(readers);
+                    *cell = self.load_word(warp, &at, offset, (owner, readers))?;
+                }
+            }
+            let mut values = [Value::Bits(0); 32];
+            for (lane, value) in Lane::all().zip(&mut values) {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
+                *value = if transposed {
+                    let part = |row: usize| cells[row][group / 2];
+                    let low = self.values.part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
+                    let high = self.values.part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
+                    self.values.pair(low, high)
+                } else {
+                    cells[group][thread]
+                };
+            }
+            warp.register_mut(*d).set_values(&values);
+        }
+        Ok(())
+    }
+
+    /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
+    pub(super) fn store_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        (space, address): (Space, Address),
+        transposed: bool,
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        let needed = Lane::all().take(8 * a.len()).collect();
+        self.observe(warp, needed, pc, (space, address), 16);
+        let addresses = self.values.addresses(warp, needed, address, pc)?;
+        for (number, source) in a.iter().enumerate() {
+            let mut spots = Vec::with_capacity(8);
+            let mut offsets = [[0; 32]; 8];
+            for (row, offsets) in offsets.iter_mut().enumerate() {
+                let owner = Lane::at(8 * number + row);
+                let place = (space, addresses[owner]);
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
+                let at = self.locate_lane(warp, owner, pc, access, offsets)?;
+                self.context.holds_matrices(warp, &at, false)?;
+                spots.push((at.offsets[owner], at));
+            }
+            for lane in Lane::all() {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
+                let value = self.context.value(warp, *source, lane);
+                if !transposed {
+                    let (offset, at) = &spots[group];
+                    self.store_value(warp, lane, at, offset + 4 * thread as u64, 4, value)?;
+                    continue;
+                }
+                for which in 0..2 {
+                    let half = self.values.part(warp, value, (which, 2), lane, pc)?;
+                    let (offset, at) = &spots[2 * thread + which];
+                    self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
+                }
+            }
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Elements of matrices as terms: reals for floats, integers for integers (rules V2, V4).
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Stop;
 use super::super::int_terms::IntTerms;
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::matrix::real_or_undefined;
 use super::matrix_terms::{is_undefined, origin_of, undefined};
@@ -11,7 +12,7 @@ use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Int, Width};
 use crate::term::TermId;
 
-impl Cta<'_> {
+impl Values<'_> {
     /// A value as an element of a matrix.
     pub(super) fn raw_element(
         &mut self,

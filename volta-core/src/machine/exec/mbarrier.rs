@@ -2,14 +2,17 @@
 
 use super::super::agent::Agent;
 use super::super::clock::{Clocks, Joined};
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::{Asked, Event, Mbarrier, Releases, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
 use super::super::phase_history::{Step, StepKind};
 use super::super::race::Under;
 use super::super::register::Register;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::{Origin, Predicate, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
@@ -56,7 +59,7 @@ impl Cta<'_> {
         }
         let key = self.barrier_at(warp, lane, pc, place, action)?;
         let number = |cta: &Self, warp: &Warp, source: Src, what: &str| {
-            cta.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
+            cta.values.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
         };
         match action {
             BarrierAction::Init { count } => {
@@ -65,31 +68,32 @@ impl Cta<'_> {
                     let message = format!(
                         "a barrier that waits for {count} arrivals; the count must be 1 to {MOST_ARRIVALS}"
                     );
-                    return Err(self.misuse(message, warp, lane, pc));
+                    return Err(self.context.misuse(message, warp, lane, pc));
                 }
-                if self.mbarriers.alive.contains_key(&key) {
+                if self.sync.mbarriers.alive.contains_key(&key) {
                     let message =
                         "a barrier is initialised again without `mbarrier.inval` in between".to_string();
-                    return Err(self.misuse(message, warp, lane, pc));
+                    return Err(self.context.misuse(message, warp, lane, pc));
                 }
-                let Detector::VectorClock(exact) = &mut self.order else {
+                let Detector::VectorClock(exact) = &mut self.sync.order else {
                     return Err(Stop::NeedVectorClocks);
                 };
                 let agent = exact.clocks.new_agent();
-                self.mbarriers
+                self.sync
+                    .mbarriers
                     .alive
-                    .insert(key, Mbarrier::new(agent, count, self.options.rules.prompt_waits));
+                    .insert(key, Mbarrier::new(agent, count, self.context.options.rules.prompt_waits));
                 Ok(())
             }
             BarrierAction::Invalidate => {
-                let alive = self.mbarriers.alive.remove(&key);
+                let alive = self.sync.mbarriers.alive.remove(&key);
                 if let Some(waiting) = alive.and_then(|barrier| barrier.waiting.first().copied()) {
                     let message = "a barrier is invalidated while a thread waits at it".to_string();
                     let sites = vec![
-                        self.site_of_thread("waits".into(), waiting.thread, waiting.pc),
-                        self.site("invalidates it".into(), warp, lane, pc),
+                        self.context.site_of_thread("waits".into(), waiting.thread, waiting.pc),
+                        self.context.site("invalidates it".into(), warp, lane, pc),
                     ];
-                    return Err(self.fault_at(FaultKind::BarrierMisuse, "Y9", message, sites, None));
+                    return Err(self.context.fault_at(FaultKind::BarrierMisuse, "Y9", message, sites, None));
                 }
                 Ok(())
             }
@@ -99,15 +103,15 @@ impl Cta<'_> {
                     Some(bytes) => i64::from(number(self, warp, *bytes, "a number of bytes")?),
                     None => 0,
                 };
-                let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
-                let is_near = self.launch.objects.get(key.0).rank == warp.rank;
+                let phase = self.sync.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
+                let is_near = self.context.launch.objects.get(key.0).rank == warp.rank;
                 let releases = match order {
                     Strong { orders: true, .. } => Releases::All,
                     // Threads of another CTA are outside of its scope.
                     Strong { scope: Scope::Cta, orders: false } if !is_near => Releases::Nothing,
                     Strong { orders: false, .. } => Releases::Fenced { is_near },
                 };
-                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.expect_more(event, bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
@@ -115,20 +119,20 @@ impl Cta<'_> {
                     barrier.arrive(clocks, event, count, releases)
                 })?;
                 if let Some(state) = state {
-                    let token = number_of(self.mbarriers.states.len());
-                    self.mbarriers.states.push((key, phase));
+                    let token = number_of(self.sync.mbarriers.states.len());
+                    self.sync.mbarriers.states.push((key, phase));
                     warp.register_mut(*state).set(lane, Value::Undefined(Origin::State(token)));
                 }
                 let over = self.end_phase(warp, lane, pc, key)?;
                 if over && !completes {
                     let message = "an arrival with `.noComplete` completes the phase".to_string();
-                    return Err(self.misuse(message, warp, lane, pc));
+                    return Err(self.context.misuse(message, warp, lane, pc));
                 }
                 Ok(())
             }
             BarrierAction::ArriveAfterCopies { counted } => {
-                let copies = self.copies_under_way(warp, lane);
-                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                let copies = self.sync.copies_under_way(warp, lane);
+                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.current.copies.extend(copies);
                     if *counted {
                         return barrier.arrive(clocks, event, 1, Releases::Nothing);
@@ -145,7 +149,7 @@ impl Cta<'_> {
             }
             BarrierAction::Expect { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
-                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.is_determined(clocks, event, ("expects bytes", false))?;
                     barrier.expect(event, bytes.into());
                     Ok(())
@@ -170,21 +174,22 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, pair)?;
         let action = BarrierAction::ArriveAfterProducts { ctas, pair };
-        let address = self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
+        let address = self.values.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         let mut keys = Vec::new();
         match ctas {
             None => keys.push(self.barrier_at_address(warp, lane, pc, (place.space, address), &action)?),
             Some(ctas) => {
-                let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
-                for rank in self.ranks_in(ctas, warp, lane, pc)? {
-                    let there = self.in_cta((place.space, address), rank.into(), (&*warp, lane, pc))?;
+                let ctas = self.values.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+                for rank in self.context.ranks_in(ctas, warp, lane, pc)? {
+                    let there =
+                        self.context.in_cta((place.space, address), rank.into(), (&*warp, lane, pc))?;
                     keys.push(self.barrier_at_address(warp, lane, pc, there, &action)?);
                 }
             }
         }
         let commit = self.commit_tensor_products(warp.thread(lane))?;
         for key in keys {
-            self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                 barrier.current.commits.push(commit);
                 barrier.arrive(clocks, event, 1, Releases::Nothing)
             })?;
@@ -203,7 +208,7 @@ impl Cta<'_> {
         bytes: i64,
         copy: Option<u32>,
     ) -> Result<(), Stop> {
-        self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+        self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
             barrier.start(clocks, event, bytes, copy)
         })?;
         self.end_phase(warp, lane, pc, key).map(drop)
@@ -222,47 +227,26 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let action = BarrierAction::Complete { bytes: Src::Imm(0) };
         let key = self.barrier_at_address(warp, lane, pc, barrier, &action)?;
-        let signalled = self.launch.objects.get(key.0).rank;
+        let signalled = self.context.launch.objects.get(key.0).rank;
         if signalled != rank && !(pair && signalled ^ rank == 1) {
             let message =
                 "a copy completes on a barrier of a CTA other than the one whose shared memory it fills";
-            return Err(self.misuse(message.to_string(), warp, lane, pc));
+            return Err(self.context.misuse(message.to_string(), warp, lane, pc));
         }
         self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
-    }
-
-    /// Applies an operation to an mbarrier that is initialised.
-    fn at_barrier(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        key: (u32, u64),
-        act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
-    ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
-        let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
-            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.misuse(message, warp, lane, pc));
-        };
-        let thread = warp.thread(lane);
-        let event = Event { thread, stamp: exact.clocks.now(thread as usize), pc };
-        act(barrier, &mut exact.clocks, event)
-            .and_then(|()| barrier.counts(event))
-            .map_err(|wrong| self.wrong(key, wrong))
     }
 
     /// Ends the current phase of an mbarrier if nothing is missing; returns whether it did.
     fn end_phase(&mut self, warp: &Warp, lane: Lane, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
-        self.at_barrier(warp, lane, pc, key, |barrier, _, event| {
+        self.sync.at_barrier(warp, lane, pc, key, |barrier, _, event| {
             if barrier.is_complete() {
                 ended = Some((barrier.complete(event)?, barrier.agent, barrier.phase));
             }
             Ok(())
         })?;
         let Some((copies, agent, phase)) = ended else { return Ok(false) };
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         for copy in copies {
             exact.end_copy_at(copy, number_of(agent), phase);
         }
@@ -280,7 +264,7 @@ impl Cta<'_> {
         place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
-        let address = self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
+        let address = self.values.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         self.barrier_at_address(warp, lane, pc, (place.space, address), action)
     }
 
@@ -292,10 +276,10 @@ impl Cta<'_> {
         place: (Space, u64),
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             // The mbarrier may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
@@ -321,24 +305,24 @@ impl Cta<'_> {
             | BarrierAction::Complete { .. } => None,
         };
         if let Some(message) = wrong.filter(|_| is_remote) {
-            return Err(self.misuse(message.to_string(), warp, lane, pc));
+            return Err(self.context.misuse(message.to_string(), warp, lane, pc));
         }
         if let BarrierAction::Arrive { order: Strong { scope: Scope::Cta, orders: true }, .. } = action
             && is_remote
         {
-            self.relied.on_narrow_scope(pc);
+            self.values.relied.on_narrow_scope(pc);
         }
         let Backing::Shared(first) = at.object.backing else {
             let message = "a barrier that is not in shared memory".to_string();
-            return Err(self.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(message, warp, lane, pc));
         };
         let key = (at.number, at.offsets[lane] / 4);
-        if let Some(barrier) = self.mbarriers.alive.get_mut(&key) {
+        if let Some(barrier) = self.sync.mbarriers.alive.get_mut(&key) {
             barrier.is_reached |= is_remote;
         }
-        if !matches!(action, BarrierAction::Init { .. }) && !self.mbarriers.alive.contains_key(&key) {
+        if !matches!(action, BarrierAction::Init { .. }) && !self.sync.mbarriers.alive.contains_key(&key) {
             let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(message, warp, lane, pc));
         }
         self.touch_barrier(warp, lane, &at, key.1)?;
         // Between `init` and `inval`, which write both halves, an access to the first half suffices: any other access
@@ -354,7 +338,7 @@ impl Cta<'_> {
     }
 
     fn touch_barrier(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
         match exact.access(Under::ALWAYS, place, who, 0xf, at.pc, true) {
             Ok(()) => Ok(()),
@@ -372,21 +356,21 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Result<(LaneMask, InstId), Stop> {
         if let Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. }) =
-            self.launch.program.insts[pc.index()].op
+            self.context.launch.program.insts[pc.index()].op
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
-        if let Op::Atomic { .. } = self.launch.program.insts[pc.index()].op {
+        if let Op::Atomic { .. } = self.context.launch.program.insts[pc.index()].op {
             return Ok((self.draw_tickets(warp, mask, pc)?, pc.next()));
         }
-        if self.launch.program.takes_lock(pc) {
+        if self.context.launch.program.takes_lock(pc) {
             return Ok((self.take_locks(warp, mask, pc)?, pc.next()));
         }
-        if let Op::Load { .. } = self.launch.program.insts[pc.index()].op {
+        if let Op::Load { .. } = self.context.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
         }
-        let BarrierTest { place, p, phase, order } = self.test_at(pc)?;
-        let Some(polling) = self.launch.program.polling(pc) else {
+        let BarrierTest { place, p, phase, order } = self.context.test_at(pc)?;
+        let Some(polling) = self.context.launch.program.polling(pc) else {
             self.ask_once(warp, mask, pc)?;
             return Ok((mask, pc.next()));
         };
@@ -426,16 +410,16 @@ impl Cta<'_> {
         let skipped = Held::of(warp, &polling.written);
         // Second possibility: it is not, and the loop must test the same phase of the same mbarrier.
         held.put_back(warp, mask, &polling.written);
-        let asked = self.asked_at(warp, mask, pc)?;
+        let asked = self.values.asked_at(warp, mask, pc)?;
         warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
         self.compute(warp, mask, pc, &first.enters)?;
-        if self.asked_at(warp, mask, first.last)? != asked {
+        if self.values.asked_at(warp, mask, first.last)? != asked {
             let lane = mask.first();
             let message =
                 "a test of a barrier is followed by a loop that tests another barrier or phase".to_string();
-            return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
-        let again = self.test_at(first.last)?.p;
+        let again = self.context.test_at(first.last)?.p;
         self.ask_again(warp, mask, first.last, again, polling)?;
         warp.predicate_mut(again).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.leaves)?;
@@ -474,10 +458,10 @@ impl Cta<'_> {
         pc: InstId,
         path: &[InstId],
     ) -> Result<(), Stop> {
-        let program = self.launch.program;
+        let program = self.context.launch.program;
         for at in path {
             let inst = &program.insts[at.index()];
-            let runs = |lane: &Lane| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
+            let runs = |lane: &Lane| match inst.guard.map(|guard| self.values.truth(warp, guard, *lane, pc)) {
                 Some(Truth::Known(holds)) => holds,
                 None | Some(Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => true,
             };
@@ -487,21 +471,6 @@ impl Cta<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The test at an instruction.
-    pub(super) fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
-        let test = self.launch.program.insts[pc.index()].op.barrier_test();
-        test.ok_or(Stop::Defect("lanes wait for a phase at an operation that tests no phase"))
-    }
-
-    /// The mbarrier, the phase and the memory order of the test of each lane.
-    fn asked_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<Vec<(u64, Value, Strong)>, Stop> {
-        let BarrierTest { place, phase, order, .. } = self.test_at(pc)?;
-        let (Phase::State(source) | Phase::Parity(source)) = phase;
-        let addresses = self.addresses(warp, mask, place.address, pc)?;
-        let asked = mask.iter().map(|lane| (addresses[lane], self.value(warp, source, lane), order));
-        Ok(asked.collect())
     }
 
     /// Whether the phase that a lane tests is over; if so, the lane learns what the end of that phase releases.
@@ -517,17 +486,17 @@ impl Cta<'_> {
         let asked = self.phase_named(warp, lane, pc, key, phase)?;
         let (mut over, mut is_reached) = (false, false);
         let mut kept = (!order.orders).then(Joined::default);
-        self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+        self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
             over = barrier.ask(clocks, event, asked, kept.as_mut())?;
             is_reached |= barrier.is_reached;
             Ok(())
         })?;
         let is_narrow = is_reached && order.scope == Scope::Cta;
         match kept {
-            None if is_narrow => self.relied.on_narrow_scope(pc),
+            None if is_narrow => self.values.relied.on_narrow_scope(pc),
             None => {}
             Some(kept) if !is_narrow => {
-                let Detector::VectorClock(exact) = &mut self.order else {
+                let Detector::VectorClock(exact) = &mut self.sync.order else {
                     return Err(Stop::NeedVectorClocks);
                 };
                 let thread = warp.thread(lane) as usize;
@@ -553,46 +522,109 @@ impl Cta<'_> {
     ) -> Result<Asked, Stop> {
         match phase {
             Phase::Parity(parity) => {
-                let parity = self.concrete(warp, parity, lane, pc, "the parity of a phase")?;
+                let parity = self.values.concrete(warp, parity, lane, pc, "the parity of a phase")?;
                 if parity > 1 {
                     let message = format!("a parity of {parity}; a phase has parity 0 or 1");
-                    return Err(self.misuse(message, warp, lane, pc));
+                    return Err(self.context.misuse(message, warp, lane, pc));
                 }
                 Ok(Asked::Parity(parity as u32))
             }
-            Phase::State(state) => match self.value(warp, state, lane) {
+            Phase::State(state) => match self.context.value(warp, state, lane) {
                 Value::Undefined(Origin::State(token)) => {
-                    let (of, phase) = self.mbarriers.states[token as usize];
+                    let (of, phase) = self.sync.mbarriers.states[token as usize];
                     if of != key {
                         let message = "the state is that of an arrival at another barrier".to_string();
-                        return Err(self.misuse(message, warp, lane, pc));
+                        return Err(self.context.misuse(message, warp, lane, pc));
                     }
                     Ok(Asked::Phase(phase))
                 }
-                value if self.packed.undefined_part(value).is_some() => {
-                    Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"))
+                value if self.values.packed.undefined_part(value).is_some() => {
+                    Err(self.values.not_concrete(warp, value, lane, pc, "the state of a barrier"))
                 }
                 Value::Bits(_) | Value::Sym(_) | Value::Undefined(_) => {
                     let message = "the state was not returned by an arrival".to_string();
-                    Err(self.misuse(message, warp, lane, pc))
+                    Err(self.context.misuse(message, warp, lane, pc))
                 }
             },
         }
     }
 
-    #[cold]
-    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
-        self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
+    /// At the end of the run: checks that no asynchronous operation may still access the shared memory of a CTA.
+    pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.sync.order else { return Ok(()) };
+        if exact.relied_on_parts.get() {
+            self.values.relied.on_whole_products();
+        }
+        if let Some(pc) = exact.unfenced {
+            self.values.relied.on_unfenced_reads(pc);
+        }
+        let mut copies = self.sync.mbarriers.copies.iter();
+        let may_go_on = |pc: InstId| {
+            let op = &self.context.launch.program.insts[pc.index()].op;
+            self.context.options.rules.copies_outlive_blocks
+                && matches!(op, Op::Async(Async::BulkStore { .. }))
+        };
+        let awaited = |started: &&Started| {
+            !exact.is_awaited(started.copy, &self.context.launch.numbers_of(started.rank))
+                && !may_go_on(started.pc)
+        };
+        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
+            return Ok(());
+        };
+        let inst = &self.context.launch.program.insts[pc.index()];
+        let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
+            let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
+            ("product", "Y14", help)
+        } else if let Op::Async(Async::Multiply(_)) = inst.op {
+            (
+                "product",
+                "Y12",
+                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
+            )
+        } else {
+            let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
+            ("copy", "Y11", help)
+        };
+        let message = format!(
+            "all threads have returned without waiting for this {what}, which may still access the shared memory of \
+             the block"
+        );
+        let site = self.context.site_of_thread(format!("starts the {what}"), *thread, *pc);
+        Err(self.context.fault_at(FaultKind::InFlight, rule, message, vec![site], Some(help.into())))
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Applies an operation to an mbarrier that is initialised.
+    fn at_barrier(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        key: (u32, u64),
+        act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
+    ) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
+            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
+            return Err(self.context.misuse(message, warp, lane, pc));
+        };
+        let thread = warp.thread(lane);
+        let event = Event { thread, stamp: exact.clocks.now(thread as usize), pc };
+        act(barrier, &mut exact.clocks, event)
+            .and_then(|()| barrier.counts(event))
+            .map_err(|wrong| self.wrong(key, wrong))
     }
 
     #[cold]
     fn wrong(&self, key: (u32, u64), Wrong { kind, message, sites, help }: Wrong) -> Stop {
-        let object = self.launch.objects.get(key.0);
-        let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
-        let site = |(thread, pc, action): (u32, InstId, String)| self.site_of_thread(action, thread, pc);
+        let object = self.context.launch.objects.get(key.0);
+        let message = format!("{message} ({})", self.context.spell(object, key.1 * 4, BYTES));
+        let site =
+            |(thread, pc, action): (u32, InstId, String)| self.context.site_of_thread(action, thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
-        let history = self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
-        self.fault_at(kind, "Y9", message, sites, help).with_phases(history.into_iter().collect())
+        let history = self.mbarriers.alive.get(&key).map(|barrier| self.context.told(key, barrier));
+        self.context.fault_at(kind, "Y9", message, sites, help).with_phases(history.into_iter().collect())
     }
 
     /// The phases of the mbarriers at which threads wait.
@@ -609,8 +641,60 @@ impl Cta<'_> {
         }
         keys.sort_unstable();
         keys.truncate(MOST_BARRIERS);
-        let told = |key| self.mbarriers.alive.get(&key).map(|barrier| self.told(key, barrier));
+        let told = |key| self.mbarriers.alive.get(&key).map(|barrier| self.context.told(key, barrier));
         keys.into_iter().filter_map(told).collect()
+    }
+
+    /// Advice for threads that wait for the first arrivals at several mbarriers: most likely one of the waits is wrong.
+    #[cold]
+    pub(in super::super) fn help_with_new_barriers(&self) -> Option<String> {
+        let is_waited_for = |barrier: &&Mbarrier| {
+            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
+        };
+        let is_new = |barrier: &&Mbarrier| {
+            barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0
+        };
+        let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
+        let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
+        (new.len() > 1 && others.is_empty()).then(|| {
+            "nothing has arrived at these barriers; a thread that must not wait in the first round, such as the \
+             producer of empty stages, waits with parity 1, which returns at once for a new barrier"
+                .to_owned()
+        })
+    }
+
+    /// The words for a lane that waits at an mbarrier.
+    pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: Lane) -> Option<String> {
+        let thread = warp.thread(lane);
+        let mut found = self.mbarriers.alive.iter().filter_map(|(key, barrier)| {
+            let waiting = barrier.waiting.iter().find(|waiting| waiting.thread == thread)?;
+            Some((*key, barrier, waiting.phase))
+        });
+        let (key, barrier, phase) = found.next()?;
+        let name = self.context.spell(self.context.launch.objects.get(key.0), key.1 * 4, BYTES);
+        let missing = match (barrier.pending, barrier.bytes) {
+            (0, bytes) if bytes < 0 => format!("{} more bytes arrived than were expected", -bytes),
+            (0, bytes) => format!("{bytes} of {} bytes are missing", barrier.current.expected_bytes),
+            (pending, 0) => format!("{pending} of {} arrivals are missing", barrier.count),
+            (pending, bytes) => {
+                let (count, expected) = (barrier.count, barrier.current.expected_bytes);
+                format!("{pending} of {count} arrivals and {bytes} of {expected} bytes are missing")
+            }
+        };
+        Some(format!("for phase {phase} of the barrier at {name}; {missing}"))
+    }
+}
+
+impl Context<'_> {
+    /// The test at an instruction.
+    pub(super) fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
+        let test = self.launch.program.insts[pc.index()].op.barrier_test();
+        test.ok_or(Stop::Defect("lanes wait for a phase at an operation that tests no phase"))
+    }
+
+    #[cold]
+    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
+        self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
     }
 
     /// The phases of an mbarrier, for a message.
@@ -643,86 +727,16 @@ impl Cta<'_> {
         };
         self.site_of_thread(action, thread, pc)
     }
+}
 
-    /// Advice for threads that wait for the first arrivals at several mbarriers: most likely one of the waits is wrong.
-    #[cold]
-    pub(in super::super) fn help_with_new_barriers(&self) -> Option<String> {
-        let is_waited_for = |barrier: &&Mbarrier| {
-            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
-        };
-        let is_new = |barrier: &&Mbarrier| {
-            barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0
-        };
-        let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
-        let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
-        (new.len() > 1 && others.is_empty()).then(|| {
-            "nothing has arrived at these barriers; a thread that must not wait in the first round, such as the \
-             producer of empty stages, waits with parity 1, which returns at once for a new barrier"
-                .to_owned()
-        })
-    }
-
-    /// The words for a lane that waits at an mbarrier.
-    pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: Lane) -> Option<String> {
-        let thread = warp.thread(lane);
-        let mut found = self.mbarriers.alive.iter().filter_map(|(key, barrier)| {
-            let waiting = barrier.waiting.iter().find(|waiting| waiting.thread == thread)?;
-            Some((*key, barrier, waiting.phase))
-        });
-        let (key, barrier, phase) = found.next()?;
-        let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
-        let missing = match (barrier.pending, barrier.bytes) {
-            (0, bytes) if bytes < 0 => format!("{} more bytes arrived than were expected", -bytes),
-            (0, bytes) => format!("{bytes} of {} bytes are missing", barrier.current.expected_bytes),
-            (pending, 0) => format!("{pending} of {} arrivals are missing", barrier.count),
-            (pending, bytes) => {
-                let (count, expected) = (barrier.count, barrier.current.expected_bytes);
-                format!("{pending} of {count} arrivals and {bytes} of {expected} bytes are missing")
-            }
-        };
-        Some(format!("for phase {phase} of the barrier at {name}; {missing}"))
-    }
-
-    /// At the end of the run: checks that no asynchronous operation may still access the shared memory of a CTA.
-    pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
-        if exact.relied_on_parts.get() {
-            self.relied.on_whole_products();
-        }
-        if let Some(pc) = exact.unfenced {
-            self.relied.on_unfenced_reads(pc);
-        }
-        let mut copies = self.mbarriers.copies.iter();
-        let may_go_on = |pc: InstId| {
-            let op = &self.launch.program.insts[pc.index()].op;
-            self.options.rules.copies_outlive_blocks && matches!(op, Op::Async(Async::BulkStore { .. }))
-        };
-        let awaited = |started: &&Started| {
-            !exact.is_awaited(started.copy, &self.launch.numbers_of(started.rank)) && !may_go_on(started.pc)
-        };
-        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
-            return Ok(());
-        };
-        let inst = &self.launch.program.insts[pc.index()];
-        let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
-            let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
-            ("product", "Y14", help)
-        } else if let Op::Async(Async::Multiply(_)) = inst.op {
-            (
-                "product",
-                "Y12",
-                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
-            )
-        } else {
-            let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
-            ("copy", "Y11", help)
-        };
-        let message = format!(
-            "all threads have returned without waiting for this {what}, which may still access the shared memory of \
-             the block"
-        );
-        let site = self.site_of_thread(format!("starts the {what}"), *thread, *pc);
-        Err(self.fault_at(FaultKind::InFlight, rule, message, vec![site], Some(help.into())))
+impl Values<'_> {
+    /// The mbarrier, the phase and the memory order of the test of each lane.
+    fn asked_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<Vec<(u64, Value, Strong)>, Stop> {
+        let BarrierTest { place, phase, order, .. } = self.context.test_at(pc)?;
+        let (Phase::State(source) | Phase::Parity(source)) = phase;
+        let addresses = self.addresses(warp, mask, place.address, pc)?;
+        let asked = mask.iter().map(|lane| (addresses[lane], self.context.value(warp, source, lane), order));
+        Ok(asked.collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::agent::Agent;
 use super::super::bind::Launch;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::guard::Guard;
 use super::super::int_terms;
 use super::super::memory::PAGE;
@@ -11,7 +11,9 @@ use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::perhaps::How;
 use super::super::points::KnownFloats;
 use super::super::shadow::WHOLE;
+use super::super::synchronisation::Detector;
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::left_out::doubtful_cell;
 use super::tensor_memory::load_tensor_address;
@@ -60,7 +62,7 @@ impl<'l> Cta<'l> {
     ) -> Result<(), Stop> {
         if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op {
             if access.leads_nowhere {
-                self.leads_nowhere(warp, mask, pc, (*space, *address))?;
+                self.values.leads_nowhere(warp, mask, pc, (*space, *address))?;
             }
             if let Some(load) = access.ahead_of {
                 return mask.iter().try_for_each(|lane| self.load_ahead(warp, lane, pc, load));
@@ -97,18 +99,18 @@ impl<'l> Cta<'l> {
             };
         let total = width.bytes() * count as u32;
         if let Some(lane) = mask.only()
-            && let Some(base) = self.bits(warp, address.base, lane)
+            && let Some(base) = self.context.bits(warp, address.base, lane)
         {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
             let access = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
             match self.locate_lane(warp, lane, pc, access, &mut offsets) {
                 Ok(at) => return self.perform(warp, at, inst),
-                Err(stop) if self.survey.is_none() => return Err(stop),
+                Err(stop) if self.values.survey.is_none() => return Err(stop),
                 Err(_) => {}
             }
         }
-        let mut addresses = match self.addresses(warp, mask, address, pc) {
+        let mut addresses = match self.values.addresses(warp, mask, address, pc) {
             Ok(addresses) => addresses,
             Err(stop) => return self.access_in_doubt(warp, mask, (inst, pc), stop),
         };
@@ -125,14 +127,14 @@ impl<'l> Cta<'l> {
             // Usually one iteration: all lanes access one object.
             let first = rest.first();
             let (own, inner) = locate(space, addresses[first]);
-            let found = self.found(warp, own, inner);
+            let found = self.context.found(warp, own, inner);
             let Some((number, _)) = found else {
-                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
-                self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                let stop = self.context.outside(warp, first, pc, (own, inner), total, writes);
+                self.values.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
             };
-            let object = self.launch.objects.get(number);
+            let object = self.context.launch.objects.get(number);
             let limit = object.size.wrapping_sub(u64::from(total));
             let fits = object.size >= u64::from(total);
             let aligned = u64::from(total) - 1;
@@ -154,25 +156,25 @@ impl<'l> Cta<'l> {
                 }
             }
             if !fits || !same.contains(first) {
-                let stop = self.outside(warp, first, pc, (own, inner), total, writes);
-                self.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                let stop = self.context.outside(warp, first, pc, (own, inner), total, writes);
+                self.values.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
             }
             rest &= !same;
             let access = Access::default();
             let (offsets, agent) = (&offsets, Agent::Thread);
-            self.reach(warp, same, object, pc, (agent, writes, (number, offsets[first] / 4)))?;
+            self.sync.reach(warp, same, object, pc, (agent, writes, (number, offsets[first] / 4)))?;
             let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
             if odd & aligned != 0 || object.align < u64::from(total) {
-                let stop = self.misaligned(warp, same, pc, object, offsets, total);
-                at.mask &= !self.leave_out_misaligned(warp, &at, (inst, total), stop)?;
+                let stop = self.context.misaligned(warp, same, pc, object, offsets, total);
+                at.mask &= !self.values.leave_out_misaligned(warp, &at, (inst, total), stop)?;
                 if at.mask.is_empty() {
                     continue;
                 }
             }
             if object.declared < u64::from(total) {
-                self.relied.on_alignment(number, total.into());
+                self.values.relied.on_alignment(number, total.into());
             }
             self.perform(warp, at, inst)?;
         }
@@ -192,7 +194,7 @@ impl<'l> Cta<'l> {
         } else if let Op::Store { a, access, width, .. } = &inst.op {
             at.access = *access;
             if let Some(strong) =
-                access.strong.filter(|_| self.launch.sets() && a.len() == 1 && *width == Width::W32)
+                access.strong.filter(|_| self.context.launch.sets() && a.len() == 1 && *width == Width::W32)
             {
                 at.agent = Agent::Setter { scope: strong.scope };
             }
@@ -216,51 +218,29 @@ impl<'l> Cta<'l> {
         'l: 'o,
     {
         let LaneAccess { place: (space, address), bytes, alignment, agent, writes } = access;
-        let launch: &'l Launch<'l> = self.launch;
+        let launch: &'l Launch<'l> = self.context.launch;
         let (own, inner) = owned(locate(space, address), warp.thread(lane));
-        let outside = || self.outside(warp, lane, pc, (own, inner), bytes, writes);
-        let Some((number, offset)) = self.found(warp, own, inner) else { return Err(outside()) };
+        let outside = || self.context.outside(warp, lane, pc, (own, inner), bytes, writes);
+        let Some((number, offset)) = self.context.found(warp, own, inner) else { return Err(outside()) };
         let object = launch.objects.get(number);
         let offset = match u64::try_from(offset) {
             Ok(offset) if offset + u64::from(bytes) <= object.size => offset,
             _ => return Err(outside()),
         };
         offsets[lane] = offset;
-        self.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
+        self.sync.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
         // No other instruction accesses shared memory in pieces of more than 16 bytes.
-        let is_better = object.space == Space::Shared && !self.options.rules.strict_alignment;
+        let is_better = object.space == Space::Shared && !self.context.options.rules.strict_alignment;
         let of_fragments = if is_better { FRAGMENT_ALIGN } else { 0 };
         let is_aligned = object.align.max(of_fragments) >= u64::from(alignment);
         if !offset.is_multiple_of(u64::from(alignment)) || !is_aligned {
-            return Err(self.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
+            return Err(self.context.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
         }
         if object.declared < u64::from(alignment) {
-            self.relied.on_alignment(number, alignment.into());
+            self.values.relied.on_alignment(number, alignment.into());
         }
         let access = Access::default();
         Ok(WarpAccess { object, number, offsets, mask: LaneMask::of(lane), pc, access, agent })
-    }
-
-    pub(super) fn addresses(
-        &self,
-        warp: &Warp,
-        mask: LaneMask,
-        address: Address,
-        pc: InstId,
-    ) -> Result<[u64; 32], Stop> {
-        let mut scratch = None;
-        let base = self.operand(warp, address.base, &mut scratch);
-        if !base.is_concrete(mask) {
-            let lane = mask.iter().find(|lane| !base.is_concrete(LaneMask::of(*lane))).unwrap_or_default();
-            return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
-        }
-        let mut out = *base.words();
-        if address.offset != 0 {
-            for word in &mut out {
-                *word = word.wrapping_add_signed(address.offset);
-            }
-        }
-        Ok(out)
     }
 
     fn load(
@@ -270,7 +250,7 @@ impl<'l> Cta<'l> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<(), Stop> {
-        if let Some((tag, bytes)) = self.unwritten_input(at.object)
+        if let Some((tag, bytes)) = self.context.unwritten_input(at.object)
             && bytes == width.bytes()
         {
             let shift = bytes.trailing_zeros();
@@ -291,7 +271,7 @@ impl<'l> Cta<'l> {
             }
             return Ok(());
         }
-        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.order)
+        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.sync.order)
             && width != Width::W64
             && self.load_shared(warp, at, first, width.bytes(), d)?
         {
@@ -322,7 +302,7 @@ impl<'l> Cta<'l> {
         bytes: u32,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let now = self.now(warp);
+        let now = self.sync.now(warp);
         let first_lane = at.mask.first();
         let apart = |lane: Lane| at.offsets[lane] ^ at.offsets[first_lane];
         let spread = if at.mask.is_all() {
@@ -342,7 +322,7 @@ impl<'l> Cta<'l> {
                 let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read_together(cell, touched, now, at.mask);
                 let Some(target) = target else { continue };
-                match self.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.packed.part(self.memory.shared[index], start, bytes) {
                     Some(value) => warp.register_mut(*target).fill(at.mask, value),
                     None => known = false,
                 }
@@ -363,7 +343,7 @@ impl<'l> Cta<'l> {
                 let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read(cell, touched, now, lane);
-                match self.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
                         words[lane] = sym.raw();
@@ -389,15 +369,15 @@ impl<'l> Cta<'l> {
     ) -> Result<Value, Stop> {
         let reader = at.pc;
         if let Backing::Tensor(number) = at.object.backing {
-            let tensor = &self.launch.tensors[number as usize];
+            let tensor = &self.context.launch.tensors[number as usize];
             if tensor.is_read_only()
-                && let Some(value) = tensor.whole(offset, bytes, &mut self.store, reader)
+                && let Some(value) = tensor.whole(offset, bytes, &mut self.values.store, reader)
             {
-                if let KnownFloats::Terms { given: true, .. } = self.launch.recognition.known
+                if let KnownFloats::Terms { given: true, .. } = self.context.launch.recognition.known
                     && let (Value::Bits(_), Some(at)) = (value, tensor.element_at(offset))
                     && let Element::Float(format) = at.tensor.element
                 {
-                    return Ok(self.at_point(value, format, reader));
+                    return Ok(self.values.at_point(value, format, reader));
                 }
                 return Ok(value);
             }
@@ -414,13 +394,13 @@ impl<'l> Cta<'l> {
         offset: u64,
         (owner, readers): (Lane, LaneMask),
     ) -> Result<Value, Stop> {
-        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.order) {
-            let (now, index) = (self.now(warp), (u64::from(first) + offset / 4) as usize);
+        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.sync.order) {
+            let (now, index) = (self.sync.now(warp), (u64::from(first) + offset / 4) as usize);
             let cell = &mut self.memory.shared_epochs[index];
             if self.memory.parts.read_together(cell, WHOLE, now, readers | LaneMask::of(owner)) {
                 return Err(Stop::NeedVectorClocks);
             }
-            if let Some(value) = self.packed.part(self.memory.shared[index], 0, 4) {
+            if let Some(value) = self.values.packed.part(self.memory.shared[index], 0, 4) {
                 return Ok(value);
             }
         }
@@ -461,29 +441,281 @@ impl<'l> Cta<'l> {
         let start = (offset % 4) as u32;
         let value = if start + bytes <= 4 {
             let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
-            match self.packed.part(content, start, bytes) {
+            match self.values.packed.part(content, start, bytes) {
                 Some(value) => value,
-                None => self.value_in(warp, lane, at, content, (start, bytes))?,
+                None => self.values.value_in(warp, lane, at, content, (start, bytes))?,
             }
         } else {
             let mut pieces = PackedParts::new();
             for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
                 let touched = byte_mask(offset, bytes, cell);
                 let content = read(self, warp, lane, at, cell, touched)?;
-                pieces.extend(content.pieces(&self.packed, reader));
+                pieces.extend(content.pieces(&self.values.packed, reader));
             }
             if bytes > 4 {
-                self.packed.join(&pieces)
+                self.values.packed.join(&pieces)
             } else {
-                self.slice_of(warp, lane, at, &pieces, (start, bytes))?
+                self.values.slice_of(warp, lane, at, &pieces, (start, bytes))?
             }
         };
-        if matches!(self.order, Detector::VectorClock(_))
-            && let Some(origin) = self.packed.undefined_part(value)
+        if matches!(self.sync.order, Detector::VectorClock(_))
+            && let Some(origin) = self.values.packed.undefined_part(value)
         {
             self.note_unwritten(warp, lane, at, (offset, bytes), origin);
         }
         Ok(value)
+    }
+
+    /// Reads the contents of a cell. `touched` is the mask of the bytes that the access reads.
+    pub(super) fn read_cell(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+    ) -> Result<Cell, Stop> {
+        match at.object.backing {
+            Backing::Local(first) => {
+                let content = warp.local[first as usize + cell as usize][lane];
+                Ok(self.values.cell_under(content, self.values.guards.of(lane)))
+            }
+            Backing::Shared(first) => {
+                let index = first as usize + cell as usize;
+                match &self.sync.order {
+                    Detector::Epoch(_) => {
+                        let now = self.sync.now(warp);
+                        let cell = &mut self.memory.shared_epochs[index];
+                        if self.memory.parts.read_by(at.agent, (cell, touched), now, lane) {
+                            return Err(Stop::NeedVectorClocks);
+                        }
+                    }
+                    Detector::VectorClock(_) => {
+                        if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
+                            return Ok(doubtful_cell(at.pc));
+                        }
+                    }
+                }
+                Ok(self.values.cell_under(self.memory.shared[index], self.values.guards.of(lane)))
+            }
+            Backing::Tensor(number) => {
+                let tensor = &self.context.launch.tensors[number as usize];
+                let reader = at.pc;
+                if !tensor.is_given() {
+                    self.is_known(at, cell, touched)?;
+                }
+                if tensor.is_read_only() {
+                    return Ok(super::super::memory::initial_cell(
+                        tensor,
+                        cell,
+                        (&mut self.values.packed, &mut self.values.store),
+                        reader,
+                    ));
+                }
+                if let Detector::VectorClock(_) = &self.sync.order
+                    && self.vector_clock_access(warp, lane, at, cell, touched, None)?
+                {
+                    return Ok(doubtful_cell(at.pc));
+                }
+                let now = self.sync.now(warp);
+                let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
+                let (page, parts) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.values.packed, &mut self.values.store),
+                    reader,
+                );
+                let slot = (cell % PAGE as u64) as usize;
+                // Only the vector-clock detector records reads by copies in flight.
+                if by_epochs
+                    && (matches!(at.agent, Agent::Copy { .. })
+                        || parts.read_by(at.agent, (&mut page.epochs[slot], touched), now, lane))
+                {
+                    return Err(Stop::NeedVectorClocks);
+                }
+                let guard = self.values.guards.of(lane);
+                if guard == Guard::ALWAYS {
+                    page.read[slot] |= touched;
+                }
+                let content = page.cells[slot];
+                if at.access.read_only {
+                    page.uncached[slot] |= touched;
+                    if page.changed(slot) & touched != 0 {
+                        return Err(self.context.uncached_conflict(warp, lane, at));
+                    }
+                }
+                self.note_perhaps((number, cell), guard, touched, How::Reads);
+                Ok(self.values.cell_under(content, self.values.guards.of(lane)))
+            }
+        }
+    }
+
+    pub(super) fn store_value(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        offset: u64,
+        bytes: u32,
+        value: Value,
+    ) -> Result<(), Stop> {
+        let value = self.values.packed.narrowed(value, bytes);
+        if bytes == 2 && offset.is_multiple_of(2) {
+            let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
+            let old = self.peek(warp, lane, at, cell);
+            if let Some(content) = self.values.packed.with_half(old, which, value, at.pc) {
+                return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
+            }
+        }
+        let halves = if bytes == 8 { self.values.halves_of_choice(value, at.pc) } else { None };
+        let pieces = halves.unwrap_or_else(|| self.values.packed.split(value, bytes));
+        let kept = int_terms::slice(&pieces, 0, bytes, &mut self.values.store);
+        let Ok(pieces) = kept else {
+            let message = format!("{} of a larger value stored", bytes_are(bytes));
+            return Err(self.values.cuts(message, value, warp, lane, at.pc));
+        };
+        for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
+            let touched = byte_mask(offset, bytes, cell);
+            let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
+            let start = (cell * 4).max(offset) - offset;
+            let length = touched.count_ones();
+            let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.values.store) else {
+                let message = "a value is stored in parts that split its elements".to_string();
+                return Err(self.values.cuts(message, value, warp, lane, at.pc));
+            };
+            let content = if touched == 0xf {
+                Cell::from_pieces(&new, &mut self.values.packed)
+            } else {
+                let old = old.pieces(&self.values.packed, at.pc);
+                let first = touched.trailing_zeros();
+                let (Ok(mut pieces), Ok(after)) = (
+                    int_terms::slice(&old, 0, first, &mut self.values.store),
+                    int_terms::slice(&old, first + length, 4 - first - length, &mut self.values.store),
+                ) else {
+                    let message = format!("part of a value in `{}` is overwritten", at.object.name);
+                    return Err(self.context.fault(
+                        FaultKind::TypeMismatch,
+                        "M3",
+                        message,
+                        warp,
+                        lane,
+                        at.pc,
+                    ));
+                };
+                pieces.extend(new);
+                pieces.extend(after);
+                Cell::from_pieces(&pieces, &mut self.values.packed)
+            };
+            self.write_cell(warp, lane, at, cell, touched, content)?;
+        }
+        Ok(())
+    }
+
+    /// The contents of a cell, without recording an access.
+    pub(super) fn peek(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Cell {
+        match at.object.backing {
+            Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
+            Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
+            Backing::Tensor(number) => {
+                let tensor = &self.context.launch.tensors[number as usize];
+                let (page, _) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.values.packed, &mut self.values.store),
+                    at.pc,
+                );
+                page.cells[(cell % PAGE as u64) as usize]
+            }
+        }
+    }
+
+    pub(super) fn write_cell(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Cell,
+    ) -> Result<(), Stop> {
+        let guard = self.values.guards.of(lane);
+        let content = self.stored_content(warp, lane, at, cell, content)?;
+        match at.object.backing {
+            Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
+            Backing::Shared(first) => {
+                let index = first as usize + cell as usize;
+                match &self.sync.order {
+                    Detector::Epoch(_) => {
+                        let now = self.sync.now(warp);
+                        let cell = &mut self.memory.shared_epochs[index];
+                        if self.memory.parts.write_by(at.agent, (cell, touched), now, lane) {
+                            return Err(Stop::NeedVectorClocks);
+                        }
+                    }
+                    Detector::VectorClock(_) => {
+                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
+                    }
+                }
+                self.memory.shared[index] = content;
+            }
+            Backing::Tensor(number) => {
+                if let Detector::VectorClock(_) = &self.sync.order {
+                    self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
+                }
+                let how = How::writing(at.agent);
+                self.note_perhaps((number, cell), guard, touched, how);
+                let tensor = &self.context.launch.tensors[number as usize];
+                let now = self.sync.now(warp);
+                let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
+                let (page, parts) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.values.packed, &mut self.values.store),
+                    at.pc,
+                );
+                let slot = (cell % PAGE as u64) as usize;
+                if by_epochs && parts.write_by(at.agent, (&mut page.epochs[slot], touched), now, lane) {
+                    return Err(Stop::NeedVectorClocks);
+                }
+                page.cells[slot] = content;
+                match (guard == Guard::ALWAYS, how) {
+                    (true, How::Updates) => page.updated[slot] |= touched,
+                    (true, How::Reads | How::Writes) => page.written[slot] |= touched,
+                    (false, _) => page.perhaps[slot] |= touched,
+                }
+                if page.uncached[slot] & touched != 0 {
+                    return Err(self.context.uncached_conflict(warp, lane, at));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Values<'_> {
+    pub(super) fn addresses(
+        &self,
+        warp: &Warp,
+        mask: LaneMask,
+        address: Address,
+        pc: InstId,
+    ) -> Result<[u64; 32], Stop> {
+        let mut scratch = None;
+        let base = self.context.operand(warp, address.base, &mut scratch);
+        if !base.is_concrete(mask) {
+            let lane = mask.iter().find(|lane| !base.is_concrete(LaneMask::of(*lane))).unwrap_or_default();
+            return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
+        }
+        let mut out = *base.words();
+        if address.offset != 0 {
+            for word in &mut out {
+                *word = word.wrapping_add_signed(address.offset);
+            }
+        }
+        Ok(out)
     }
 
     /// The value of some bytes of a cell.
@@ -530,234 +762,7 @@ impl<'l> Cta<'l> {
     #[cold]
     fn cuts(&self, message: String, value: Value, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         let what = self.describe_value(value);
-        self.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
-    }
-
-    /// Reads the contents of a cell. `touched` is the mask of the bytes that the access reads.
-    pub(super) fn read_cell(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        touched: u8,
-    ) -> Result<Cell, Stop> {
-        match at.object.backing {
-            Backing::Local(first) => {
-                let content = warp.local[first as usize + cell as usize][lane];
-                Ok(self.cell_under(content, self.guards.of(lane)))
-            }
-            Backing::Shared(first) => {
-                let index = first as usize + cell as usize;
-                match &self.order {
-                    Detector::Epoch(_) => {
-                        let now = self.now(warp);
-                        let cell = &mut self.memory.shared_epochs[index];
-                        if self.memory.parts.read_by(at.agent, (cell, touched), now, lane) {
-                            return Err(Stop::NeedVectorClocks);
-                        }
-                    }
-                    Detector::VectorClock(_) => {
-                        if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
-                            return Ok(doubtful_cell(at.pc));
-                        }
-                    }
-                }
-                Ok(self.cell_under(self.memory.shared[index], self.guards.of(lane)))
-            }
-            Backing::Tensor(number) => {
-                let tensor = &self.launch.tensors[number as usize];
-                let reader = at.pc;
-                if !tensor.is_given() {
-                    self.is_known(at, cell, touched)?;
-                }
-                if tensor.is_read_only() {
-                    return Ok(super::super::memory::initial_cell(
-                        tensor,
-                        cell,
-                        (&mut self.packed, &mut self.store),
-                        reader,
-                    ));
-                }
-                if let Detector::VectorClock(_) = &self.order
-                    && self.vector_clock_access(warp, lane, at, cell, touched, None)?
-                {
-                    return Ok(doubtful_cell(at.pc));
-                }
-                let now = self.now(warp);
-                let by_epochs = matches!(self.order, Detector::Epoch(_));
-                let (page, parts) =
-                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), reader);
-                let slot = (cell % PAGE as u64) as usize;
-                // Only the vector-clock detector records reads by copies in flight.
-                if by_epochs
-                    && (matches!(at.agent, Agent::Copy { .. })
-                        || parts.read_by(at.agent, (&mut page.epochs[slot], touched), now, lane))
-                {
-                    return Err(Stop::NeedVectorClocks);
-                }
-                let guard = self.guards.of(lane);
-                if guard == Guard::ALWAYS {
-                    page.read[slot] |= touched;
-                }
-                let content = page.cells[slot];
-                if at.access.read_only {
-                    page.uncached[slot] |= touched;
-                    if page.changed(slot) & touched != 0 {
-                        return Err(self.uncached_conflict(warp, lane, at));
-                    }
-                }
-                self.note_perhaps((number, cell), guard, touched, How::Reads);
-                Ok(self.cell_under(content, self.guards.of(lane)))
-            }
-        }
-    }
-
-    /// Checks that an object may be written.
-    pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
-        let lane = at.mask.first();
-        let read_only = match at.object.backing {
-            Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
-            Backing::Shared(_) | Backing::Local(_) => false,
-        };
-        if !read_only {
-            return Ok(());
-        }
-        if at.object.space != Space::Global {
-            let message = format!("`{}` cannot be written", at.object.name);
-            return Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc));
-        }
-        let place = self.spell(at.object, at.offsets[lane], bytes);
-        let message = format!("{place} is written, but it is an input");
-        let site = self.site(format!("writes {place}"), warp, lane, at.pc);
-        let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
-        Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
-    }
-
-    pub(super) fn store_value(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        offset: u64,
-        bytes: u32,
-        value: Value,
-    ) -> Result<(), Stop> {
-        let value = self.packed.narrowed(value, bytes);
-        if bytes == 2 && offset.is_multiple_of(2) {
-            let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
-            let old = self.peek(warp, lane, at, cell);
-            if let Some(content) = self.packed.with_half(old, which, value, at.pc) {
-                return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
-            }
-        }
-        let halves = if bytes == 8 { self.halves_of_choice(value, at.pc) } else { None };
-        let pieces = halves.unwrap_or_else(|| self.packed.split(value, bytes));
-        let kept = int_terms::slice(&pieces, 0, bytes, &mut self.store);
-        let Ok(pieces) = kept else {
-            let message = format!("{} of a larger value stored", bytes_are(bytes));
-            return Err(self.cuts(message, value, warp, lane, at.pc));
-        };
-        for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
-            let touched = byte_mask(offset, bytes, cell);
-            let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
-            let start = (cell * 4).max(offset) - offset;
-            let length = touched.count_ones();
-            let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.store) else {
-                let message = "a value is stored in parts that split its elements".to_string();
-                return Err(self.cuts(message, value, warp, lane, at.pc));
-            };
-            let content = if touched == 0xf {
-                Cell::from_pieces(&new, &mut self.packed)
-            } else {
-                let old = old.pieces(&self.packed, at.pc);
-                let first = touched.trailing_zeros();
-                let (Ok(mut pieces), Ok(after)) = (
-                    int_terms::slice(&old, 0, first, &mut self.store),
-                    int_terms::slice(&old, first + length, 4 - first - length, &mut self.store),
-                ) else {
-                    let message = format!("part of a value in `{}` is overwritten", at.object.name);
-                    return Err(self.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, at.pc));
-                };
-                pieces.extend(new);
-                pieces.extend(after);
-                Cell::from_pieces(&pieces, &mut self.packed)
-            };
-            self.write_cell(warp, lane, at, cell, touched, content)?;
-        }
-        Ok(())
-    }
-
-    /// The contents of a cell, without recording an access.
-    pub(super) fn peek(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Cell {
-        match at.object.backing {
-            Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
-            Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
-            Backing::Tensor(number) => {
-                let tensor = &self.launch.tensors[number as usize];
-                let (page, _) =
-                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), at.pc);
-                page.cells[(cell % PAGE as u64) as usize]
-            }
-        }
-    }
-
-    pub(super) fn write_cell(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        touched: u8,
-        content: Cell,
-    ) -> Result<(), Stop> {
-        let guard = self.guards.of(lane);
-        let content = self.stored_content(warp, lane, at, cell, content)?;
-        match at.object.backing {
-            Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
-            Backing::Shared(first) => {
-                let index = first as usize + cell as usize;
-                match &self.order {
-                    Detector::Epoch(_) => {
-                        let now = self.now(warp);
-                        let cell = &mut self.memory.shared_epochs[index];
-                        if self.memory.parts.write_by(at.agent, (cell, touched), now, lane) {
-                            return Err(Stop::NeedVectorClocks);
-                        }
-                    }
-                    Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
-                    }
-                }
-                self.memory.shared[index] = content;
-            }
-            Backing::Tensor(number) => {
-                if let Detector::VectorClock(_) = &self.order {
-                    self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
-                }
-                let how = How::writing(at.agent);
-                self.note_perhaps((number, cell), guard, touched, how);
-                let tensor = &self.launch.tensors[number as usize];
-                let now = self.now(warp);
-                let by_epochs = matches!(self.order, Detector::Epoch(_));
-                let (page, parts) =
-                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), at.pc);
-                let slot = (cell % PAGE as u64) as usize;
-                if by_epochs && parts.write_by(at.agent, (&mut page.epochs[slot], touched), now, lane) {
-                    return Err(Stop::NeedVectorClocks);
-                }
-                page.cells[slot] = content;
-                match (guard == Guard::ALWAYS, how) {
-                    (true, How::Updates) => page.updated[slot] |= touched,
-                    (true, How::Reads | How::Writes) => page.written[slot] |= touched,
-                    (false, _) => page.perhaps[slot] |= touched,
-                }
-                if page.uncached[slot] & touched != 0 {
-                    return Err(self.uncached_conflict(warp, lane, at));
-                }
-            }
-        }
-        Ok(())
+        self.context.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
 }
 

@@ -36,10 +36,10 @@ impl Cta<'_> {
         // The relative position of arrays is not known: each is counted separately.
         let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
         for lane in mask {
-            let Some(base) = self.bits(warp, address.base, lane) else { continue };
+            let Some(base) = self.context.bits(warp, address.base, lane) else { continue };
             let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
-            let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
-            let traffic = match self.launch.objects.get(number).space {
+            let Some((number, offset)) = self.context.launch.objects.find(own, inner) else { continue };
+            let traffic = match self.context.launch.objects.get(number).space {
                 Space::Shared | Space::Cluster => Traffic::Banks,
                 Space::Global => Traffic::Sectors,
                 Space::Local | Space::Const | Space::Param | Space::Generic | Space::Tensor => continue,
@@ -52,13 +52,14 @@ impl Cta<'_> {
         let Some(patterns) = &mut self.patterns else { return };
         for ((number, traffic), (offsets, mask)) in arrays {
             let last = mask.iter().map(|lane| offsets[lane]).max().unwrap_or(0);
-            if let Backing::Tensor(tensor) = self.launch.objects.get(number).backing
-                && let Some(param) = self.launch.tensors[tensor as usize].param
+            if let Backing::Tensor(tensor) = self.context.launch.objects.get(number).backing
+                && let Some(param) = self.context.launch.tensors[tensor as usize].param
             {
                 patterns.reach(param, last + u64::from(bytes));
             }
             if traffic == Traffic::Banks
-                && self.launch.objects.get(number).size == u64::from(self.launch.dynamic_shared)
+                && self.context.launch.objects.get(number).size
+                    == u64::from(self.context.launch.dynamic_shared)
             {
                 patterns.reach_dynamic(last + u64::from(bytes));
             }

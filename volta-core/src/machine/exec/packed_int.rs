@@ -5,6 +5,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms::{self, IntTerms, whole};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::ieee::ieee_of_one;
 use super::int::{CompareTargets, compare, selector_of};
@@ -336,7 +337,7 @@ fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
     amount.is_multiple_of(8).then_some(amount / 8)
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     /// A choice between values of 8 bytes, as two choices between values of 4 bytes.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
         if let Some(Choice { condition, then, otherwise }) = self.packed.as_partly(value) {
@@ -367,13 +368,13 @@ impl Cta<'_> {
     }
 
     fn signs(&mut self, pc: InstId) -> Signs<'_> {
-        let Cta { packed, store, known, .. } = self;
+        let Values { packed, store, known, .. } = self;
         Signs { packed, store, known, pc }
     }
 
     /// The builder of integer terms.
     pub(super) fn int_terms(&mut self, pc: InstId) -> IntTerms<'_> {
-        let Cta { packed, store, ranges, .. } = self;
+        let Values { packed, store, ranges, .. } = self;
         IntTerms { packed, store, ranges, pc }
     }
 
@@ -388,7 +389,7 @@ impl Cta<'_> {
         let symbolic = words.iter().find(|value| matches!(value, Value::Sym(_))).copied();
         let Some(value) = symbolic else {
             let message = "an integer is divided by zero".to_string();
-            return self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
+            return self.context.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
         };
         let what = self.describe_value(value);
         if let Value::Sym(sym) = value
@@ -400,77 +401,13 @@ impl Cta<'_> {
         if is_choice || self.packed.is_unknown_integer(value) {
             let message =
                 format!("this operation on integers that depend on the input is not supported yet: {what}");
-            return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
+            return self.context.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
         }
         let message = format!("an integer operation uses a part of the encoding of a real: {what}");
-        let site = self.site("computes".into(), warp, lane, pc);
+        let site = self.context.site("computes".into(), warp, lane, pc);
         let help = "only moving whole values, clearing or flipping a sign, and the steps of known functions are \
                     understood (V5); compiling with --use_fast_math often avoids such code";
-        self.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
-    }
-
-    /// Compares integers where some lanes are not concrete.
-    pub(super) fn symbolic_compare(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let (mut x, mut y) = (self.value(warp, a, lane), self.value(warp, b, lane));
-            if !matches!((x, y), (Value::Bits(_), _) | (_, Value::Bits(_))) {
-                (x, y) = (self.settled(warp, lane, x), self.settled(warp, lane, y));
-            }
-            let truth = match (x, y) {
-                (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
-                (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
-                (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
-                (Value::Sym(sym), Value::Bits(other))
-                    if let Some(known) =
-                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, bits, other)) =>
-                {
-                    Truth::Known(known)
-                }
-                (Value::Bits(other), Value::Sym(sym))
-                    if let Some(known) =
-                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, other, bits)) =>
-                {
-                    Truth::Known(known)
-                }
-                (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.answer_of(answer, |bits| compare(op, ty, bits, other).into())
-                }
-                (Value::Bits(other), Value::Sym(sym)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.answer_of(answer, |bits| compare(op, ty, other, bits).into())
-                }
-                (Value::Sym(_), _) | (_, Value::Sym(_))
-                    if let Some(condition) = self.signs(pc).compared(op, ty, [x, y]) =>
-                {
-                    Truth::Condition(condition)
-                }
-                (Value::Sym(_), _) | (_, Value::Sym(_)) => {
-                    let Cta { packed, store, .. } = self;
-                    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
-                    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
-                        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
-                    };
-                    match packed.each_arm(&[x, y], &mut leaf, &mut join) {
-                        Some(truth) => truth,
-                        None => match (self.int_terms(pc).compare(op, ty, x, y), self.taint(&[x, y])) {
-                            (Some(Ok(known)), _) => Truth::Known(known),
-                            (Some(Err(condition)), _) => Truth::Condition(condition),
-                            (None, Some(origin)) => Truth::Undefined(origin),
-                            (None, None) => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
-                        },
-                    }
-                }
-            };
-            self.set_predicates(warp, lane, pc, truth, targets);
-        }
-        Ok(())
+        self.context.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
     }
 
     /// An addition or a subtraction with a carry where a lane is not concrete: the result, and the carry out.
@@ -513,6 +450,77 @@ impl Cta<'_> {
     /// The origin of an undefined result, from its operands.
     pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
         values.iter().filter_map(|value| self.packed.undefined_part(*value)).reduce(Origin::or)
+    }
+}
+
+impl Cta<'_> {
+    /// Compares integers where some lanes are not concrete.
+    pub(super) fn symbolic_compare(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (op, ty): (Compare, Int),
+        [a, b]: [Src; 2],
+        targets: CompareTargets,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            let (mut x, mut y) = (self.context.value(warp, a, lane), self.context.value(warp, b, lane));
+            if !matches!((x, y), (Value::Bits(_), _) | (_, Value::Bits(_))) {
+                (x, y) = (self.settled(warp, lane, x), self.settled(warp, lane, y));
+            }
+            let truth = match (x, y) {
+                (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
+                (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
+                (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
+                (Value::Sym(sym), Value::Bits(other))
+                    if let Some(known) =
+                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, bits, other)) =>
+                {
+                    Truth::Known(known)
+                }
+                (Value::Bits(other), Value::Sym(sym))
+                    if let Some(known) =
+                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, other, bits)) =>
+                {
+                    Truth::Known(known)
+                }
+                (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
+                    self.values.answer_of(answer, |bits| compare(op, ty, bits, other).into())
+                }
+                (Value::Bits(other), Value::Sym(sym)) if let SymKind::Answer(answer) = sym.kind() => {
+                    self.values.answer_of(answer, |bits| compare(op, ty, other, bits).into())
+                }
+                (Value::Sym(_), _) | (_, Value::Sym(_))
+                    if let Some(condition) = self.values.signs(pc).compared(op, ty, [x, y]) =>
+                {
+                    Truth::Condition(condition)
+                }
+                (Value::Sym(_), _) | (_, Value::Sym(_)) => {
+                    let Values { packed, store, .. } = &mut self.values;
+                    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
+                    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+                        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
+                    };
+                    match packed.each_arm(&[x, y], &mut leaf, &mut join) {
+                        Some(truth) => truth,
+                        None => match (
+                            self.values.int_terms(pc).compare(op, ty, x, y),
+                            self.values.taint(&[x, y]),
+                        ) {
+                            (Some(Ok(known)), _) => Truth::Known(known),
+                            (Some(Err(condition)), _) => Truth::Condition(condition),
+                            (None, Some(origin)) => Truth::Undefined(origin),
+                            (None, None) => {
+                                return Err(self.values.computes_with_encoding(warp, &[x, y], lane, pc));
+                            }
+                        },
+                    }
+                }
+            };
+            self.values.set_predicates(warp, lane, pc, truth, targets);
+        }
+        Ok(())
     }
 }
 

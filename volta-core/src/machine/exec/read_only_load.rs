@@ -1,6 +1,7 @@
 //! Memory in its state before the launch: variables whose contents are not given (rule M5), and inputs that are only
 //! read (rule M4): loads from them do not race.
 
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
 use super::super::tensor::Initial;
@@ -11,7 +12,7 @@ use crate::case::Element;
 use crate::program::{RegId, Width};
 use crate::term::TermId;
 
-impl Cta<'_> {
+impl Context<'_> {
     /// For a read-only input, the word of its first element as a symbolic value, and the size of elements.
     #[inline]
     pub(super) fn unwritten_input(&self, object: &Object) -> Option<(u64, u32)> {
@@ -25,7 +26,9 @@ impl Cta<'_> {
         };
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
+}
 
+impl Cta<'_> {
     /// Loads once for all lanes a value that all of them read at one read-only address, such as a parameter. False
     /// where they do not, and nothing was done.
     pub(super) fn load_for_all(
@@ -37,7 +40,7 @@ impl Cta<'_> {
     ) -> Result<bool, Stop> {
         let first = at.mask.first();
         let Backing::Tensor(number) = at.object.backing else { return Ok(false) };
-        let is_one = self.launch.tensors[number as usize].is_read_only()
+        let is_one = self.context.launch.tensors[number as usize].is_read_only()
             && at.mask.iter().all(|lane| at.offsets[lane] == at.offsets[first]);
         if !is_one {
             return Ok(false);
@@ -55,14 +58,14 @@ impl Cta<'_> {
     /// Checks that a thread has written the bytes read or the case gives them (rule M5).
     pub(super) fn is_known(&self, at: &WarpAccess<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
-        let tensor = &self.launch.tensors[number as usize];
+        let tensor = &self.context.launch.tensors[number as usize];
         let of_fields = (0..4)
             .filter(|byte| tensor.has_fields() && tensor.element_at(4 * cell + byte).is_some())
             .fold(0, |all, byte| all | 1 << byte);
         if tensor.is_given() || self.memory.is_written((number, cell), touched & !of_fields) {
             return Ok(());
         }
-        let place = self.launch.place(at.pc);
-        Err(Stop::Missing(Box::new(self.launch.not_given(tensor, place))))
+        let place = self.context.launch.place(at.pc);
+        Err(Stop::Missing(Box::new(self.context.launch.not_given(tensor, place))))
     }
 }

@@ -1,7 +1,8 @@
 //! Accesses that the exact detector records, with the guards under which they happen.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::packed::Cell;
+use super::super::synchronisation::Detector;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::Lane;
@@ -19,28 +20,28 @@ impl Cta<'_> {
         touched: u8,
         content: Option<Cell>,
     ) -> Result<bool, Stop> {
-        if self.survey.is_some() {
+        if self.values.survey.is_some() {
             return Ok(self.survey_access(warp, lane, at, cell, touched, content));
         }
-        if self.mbarriers.covers((at.number, cell)) {
-            return Err(self.barrier_accessed(warp, lane, at, cell, content.is_some()));
+        if self.sync.mbarriers.covers((at.number, cell)) {
+            return Err(self.context.barrier_accessed(warp, lane, at, cell, content.is_some()));
         }
         let writes = content.is_some();
         if self.overlap.is_some() {
             self.note_touch(warp, lane, at, (cell, touched), writes);
         }
-        let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
-        let under = self.guards.under(lane);
+        let under = self.values.guards.under(lane);
         match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
             Ok(()) => {
                 if exact.met_alike.take() {
-                    self.relied.on_same_store(inst);
+                    self.values.relied.on_same_store(inst);
                 }
-                if let Some(content) = content.filter(|_| self.launch.has_flags) {
+                if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
                     self.note_change(warp, lane, at, cell, touched, content);
-                } else if self.launch.has_locks {
-                    self.note_lock(warp, lane, at, cell, writes)?;
+                } else if self.context.launch.has_locks {
+                    self.sync.note_lock(warp, lane, at, cell, writes)?;
                 }
                 Ok(false)
             }
@@ -60,21 +61,21 @@ impl Cta<'_> {
         content: Option<Cell>,
     ) -> bool {
         let (place, inst) = ((at.number, cell), at.pc);
-        let Detector::VectorClock(exact) = &mut self.order else { return false };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return false };
         let who = (warp.thread(lane), at.agent);
-        let under = self.guards.under(lane);
+        let under = self.values.guards.under(lane);
         let conflicts = exact.access_anyway(under, place, who, touched, inst, content.is_some());
         for conflict in conflicts {
-            let Some(survey) = &mut self.survey else { break };
+            let Some(survey) = &mut self.values.survey else { break };
             survey.doubt_object(at.number);
             if survey.is_new_race(&conflict)
                 && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
                 && fault.kind != FaultKind::Unsupported
-                && let Some(survey) = &mut self.survey
+                && let Some(survey) = &mut self.values.survey
             {
                 survey.note(*fault);
             }
         }
-        self.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
+        self.values.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
     }
 }

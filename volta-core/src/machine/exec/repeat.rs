@@ -5,10 +5,12 @@
 //! reaches anything else, so that nothing rests on the loop's behaviour or termination, only on the function's
 //! definition.
 
+use super::super::context::Context;
 use super::super::cta::Cta;
 use super::super::int_terms::exactly;
 use super::super::register::Register;
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
@@ -28,7 +30,7 @@ fn number_of(text: &str) -> Rational {
     })
 }
 
-impl Cta<'_> {
+impl Context<'_> {
     /// The loop that begins at an instruction, if it may belong to a library function, and some register that it reads
     /// is not known.
     pub(super) fn loop_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Option<Arc<Loop>> {
@@ -37,14 +39,16 @@ impl Cta<'_> {
             |register| mask.iter().all(|lane| matches!(warp.register(register).get(lane), Value::Bits(_)));
         (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
     }
+}
 
+impl Cta<'_> {
     /// Executes a loop as one step. False where a register on entry is no integer, or not the same in all CTAs.
     pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: LaneMask, own: &Loop, pc: InstId) -> bool {
         if !self.same_in_class(warp, own.reads()) {
             return false;
         }
         // Uniform constants are part of the code, as where the compiler knew them.
-        let code = self.launch.program.loop_code(own, &|register| {
+        let code = self.context.launch.program.loop_code(own, &|register| {
             let register = warp.register(register);
             let mut values = mask.iter().map(|lane| register.get(lane));
             match values.next() {
@@ -57,8 +61,8 @@ impl Cta<'_> {
             let mut terms = [0; 32];
             for lane in mask {
                 let value = warp.register(*register).get(lane);
-                let bytes = if self.packed.fits(value, 4) { 4 } else { 8 };
-                let mut integers = self.int_terms(pc);
+                let bytes = if self.values.packed.fits(value, 4) { 4 } else { 8 };
+                let mut integers = self.values.int_terms(pc);
                 let Some(term) = integers.residue(value, bytes) else { return false };
                 terms[lane] = integers.unsigned(term, 8 * bytes).raw();
             }
@@ -70,23 +74,25 @@ impl Cta<'_> {
         for predicate in &own.predicates {
             warp.predicate_mut(*predicate).forget(mask);
         }
-        let text = exactly(&mut self.store, number_of(&code.text));
-        let mut so_far = self.outcome(mask, [text.raw(); 32], pc);
+        let text = exactly(&mut self.values.store, number_of(&code.text));
+        let mut so_far = self.values.outcome(mask, [text.raw(); 32], pc);
         for terms in &found {
-            so_far = self.outcome_with(mask, so_far, terms, pc);
+            so_far = self.values.outcome_with(mask, so_far, terms, pc);
         }
         for (register, number) in &code.results {
-            let number = exactly(&mut self.store, Rational::from_u64(u64::from(*number) + 1));
-            let result = self.outcome_with(mask, so_far, &[number.raw(); 32], pc);
+            let number = exactly(&mut self.values.store, Rational::from_u64(u64::from(*number) + 1));
+            let result = self.values.outcome_with(mask, so_far, &[number.raw(); 32], pc);
             for lane in mask {
                 let term = TermId::lane(result, lane);
-                let value = self.int_terms(pc).value(term, 8);
+                let value = self.values.int_terms(pc).value(term, 8);
                 warp.register_mut(*register).set(lane, value);
             }
         }
         true
     }
+}
 
+impl Values<'_> {
     fn outcome(&mut self, mask: LaneMask, of: [u64; 32], pc: InstId) -> NodeId {
         self.store.push(TermOp::Outcome, mask, &[&of], pc)
     }

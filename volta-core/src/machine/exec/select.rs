@@ -5,6 +5,7 @@ use super::super::guard::{Literal, Terms};
 use super::super::packed::{Cell, Choice, PackedPart, PackedParts};
 use super::super::register::Register;
 use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -50,7 +51,7 @@ impl Snapshot {
 /// At most so many operations are taken out of a select.
 const WITHIN: usize = 16;
 
-impl Cta<'_> {
+impl Values<'_> {
     /// Checks that a condition on inputs may decide an operation.
     pub(super) fn choice_allowed(
         &mut self,
@@ -60,7 +61,7 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        let Err(why) = self.may_happen(&inst.op) else { return Ok(()) };
+        let Err(why) = self.context.may_happen(&inst.op) else { return Ok(()) };
         Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into())))
     }
 
@@ -96,7 +97,7 @@ impl Cta<'_> {
         let not = if guard.negated { "not " } else { "" };
         let why = why.map(|why| format!("; {why}")).unwrap_or_default();
         let message = format!("{what} depends on the input: {not}{condition}{why}");
-        let site = self.site("depends on the input".into(), warp, lane, pc);
+        let site = self.context.site("depends on the input".into(), warp, lane, pc);
         let given = match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Condition(term) => self.to_be_given(&[term]),
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
@@ -106,32 +107,7 @@ impl Cta<'_> {
              compute values or load from inputs; otherwise load and store in both arms, or write `condition ? a : b`"
                 .into()
         });
-        self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
-    }
-
-    /// Executes an operation under conditions: each destination becomes a select of its new and old value.
-    pub(super) fn choose_result(
-        &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> Result<(), Stop> {
-        self.choice_allowed(warp, symbolic, inst, pc, guard)?;
-        let conditions = self.conditions(warp, symbolic, guard, pc);
-        let written = inst.op.written();
-        let old = Snapshot::new(warp, &written);
-        let around = self.guards.all();
-        self.narrow_guards(&conditions, true);
-        let narrowed = self.narrow_registers(warp, symbolic);
-        let done = self.execute(warp, symbolic, inst, pc);
-        let done = done.map_err(|stop| self.ended_under_guard(warp, symbolic, stop));
-        self.guards.restore(around);
-        done?;
-        let new = Snapshot::new(warp, &written);
-        narrowed.restore(warp);
-        self.choose(warp, &conditions, &new, &old, pc)
+        self.context.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
     }
 
     /// Narrows the guards of lanes by their conditions, or by what holds where these do not.
@@ -232,7 +208,12 @@ impl Cta<'_> {
 
     /// A truth value that is undefined where the arm that a condition takes is.
     #[cold]
-    pub(super) fn partly_truth(&mut self, condition: TermId, then: Truth, otherwise: Truth) -> Truth {
+    pub(in super::super) fn partly_truth(
+        &mut self,
+        condition: TermId,
+        then: Truth,
+        otherwise: Truth,
+    ) -> Truth {
         let arms = [then, otherwise].map(|arm| match arm {
             Truth::Undefined(origin) => Value::Undefined(origin),
             Truth::Known(_) | Truth::Condition(_) | Truth::Answer(_) => Value::Bits(0),
@@ -256,14 +237,14 @@ impl Cta<'_> {
             let holds = if p.negated { !predicate.bits } else { predicate.bits };
             let mut scratch = [const { None }; 2];
             let [s0, s1] = &mut scratch;
-            let mut result = self.operand(warp, b, s1).clone();
-            result.merge(holds, self.operand(warp, a, s0));
+            let mut result = self.context.operand(warp, b, s1).clone();
+            result.merge(holds, self.context.operand(warp, a, s0));
             warp.register_mut(d).merge(mask, &result);
             return Ok(());
         }
         for lane in mask {
             let truth = self.truth(warp, p, lane, pc);
-            let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
+            let (x, y) = (self.context.value(warp, a, lane), self.context.value(warp, b, lane));
             let low = |value| match value {
                 Value::Bits(bits) => Value::Bits(bits & width.mask()),
                 other @ (Value::Sym(_) | Value::Undefined(_)) => other,
@@ -436,7 +417,7 @@ impl Cta<'_> {
             self.describe_value(then),
             self.describe_value(otherwise)
         );
-        self.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
+        self.context.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
     }
 
     /// `then` where the condition holds, else `otherwise`.
@@ -543,6 +524,33 @@ impl Cta<'_> {
                 Ok(Value::Sym(Sym::real(format, self.select_within(term, x, y, pc))))
             }
         }
+    }
+}
+
+impl Cta<'_> {
+    /// Executes an operation under conditions: each destination becomes a select of its new and old value.
+    pub(super) fn choose_result(
+        &mut self,
+        warp: &mut Warp,
+        symbolic: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+        guard: PredSrc,
+    ) -> Result<(), Stop> {
+        self.values.choice_allowed(warp, symbolic, inst, pc, guard)?;
+        let conditions = self.values.conditions(warp, symbolic, guard, pc);
+        let written = inst.op.written();
+        let old = Snapshot::new(warp, &written);
+        let around = self.values.guards.all();
+        self.values.narrow_guards(&conditions, true);
+        let narrowed = self.values.narrow_registers(warp, symbolic);
+        let done = self.execute(warp, symbolic, inst, pc);
+        let done = done.map_err(|stop| self.values.ended_under_guard(warp, symbolic, stop));
+        self.values.guards.restore(around);
+        done?;
+        let new = Snapshot::new(warp, &written);
+        narrowed.restore(warp);
+        self.values.choose(warp, &conditions, &new, &old, pc)
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, pretty_name};
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::Lane;
@@ -113,7 +114,7 @@ impl Cta<'_> {
         let lane = readers.first().copied().unwrap_or_default();
         let read = (element.bytes(), extent, number);
         self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |cta, warp, place, value| {
-            take(place, cta.raw_element(warp, pc, element, value, lane)?);
+            take(place, cta.values.raw_element(warp, pc, element, value, lane)?);
             Ok(())
         })
     }
@@ -131,17 +132,17 @@ impl Cta<'_> {
         let lane = readers.first().copied().unwrap_or_default();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
         }
         let Some(of) = of else {
             let message =
                 "it is not known in which variable in shared memory the matrix of a descriptor lies";
-            let site = self.site("reads the matrix".into(), warp, lane, pc);
+            let site = self.context.site("reads the matrix".into(), warp, lane, pc);
             let help = "compute the descriptor from the address of one variable, in registers";
             let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
-            return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
+            return Err(self.context.fault_at(kind, "M1", message.into(), vec![site], help));
         };
-        let window = self.launch.objects.address(of, rank) & !ADDRESS;
+        let window = self.context.launch.objects.address(of, rank) & !ADDRESS;
         let space = if rank == warp.rank { Space::Shared } else { Space::Cluster };
         let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(rank)), update: None };
         let inside = (PIECE / u64::from(bytes)) as usize;
@@ -154,8 +155,8 @@ impl Cta<'_> {
                 let piece = PIECE as u32;
                 let access = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
                 let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
-                self.holds_matrices(warp, &at, false)?;
-                self.lies_by_pattern(warp, &at, layout.swizzle)?;
+                self.context.holds_matrices(warp, &at, false)?;
+                self.values.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for within in 0..inside {
                     let offset = at.offsets[lane] + within as u64 * u64::from(bytes);
                     let value = self.matrix_element(warp, &at, offset, bytes, readers)?;
@@ -187,7 +188,9 @@ impl Cta<'_> {
         }
         self.held_value(warp, readers.first().copied().unwrap_or_default(), at, offset, bytes)
     }
+}
 
+impl Values<'_> {
     /// Checks that the object's alignment determines the position of the swizzle pattern.
     pub(super) fn lies_by_pattern(
         &self,
@@ -204,9 +207,9 @@ impl Cta<'_> {
                 at.object.declared
             );
             let lane = at.mask.first();
-            let site = self.site("reads or writes it".into(), warp, lane, at.pc);
+            let site = self.context.site("reads or writes it".into(), warp, lane, at.pc);
             let help = format!("declare it with `__align__({pattern})`");
-            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
+            return Err(self.context.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
         }
         if at.object.declared < pattern {
             self.relied.on_alignment(at.number, pattern);

@@ -1,11 +1,13 @@
 //! Stores of several lanes. Lanes that store the same value to one address in one instruction do not race with one
 //! another (rule Y1): any one of the stores may be the one that is performed.
 
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::shadow::WHOLE;
+use super::super::synchronisation::Detector;
 use super::super::value::{SymKind, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
@@ -21,30 +23,30 @@ impl Cta<'_> {
         width: Width,
         a: &[Src],
     ) -> Result<(), Stop> {
-        self.writable(warp, at, width.bytes())?;
-        let groups = self.same_stores(warp, at, width, a);
+        self.context.writable(warp, at, width.bytes())?;
+        let groups = self.values.same_stores(warp, at, width, a);
         let mut apart = at.mask;
         for group in groups {
             apart &= !group;
-            self.relied.on_same_store(at.pc);
-            let agent = self.any_of(warp, group);
+            self.values.relied.on_same_store(at.pc);
+            let agent = self.sync.any_of(warp, group);
             let own = WarpAccess { mask: group, agent, ..*at };
             // Under different conditions, each of them may be the only one that stores.
-            let guard = |lane| self.guards.of(lane);
+            let guard = |lane| self.values.guards.of(lane);
             let alike = group.iter().all(|lane| guard(lane) == guard(group.first()));
             let storing = if alike { LaneMask::of(group.first()) } else { group };
             storing.iter().try_for_each(|lane| self.store_lane(warp, &own, lane, width, a))?;
         }
         if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
-            (at.object.backing, &self.order, width)
-            && !self.guards.are_narrow()
-            && self.are_words(warp, apart, a)
+            (at.object.backing, &self.sync.order, width)
+            && !self.values.guards.are_narrow()
+            && self.values.are_words(warp, apart, a)
         {
-            let now = self.now(warp);
+            let now = self.sync.now(warp);
             let mut alarm = false;
             let mut scratch = None;
             for (step, source) in a.iter().enumerate() {
-                let value = self.operand(warp, *source, &mut scratch);
+                let value = self.context.operand(warp, *source, &mut scratch);
                 for lane in apart {
                     let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
                     let cell = &mut self.memory.shared_epochs[index];
@@ -69,12 +71,14 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         for (step, source) in a.iter().enumerate() {
             let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
-            let value = self.value(warp, *source, lane);
+            let value = self.context.value(warp, *source, lane);
             self.store_value(warp, lane, at, offset, width.bytes(), value)?;
         }
         Ok(())
     }
+}
 
+impl Values<'_> {
     /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored.
     #[inline]
     pub(super) fn are_words(&self, warp: &Warp, mask: LaneMask, a: &[Src]) -> bool {
@@ -97,7 +101,8 @@ impl Cta<'_> {
         width: Width,
         a: &[Src],
     ) -> SmallVec<[LaneMask; 4]> {
-        let shares = !matches!(at.object.backing, Backing::Local(_)) && !self.options.rules.strict_stores;
+        let shares =
+            !matches!(at.object.backing, Backing::Local(_)) && !self.context.options.rules.strict_stores;
         if !shares || at.mask.only().is_some() || are_distinct(at.mask, at.offsets, width, a.len()) {
             return SmallVec::new();
         }
@@ -138,7 +143,7 @@ impl Cta<'_> {
     ) -> bool {
         warp.go_together(one, other)
             && a.iter().all(|source| {
-                let [one, other] = [one, other].map(|lane| self.value(warp, *source, lane));
+                let [one, other] = [one, other].map(|lane| self.context.value(warp, *source, lane));
                 self.is_same(one, other, width.bytes()) || self.may_be_same(one, other)
             })
     }

@@ -7,6 +7,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms::exactly;
 use super::super::packed::{PackedPart, PackedValues};
 use super::super::value::{Origin, Sym, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::LaneAccess;
 use super::shape::Shape;
@@ -46,10 +47,10 @@ impl Cta<'_> {
         pc: InstId,
         swap: &Swap,
     ) -> Result<(), Stop> {
-        if self.store.is_ieee() {
+        if self.values.store.is_ieee() {
             // Its sum rounds like any other, and one of `atom.add` may flush subnormal numbers.
             let message = "a loop of compare-and-swap has no bits yet".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "B1", message, warp, mask.first(), pc));
+            return Err(self.context.fault(FaultKind::Unsupported, "B1", message, warp, mask.first(), pc));
         }
         for format in swap.turn.formats.iter().copied().filter(|format| format.bytes() <= swap.width.bytes())
         {
@@ -65,12 +66,12 @@ impl Cta<'_> {
                 mask.iter()
                     .for_each(|lane| warp.predicate_mut(*p).set(lane, Truth::Undefined(unpredictable)));
             }
-            self.relied.on_swap(pc, update);
+            self.values.relied.on_swap(pc, update);
             return Ok(());
         }
         let message =
             format!("{}, and one iteration of the loop around it is not a commutative update", swap.reason);
-        Err(self.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc))
+        Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc))
     }
 
     /// Executes one turn on words of reals of a format. `None` if it changes them in a way that is not an update.
@@ -83,17 +84,19 @@ impl Cta<'_> {
         format: Format,
     ) -> Result<Option<Changes>, Stop> {
         let count = swap.width.bytes() / format.bytes();
-        let reals = Reals { format, unknown: (0..count).map(|_| self.unknown_real(mask, pc)).collect() };
+        let reals =
+            Reals { format, unknown: (0..count).map(|_| self.values.unknown_real(mask, pc)).collect() };
         for lane in mask {
             let part = |node: &NodeId| PackedPart {
                 value: Value::Sym(Sym::real(format, TermId::lane(*node, lane))),
                 bytes: format.bytes(),
             };
             let parts: Vec<PackedPart> = reals.unknown.iter().map(part).collect();
-            let word = if let [only] = parts.as_slice() { only.value } else { self.packed.join(&parts) };
+            let word =
+                if let [only] = parts.as_slice() { only.value } else { self.values.packed.join(&parts) };
             warp.register_mut(swap.turn.found).set(lane, word);
         }
-        let insts: &[Inst] = &self.launch.program.insts;
+        let insts: &[Inst] = &self.context.launch.program.insts;
         let before = self.counts.warp_instructions;
         self.counts.warp_instructions += swap.turn.operations.len() as u64;
         if (before ^ self.counts.warp_instructions) >> 12 != 0 {
@@ -125,18 +128,11 @@ impl Cta<'_> {
         }
         let mut all = Vec::with_capacity(mask.count() as usize);
         for lane in mask {
-            let new = self.value(warp, swap.new, lane);
+            let new = self.context.value(warp, swap.new, lane);
             let Some(changes) = self.changes(new, swap.width, lane, &reals, pc) else { return Ok(None) };
             all.push((lane, changes));
         }
         Ok(Some(all))
-    }
-
-    /// An unknown real in each lane, different from all others. No term refers to it once the loop has been executed.
-    fn unknown_real(&mut self, mask: LaneMask, pc: InstId) -> NodeId {
-        let number = Rational::from_u64(self.store.len() as u64);
-        let number = exactly(&mut self.store, number);
-        self.store.push(TermOp::Outcome, mask, &[&[number.raw(); 32]], pc)
     }
 
     /// The changes to the reals of a word, by its new contents.
@@ -149,12 +145,12 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Option<Vec<Change>> {
         let (format, bytes) = (reals.format, reals.format.bytes());
-        let pieces = self.packed.split(new, width.bytes());
+        let pieces = self.values.packed.split(new, width.bytes());
         let mut changes = Vec::with_capacity(reals.unknown.len());
         for (at, node) in reals.unknown.iter().enumerate() {
             let part = PackedValues::slice(&pieces, at as u32 * bytes, bytes).ok()?;
-            let part = self.packed.join(&part);
-            if let Some(origin) = self.packed.undefined_part(part) {
+            let part = self.values.packed.join(&part);
+            if let Some(origin) = self.values.packed.undefined_part(part) {
                 // An unevaluated instruction may compute anything, not only a sum.
                 if matches!(origin, Origin::Unevaluated(_)) {
                     return None;
@@ -162,7 +158,7 @@ impl Cta<'_> {
                 changes.push(Change::By(TermOp::Add, Value::Undefined(origin)));
                 continue;
             }
-            let real = self.read_real(part, format).ok()??;
+            let real = self.values.read_real(part, format).ok()??;
             let own = TermId::lane(*node, lane);
             if real == own {
                 changes.push(Change::Same);
@@ -189,7 +185,7 @@ impl Cta<'_> {
         changes: &[(Lane, Vec<Change>)],
     ) -> Result<(), Stop> {
         let mask = changes.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
-        let addresses = self.addresses(warp, mask, swap.address, pc)?;
+        let addresses = self.values.addresses(warp, mask, swap.address, pc)?;
         let agent = Agent::Atomic { update, scope: swap.scope };
         let bytes = swap.width.bytes();
         for (lane, changes) in changes {
@@ -198,8 +194,8 @@ impl Cta<'_> {
             let place = (swap.space, addresses[lane]);
             let access = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
             let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
-            self.holds_atomics(warp, lane, &at)?;
-            self.writable(warp, &at, bytes)?;
+            self.context.holds_atomics(warp, lane, &at)?;
+            self.context.writable(warp, &at, bytes)?;
             self.note_plain_update(warp, lane, &at)?;
             for (part, change) in changes.iter().enumerate() {
                 let offset = at.offsets[lane] + part as u64 * u64::from(update.bytes());
@@ -208,9 +204,16 @@ impl Cta<'_> {
                     // Parts that stay as they are belong to the exchange as well.
                     Change::Same => {
                         let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
-                        if let Err(held) = self.read_real(held, format) {
+                        if let Err(held) = self.values.read_real(held, format) {
                             let message = format!("{}; the same word also contains {held}", swap.reason);
-                            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+                            return Err(self.context.fault(
+                                FaultKind::Unsupported,
+                                "S2",
+                                message,
+                                warp,
+                                lane,
+                                pc,
+                            ));
                         }
                         Value::Bits(0)
                     }
@@ -219,6 +222,15 @@ impl Cta<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Values<'_> {
+    /// An unknown real in each lane, different from all others. No term refers to it once the loop has been executed.
+    fn unknown_real(&mut self, mask: LaneMask, pc: InstId) -> NodeId {
+        let number = Rational::from_u64(self.store.len() as u64);
+        let number = exactly(&mut self.store, number);
+        self.store.push(TermOp::Outcome, mask, &[&[number.raw(); 32]], pc)
     }
 }
 
@@ -269,7 +281,7 @@ impl OneTurn<'_, '_, '_> {
         if let Some(known) = self.known.get(&term) {
             return *known;
         }
-        let View::Apply(op, operands) = self.cta.store.view(term) else { return false };
+        let View::Apply(op, operands) = self.cta.values.store.view(term) else { return false };
         let depends = operands[..op.arity()].iter().any(|operand| self.depends(*operand));
         self.known.insert(term, depends);
         depends
@@ -280,7 +292,7 @@ impl OneTurn<'_, '_, '_> {
         let mut rest: Vec<(TermOp, TermId)> = Vec::new();
         let mut at = term;
         while at != own {
-            let View::Apply(op, [a, b, c]) = self.cta.store.view(at) else { return None };
+            let View::Apply(op, [a, b, c]) = self.cta.values.store.view(at) else { return None };
             let depend = |this: &mut Self, terms: &[TermId]| {
                 terms.iter().map(|term| this.depends(*term)).collect::<Vec<_>>()
             };
@@ -318,10 +330,12 @@ impl OneTurn<'_, '_, '_> {
 
     /// The operand with which the found value `own` is compared, if `term` is their minimum or maximum.
     fn compared(&mut self, term: TermId, own: TermId) -> Option<(TermOp, TermId)> {
-        let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.cta.store.view(term) else { return None };
+        let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.cta.values.store.view(term) else {
+            return None;
+        };
         let (mut at, mut with) = (term, None);
         while at != own {
-            let View::Apply(own_op, [a, b, _]) = self.cta.store.view(at) else { return None };
+            let View::Apply(own_op, [a, b, _]) = self.cta.values.store.view(at) else { return None };
             if own_op != op {
                 return None;
             }
@@ -347,7 +361,7 @@ impl OneTurn<'_, '_, '_> {
     }
 
     fn is_one(&self, term: TermId) -> bool {
-        match self.cta.store.view(term) {
+        match self.cta.values.store.view(term) {
             View::Constant(constant) => constant.exact == Extended::Finite(Rational::ONE),
             View::Input { .. } | View::Apply(..) => false,
         }
@@ -358,10 +372,10 @@ impl OneTurn<'_, '_, '_> {
         let OneTurn { format, pc, .. } = *self;
         let precision = Precision { approximate: true, ..Precision::NEAREST };
         let shape = Shape { op, format, precision, clamp: Clamp::None };
-        if terms.iter().all(|term| self.cta.known.contains(term.raw())) {
+        if terms.iter().all(|term| self.cta.values.known.contains(term.raw())) {
             let value = self.cta.fold_float(shape, terms, pc);
-            return self.cta.read_real(value, format).ok().flatten();
+            return self.cta.values.read_real(value, format).ok().flatten();
         }
-        Some(self.cta.store.apply(op, terms, pc))
+        Some(self.cta.values.store.apply(op, terms, pc))
     }
 }

@@ -21,14 +21,14 @@ impl Cta<'_> {
         (to, from, shape): (Address, &Factor, CopiedShape),
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, false)?;
-        let (first, column) = split(self.tensor_address(warp, lane, pc, to)?);
+        let (first, column) = split(self.values.tensor_address(warp, lane, pc, to)?);
         if first != 0 {
             let why = "copies to tensor memory that do not begin at lane 0 are not supported yet";
-            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+            return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let (layout, of) = self.described(warp, lane, pc, from, true)?;
+        let (layout, of) = self.values.described(warp, lane, pc, from, true)?;
         let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };
         let mut words = Vec::new();
         let extent = (shape.lanes.rows() as usize, shape.columns as usize);
@@ -39,8 +39,8 @@ impl Cta<'_> {
             matrix,
             (4, extent, number),
             &mut |cta, _, (row, across), word| {
-                let pieces = cta.packed.split(word, 4);
-                words.push((row as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.packed)));
+                let pieces = cta.values.packed.split(word, 4);
+                words.push((row as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.values.packed)));
                 Ok(())
             },
         )?;

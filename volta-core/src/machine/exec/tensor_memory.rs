@@ -4,12 +4,15 @@
 //! race.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::race::VectorClockDetector;
+use super::super::synchronisation::Detector;
 use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
 use super::super::value::{Origin, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
@@ -81,29 +84,11 @@ impl Cta<'_> {
 
     /// The vector-clock detector, which handles asynchronous operations.
     pub(super) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
-        match &mut self.order {
+        match &mut self.sync.order {
             Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => Err(Stop::Doubtful),
             Detector::VectorClock(exact) => Ok(exact),
         }
-    }
-
-    fn columns(&self, warp: &Warp, pc: InstId, columns: Src) -> Result<u32, Stop> {
-        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
-        if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
-            let message = format!(
-                "{columns} columns cannot be allocated: their number must be a power of two from {UNIT} to \
-                 {TENSOR_COLUMNS}"
-            );
-            return Err(self.misallocation(message, warp, pc));
-        }
-        Ok(columns)
-    }
-
-    #[cold]
-    fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
-        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
-        self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
     }
 
     /// `tcgen05.alloc`
@@ -114,17 +99,17 @@ impl Cta<'_> {
         to: MemoryPlace,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.columns(warp, pc, columns)?;
+        let columns = self.values.columns(warp, pc, columns)?;
         if let Some((thread, at)) = self.tensor_memory.relinquished.get(&warp.rank).copied() {
             let message = "tensor memory is allocated after `tcgen05.relinquish_alloc_permit`".to_string();
             let sites = vec![
-                self.site_of_thread("gives it up".into(), thread, at),
-                self.site("allocates".into(), warp, Lane::FIRST, pc),
+                self.context.site_of_thread("gives it up".into(), thread, at),
+                self.context.site("allocates".into(), warp, Lane::FIRST, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+            return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
         let is_this = |held: &&Allocation| held.rank == warp.rank && pair && held.of_both == of_both;
         let may_grow = |held: &&Allocation| {
@@ -141,24 +126,27 @@ impl Cta<'_> {
                 last.columns
             );
             let sites = vec![
-                self.site_of_thread(format!("allocates {}", last.columns), last.thread, last.pc),
-                self.site(format!("allocates {columns}"), warp, Lane::FIRST, pc),
+                self.context.site_of_thread(format!("allocates {}", last.columns), last.thread, last.pc),
+                self.context.site(format!("allocates {columns}"), warp, Lane::FIRST, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+            return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let stamp = self.exact()?.clocks.now(thread as usize);
-        let agent = self.any_of(warp, LaneMask::ALL);
+        let agent = self.sync.any_of(warp, LaneMask::ALL);
         // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
-            self.is_same_for_both(warp, pc, &held, columns)?;
+            self.context.is_same_for_both(warp, pc, &held, columns)?;
             held.first
         } else {
-            let ranks =
-                if pair { vec![warp.rank, self.peer(warp, Lane::FIRST, pc)?] } else { vec![warp.rank] };
+            let ranks = if pair {
+                vec![warp.rank, self.context.peer(warp, Lane::FIRST, pc)?]
+            } else {
+                vec![warp.rank]
+            };
             let Some(first) = self.tensor_memory.free_columns(&ranks, columns) else {
                 let message = "an allocation that waits until other tensor memory is freed is not supported"
                     .to_string();
-                return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc));
+                return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc));
             };
             for rank in ranks {
                 let (thread, stamp, pc) = match of_both.filter(|_| rank != warp.rank) {
@@ -170,9 +158,9 @@ impl Cta<'_> {
             }
             first
         };
-        let address = self.addresses(warp, LaneMask::ALL, to.address, pc)?;
+        let address = self.values.addresses(warp, LaneMask::ALL, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
-            return Err(self.not_uniform(warp, Lane::FIRST, pc, "Y14"));
+            return Err(self.context.not_uniform(warp, Lane::FIRST, pc, "Y14"));
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
@@ -180,7 +168,7 @@ impl Cta<'_> {
         let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));
+            return Err(self.context.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));
         }
         let content = Cell::of(Value::Undefined(Origin::Columns(first)));
         self.write_cell(warp, Lane::FIRST, &at, at.offsets[0] / 4, 0xf, content)
@@ -194,9 +182,10 @@ impl Cta<'_> {
         address: Src,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.columns(warp, pc, columns)?;
+        let columns = self.values.columns(warp, pc, columns)?;
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
-        let first = self.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
+        let first =
+            self.values.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
         let is_held = |held: &Allocation| {
             held.rank == warp.rank && held.freed.is_none() && (held.first, held.columns) == (first, columns)
         };
@@ -204,11 +193,11 @@ impl Cta<'_> {
             let message = format!(
                 "{columns} columns of tensor memory are freed that were not allocated together or are already free"
             );
-            return Err(self.misallocation(message, warp, pc));
+            return Err(self.context.misallocation(message, warp, pc));
         };
         // All operations on it must be over, and later ones find nothing.
         let number = self.exact()?.begin_on_tensor_memory(None);
-        let readers = self.readers(warp);
+        let readers = self.sync.readers(warp);
         let agent = Agent::Copy { number, proxy: None, update: None };
         for lane in 0..TENSOR_LANES {
             for column in first..first + columns {
@@ -227,7 +216,7 @@ impl Cta<'_> {
     /// `tcgen05.relinquish_alloc_permit`
     fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let is_past = |held: &&Allocation| {
             held.rank != warp.rank || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
         };
@@ -236,10 +225,10 @@ impl Cta<'_> {
                 "it depends on the schedule whether tensor memory is allocated before `tcgen05.relinquish_alloc_permit`"
                     .to_string();
             let sites = vec![
-                self.site_of_thread("allocates".into(), late.thread, late.pc),
-                self.site("gives it up".into(), warp, Lane::FIRST, pc),
+                self.context.site_of_thread("allocates".into(), late.thread, late.pc),
+                self.context.site("gives it up".into(), warp, Lane::FIRST, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+            return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         self.tensor_memory.relinquished.entry(warp.rank).or_insert((thread, pc));
         Ok(())
@@ -256,17 +245,17 @@ impl Cta<'_> {
              them",
             held.columns
         );
-        let sites = vec![self.site_of_thread("allocates them".into(), held.thread, held.pc)];
+        let sites = vec![self.context.site_of_thread("allocates them".into(), held.thread, held.pc)];
         let help = "`tcgen05.dealloc` of the same address and number of columns, by a whole warp, before the block ends";
-        Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, Some(help.into())))
+        Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, Some(help.into())))
     }
 
     /// `tcgen05.ld`
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
-        let first = self.moved_from(warp, pc, from)?;
+        let first = self.values.moved_from(warp, pc, from)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let readers = self.readers(warp);
+        let readers = self.sync.readers(warp);
         for (at, d) in d.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = from.shape.place(lane.number(), at as u32);
@@ -275,7 +264,7 @@ impl Cta<'_> {
                     let [low, high] = halves;
                     let low = self.read_tensor(warp, &readers, by, low, (0, 2))?;
                     let high = self.read_tensor(warp, &readers, by, high, (0, 2))?;
-                    self.packed.join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
+                    self.values.packed.join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
                 } else {
                     self.read_tensor(warp, &readers, by, first.on(down, across), (0, 4))?
                 };
@@ -288,27 +277,27 @@ impl Cta<'_> {
 
     /// `tcgen05.st`
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
-        let first = self.moved_from(warp, pc, to)?;
+        let first = self.values.moved_from(warp, pc, to)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let readers = self.readers(warp);
+        let readers = self.sync.readers(warp);
         for (at, a) in a.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = to.shape.place(lane.number(), at as u32);
-                let value = self.value(warp, *a, lane);
-                let value = self.packed.narrowed(value, 4);
+                let value = self.context.value(warp, *a, lane);
+                let value = self.values.packed.narrowed(value, 4);
                 if to.packed {
                     for half in 0..2 {
-                        let part = self.part(warp, value, (half as usize, 2), lane, pc)?;
+                        let part = self.values.part(warp, value, (half as usize, 2), lane, pc)?;
                         let nothing = Value::Undefined(Origin::Unwritten(pc));
                         let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
-                        let content = Cell::from_pieces(&pieces, &mut self.packed);
+                        let content = Cell::from_pieces(&pieces, &mut self.values.packed);
                         let place = first.on(down, 2 * across + half);
                         self.write_tensor(warp, &readers, by, place, content)?;
                     }
                 } else {
-                    let pieces = self.packed.split(value, 4);
-                    let content = Cell::from_pieces(&pieces, &mut self.packed);
+                    let pieces = self.values.packed.split(value, 4);
+                    let content = Cell::from_pieces(&pieces, &mut self.values.packed);
                     self.write_tensor(warp, &readers, by, first.on(down, across), content)?;
                 }
             }
@@ -327,27 +316,6 @@ impl Cta<'_> {
             LaneMask::ALL.iter().for_each(|lane| exact.end_copy(number, warp.thread(lane)));
         }
         Ok(())
-    }
-
-    /// The first lane and column that a warp transfers, inside the quarter that the warp can access.
-    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<Spot, Stop> {
-        let Address { base, offset } = moved.address;
-        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
-        let (row, column) = split(base.wrapping_add_signed(offset));
-        let first = warp.number as u32 % 4 * QUARTER;
-        let last = row + moved.shape.lanes();
-        if row < first || last > first + QUARTER {
-            let message = format!(
-                "lanes {row} to {} of tensor memory, but this warp can only access lanes {first} to {}: each of four \
-                 warps has its own quarter",
-                last - 1,
-                first + QUARTER - 1
-            );
-            let site = self.site("accesses them".into(), warp, Lane::FIRST, pc);
-            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
-            return Err(self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![site], Some(help.into())));
-        }
-        Ok(Spot { rank: warp.rank, lane: row, column })
     }
 
     /// Reads `bytes` bytes of one column in one lane of tensor memory. The operation knows what all of `readers` know.
@@ -388,6 +356,55 @@ impl Cta<'_> {
     }
 }
 
+impl Values<'_> {
+    fn columns(&self, warp: &Warp, pc: InstId, columns: Src) -> Result<u32, Stop> {
+        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
+        if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
+            let message = format!(
+                "{columns} columns cannot be allocated: their number must be a power of two from {UNIT} to \
+                 {TENSOR_COLUMNS}"
+            );
+            return Err(self.context.misallocation(message, warp, pc));
+        }
+        Ok(columns)
+    }
+
+    /// The first lane and column that a warp transfers, inside the quarter that the warp can access.
+    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<Spot, Stop> {
+        let Address { base, offset } = moved.address;
+        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
+        let (row, column) = split(base.wrapping_add_signed(offset));
+        let first = warp.number as u32 % 4 * QUARTER;
+        let last = row + moved.shape.lanes();
+        if row < first || last > first + QUARTER {
+            let message = format!(
+                "lanes {row} to {} of tensor memory, but this warp can only access lanes {first} to {}: each of four \
+                 warps has its own quarter",
+                last - 1,
+                first + QUARTER - 1
+            );
+            let site = self.context.site("accesses them".into(), warp, Lane::FIRST, pc);
+            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
+            return Err(self.context.fault_at(
+                FaultKind::OutOfBounds,
+                "Y14",
+                message,
+                vec![site],
+                Some(help.into()),
+            ));
+        }
+        Ok(Spot { rank: warp.rank, lane: row, column })
+    }
+}
+
+impl Context<'_> {
+    #[cold]
+    fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
+        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
+        self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
+    }
+}
+
 impl<'l> Cta<'l> {
     /// Locates a column of a lane, which must be allocated.
     fn tensor_place<'o>(
@@ -407,12 +424,12 @@ impl<'l> Cta<'l> {
             return Err(self.not_allocated(warp, readers, pc, place));
         };
         if !self.is_known_to_be_allocated(warp, readers, held) {
-            return Err(self.allocated_at_any_time(warp, readers, pc, (held, place)));
+            return Err(self.context.allocated_at_any_time(warp, readers, pc, (held, place)));
         }
-        let Some(number) = self.launch.objects.tensor_memory(rank) else {
+        let Some(number) = self.context.launch.objects.tensor_memory(rank) else {
             return Err(Stop::Defect("tensor memory has no place"));
         };
-        let object = self.launch.objects.get(number);
+        let object = self.context.launch.objects.get(number);
         let mut mask = LaneMask::NONE;
         for reader in readers {
             offsets[*reader] = 4 * cell(row, column);
@@ -426,31 +443,37 @@ impl<'l> Cta<'l> {
     fn not_allocated(&self, warp: &Warp, readers: &[Lane], pc: InstId, place: Spot) -> Stop {
         let Spot { rank, lane: row, column } = place;
         let lane = readers.first().copied().unwrap_or_default();
-        let accesses = self.site("accesses it".into(), warp, lane, pc);
+        let accesses = self.context.site("accesses it".into(), warp, lane, pc);
         let held = self.tensor_memory.holder(rank, column).filter(|_| row < TENSOR_LANES);
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
             let message =
                 format!("lane {row}, column {column} of tensor memory is accessed without being allocated");
-            return self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
+            return self.context.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
         };
-        let frees = self.site_of_thread("frees it".into(), freed.thread, freed.pc);
+        let frees = self.context.site_of_thread("frees it".into(), freed.thread, freed.pc);
         let knows = |exact: &VectorClockDetector, lane: Lane| {
             let thread = warp.thread(lane);
             thread / 32 == freed.thread / 32
                 || exact.clocks.knows(thread as usize, freed.thread as usize) >= freed.stamp
         };
-        if let Detector::VectorClock(exact) = &self.order
+        if let Detector::VectorClock(exact) = &self.sync.order
             && !readers.iter().all(|lane| knows(exact, *lane))
         {
             let message = format!(
                 "column {column} of tensor memory is freed (1) and accessed (2), and nothing orders the two"
             );
             let help = "a barrier between the last access and `tcgen05.dealloc`, such as `__syncthreads()`, orders them";
-            return self.fault_at(FaultKind::Race, "Y1", message, vec![frees, accesses], Some(help.into()));
+            return self.context.fault_at(
+                FaultKind::Race,
+                "Y1",
+                message,
+                vec![frees, accesses],
+                Some(help.into()),
+            );
         }
-        let allocates = self.site_of_thread("allocates it".into(), held.thread, held.pc);
+        let allocates = self.context.site_of_thread("allocates it".into(), held.thread, held.pc);
         let message = format!("column {column} of tensor memory is accessed after it was freed");
-        self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![allocates, frees, accesses], None)
+        self.context.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![allocates, frees, accesses], None)
     }
 }
 

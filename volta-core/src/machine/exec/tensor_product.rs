@@ -1,10 +1,13 @@
 //! Products into tensor memory (`tcgen05.mma`, rule Y14), started by one thread.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::Started;
 use super::super::packed::{Cell, PackedPart};
+use super::super::synchronisation::Detector;
 use super::super::value::{Origin, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::matrix::{Factors, Places};
 use super::matrix_terms::Terms;
@@ -78,28 +81,13 @@ impl Cta<'_> {
     /// Commits all products that a thread has started: whoever learns of this commit learns of them, and of earlier
     /// commits.
     pub(super) fn commit_tensor_products(&mut self, thread: u32) -> Result<(usize, u32), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let committed = self.tensor_memory.committed_by(thread, &mut exact.clocks);
         committed.commits += 1;
         for number in committed.open.drain(..) {
             exact.end_copy_at(number, number_of(committed.agent), committed.commits);
         }
         Ok((committed.agent, committed.commits))
-    }
-
-    #[cold]
-    pub(super) fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
-        match refused {
-            Refused::Wrong(why) => {
-                let op = &self.launch.program.insts[pc.index()].op;
-                let copies = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Copy { .. })));
-                let what = if copies { "a copy to tensor memory" } else { "a product" };
-                let message = format!("{what} has no meaning: {why}");
-                let sites = vec![self.site("starts it".into(), warp, lane, pc)];
-                self.fault_at(FaultKind::Undefined, "Y14", message, sites, None)
-            }
-            Refused::NotYet(why) => self.fault(FaultKind::Unsupported, "S2", why.to_string(), warp, lane, pc),
-        }
     }
 
     /// `tcgen05.mma` of one lane.
@@ -110,33 +98,34 @@ impl Cta<'_> {
         pc: InstId,
         product: &TensorProduct,
     ) -> Result<(), Stop> {
-        let bits = self.concrete(warp, product.descriptor, lane, pc, "an instruction descriptor")? as u32;
+        let bits =
+            self.values.concrete(warp, product.descriptor, lane, pc, "an instruction descriptor")? as u32;
         self.is_of_one_kind(warp, lane, pc, product.pair)?;
         let blocks = product.scales.map(|scales| scales.blocks);
         let shape = Shape::of(product.kind, product.pair, blocks, bits);
-        let shape = shape.map_err(|refused| self.refused(refused, warp, lane, pc))?;
+        let shape = shape.map_err(|refused| self.context.refused(refused, warp, lane, pc))?;
         let mut ctas = vec![warp.rank];
         if shape.pair {
-            ctas.push(self.peer(warp, lane, pc)?);
+            ctas.push(self.context.peer(warp, lane, pc)?);
             ctas.sort_unstable();
         }
         let mut left_out = [0; 8];
         for (word, source) in left_out.iter_mut().zip(&product.left_out) {
-            *word = self.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
+            *word = self.values.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
         }
         if shape.pair && left_out != [0; 8] {
             let why = "products of two CTAs that leave out lanes are not supported yet";
-            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+            return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let adds = match product.adds {
             Adds::Known(adds) => adds,
-            Adds::If(predicate) => self.known_truth(warp, predicate, lane, pc)?,
+            Adds::If(predicate) => self.values.known_truth(warp, predicate, lane, pc)?,
         };
-        let accumulator = self.tensor_address(warp, lane, pc, product.d)?;
+        let accumulator = self.values.tensor_address(warp, lane, pc, product.d)?;
         let extent = [shape.rows, shape.columns, shape.k];
         let pipeline = self.tensor_memory.pipeline(ctas[0], accumulator, extent, shape.result);
         let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
-        self.aligned(warp, lane, pc, &shape, split(accumulator).0)?;
+        self.context.aligned(warp, lane, pc, &shape, split(accumulator).0)?;
         let started = Multiplied { product, shape, ctas, left_out, adds, accumulator, number, lane, pc };
         match shape.factors {
             Some(factors) => self.evaluate_product(warp, &started, factors)?,
@@ -153,10 +142,10 @@ impl Cta<'_> {
         number: u32,
         ctas: &[u32],
     ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
         for rank in ctas {
-            self.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });
+            self.sync.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });
         }
         self.check_budgets()
     }
@@ -175,7 +164,7 @@ impl Cta<'_> {
             LeftFactor::Shared(factor) => {
                 let extent = (shape.rows / ctas.len(), shape.k);
                 let read = FactorRead { element: a, extent, number };
-                let (layout, of) = self.described(warp, lane, pc, factor, !shape.transposed[0])?;
+                let (layout, of) = self.values.described(warp, lane, pc, factor, !shape.transposed[0])?;
                 for (half, rank) in ctas.iter().enumerate() {
                     let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
                     self.read_factor(warp, &[lane], pc, matrix, read, &mut |(row, at), raw| {
@@ -188,10 +177,10 @@ impl Cta<'_> {
                 for row in 0..shape.rows {
                     for at in 0..shape.k {
                         let place =
-                            self.left_in_tensor_memory(warp, started, *address, (row, at / inside))?;
+                            self.values.left_in_tensor_memory(warp, started, *address, (row, at / inside))?;
                         let part = ((at % inside) as u32 * a.bytes(), a.bytes());
                         let value = self.read_tensor(warp, &[lane], by, place, part)?;
-                        let raw = self.raw_element(warp, pc, a, value, lane)?;
+                        let raw = self.values.raw_element(warp, pc, a, value, lane)?;
                         left.set((row, at), raw);
                     }
                 }
@@ -199,7 +188,7 @@ impl Cta<'_> {
         }
         let mut right = Terms::new(shape.k, shape.columns);
         let extent = (shape.columns / ctas.len(), shape.k);
-        let (layout, of) = self.described(warp, lane, pc, &product.b, !shape.transposed[1])?;
+        let (layout, of) = self.values.described(warp, lane, pc, &product.b, !shape.transposed[1])?;
         for (half, rank) in ctas.iter().enumerate() {
             let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
             let read = FactorRead { element: b, extent, number };
@@ -208,12 +197,12 @@ impl Cta<'_> {
             })?;
         }
         if shape.negated[0] != shape.negated[1] {
-            self.negate(&mut left, pc);
+            self.values.negate(&mut left, pc);
         }
         if let Some(scales) = product.scales {
             let [of_rows, of_columns] = self.scales(warp, started, scales)?;
-            self.scale(&mut left, pc, |row, _| of_rows[row]);
-            self.scale(&mut right, pc, |_, column| of_columns[column]);
+            self.values.scale(&mut left, pc, |row, _| of_rows[row]);
+            self.values.scale(&mut right, pc, |_, column| of_columns[column]);
         }
         let mut sum = Terms::new(shape.rows, shape.columns);
         if adds {
@@ -221,29 +210,29 @@ impl Cta<'_> {
                 for at in 0..shape.columns {
                     let value =
                         self.read_tensor(warp, &[lane], by, started.result(row, at), (0, d.bytes()))?;
-                    let raw = self.raw_element(warp, pc, d, value, lane)?;
+                    let raw = self.values.raw_element(warp, pc, d, value, lane)?;
                     sum.set((row, at), raw);
                 }
             }
             if shape.saturate {
-                sum.raw = self.numbers_of_sums(pc, &sum.raw);
+                sum.raw = self.values.numbers_of_sums(pc, &sum.raw);
             }
         } else {
-            let zero = self.raw_element(warp, pc, d, Value::Bits(0), lane)?;
+            let zero = self.values.raw_element(warp, pc, d, Value::Bits(0), lane)?;
             sum.raw.fill(zero);
         }
-        let known = &self.known;
+        let known = &self.values.known;
         // Integers are not rounded.
         let is_known = |raw| !d.is_integer() && known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_ROWS, is_known);
         for row in (0..shape.rows).step_by(32) {
             for at in 0..shape.columns {
-                let mut results = self.dot_products(pc, &mut factors, (row, at)).to_vec();
+                let mut results = self.values.dot_products(pc, &mut factors, (row, at)).to_vec();
                 if shape.saturate {
-                    results = self.saturated_sums(pc, &results);
+                    results = self.values.saturated_sums(pc, &results);
                 }
                 for (down, raw) in results.into_iter().enumerate() {
-                    let value = self.element_value(d, raw, pc);
+                    let value = self.values.element_value(d, raw, pc);
                     self.write_element(warp, started, (row + down, at), value)?;
                 }
             }
@@ -254,7 +243,7 @@ impl Cta<'_> {
     /// Performs the accesses of a product whose elements are not evaluated, and marks its results as unknown (rule S2).
     fn touch_product(&mut self, warp: &mut Warp, started: &Multiplied<'_>) -> Result<(), Stop> {
         let Multiplied { product, shape, ref ctas, adds, lane, pc, number, .. } = *started;
-        self.relied.on_unevaluated(pc);
+        self.values.relied.on_unevaluated(pc);
         let by = started.by();
         let columns = (ROW_BYTES / 4) as usize;
         let of_cta = |count: usize| (count / ctas.len(), ROW_BYTES as usize);
@@ -263,7 +252,7 @@ impl Cta<'_> {
             LeftFactor::Tensor(address) => {
                 for row in 0..shape.rows {
                     for at in 0..columns {
-                        let place = self.left_in_tensor_memory(warp, started, *address, (row, at))?;
+                        let place = self.values.left_in_tensor_memory(warp, started, *address, (row, at))?;
                         self.read_tensor(warp, &[lane], by, place, (0, 4))?;
                     }
                 }
@@ -272,7 +261,7 @@ impl Cta<'_> {
         };
         let right = (&product.b, shape.transposed[1], of_cta(shape.columns));
         for (factor, transposed, extent) in shared.into_iter().chain([right]) {
-            let (layout, of) = self.described(warp, lane, pc, factor, !transposed)?;
+            let (layout, of) = self.values.described(warp, lane, pc, factor, !transposed)?;
             for rank in ctas {
                 let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
                 self.read_shared_matrix(
@@ -320,39 +309,26 @@ impl Cta<'_> {
             // The upper half is unused.
             let nothing = Value::Undefined(Origin::Unwritten(pc));
             let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
-            Cell::from_pieces(&pieces, &mut self.packed)
+            Cell::from_pieces(&pieces, &mut self.values.packed)
         };
         self.write_tensor(warp, &[started.lane], started.by(), place, content)
     }
+}
 
-    /// The place of column `at` of a row of a left factor in tensor memory.
-    fn left_in_tensor_memory(
-        &self,
-        warp: &Warp,
-        started: &Multiplied<'_>,
-        address: Address,
-        (row, at): (usize, usize),
-    ) -> Result<Spot, Stop> {
-        let Multiplied { shape, ref ctas, lane, pc, .. } = *started;
-        if shape.pair && shape.rows == 128 {
-            let why = "left factors of 128 rows in the tensor memory of two CTAs are not supported yet";
-            return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+impl Context<'_> {
+    #[cold]
+    pub(super) fn refused(&self, refused: Refused, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
+        match refused {
+            Refused::Wrong(why) => {
+                let op = &self.launch.program.insts[pc.index()].op;
+                let copies = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Copy { .. })));
+                let what = if copies { "a copy to tensor memory" } else { "a product" };
+                let message = format!("{what} has no meaning: {why}");
+                let sites = vec![self.site("starts it".into(), warp, lane, pc)];
+                self.fault_at(FaultKind::Undefined, "Y14", message, sites, None)
+            }
+            Refused::NotYet(why) => self.fault(FaultKind::Unsupported, "S2", why.to_string(), warp, lane, pc),
         }
-        let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
-        self.aligned(warp, lane, pc, &shape, first)?;
-        let (cta, down, _) = shape.place(row, 0);
-        Ok(Spot { rank: ctas[cta], lane: first + down, column: column + at as u32 })
-    }
-
-    pub(super) fn tensor_address(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        address: Address,
-    ) -> Result<u64, Stop> {
-        let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
-        Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
     /// Checks the first lane: products of 64 rows use half of the lanes, the lower or the upper 16 of each 32; others
@@ -370,6 +346,38 @@ impl Cta<'_> {
         let sites = vec![self.site("starts the product".into(), warp, lane, pc)];
         Err(self.fault_at(FaultKind::Misaligned, "Y14", message, sites, None))
     }
+}
+
+impl Values<'_> {
+    /// The place of column `at` of a row of a left factor in tensor memory.
+    fn left_in_tensor_memory(
+        &self,
+        warp: &Warp,
+        started: &Multiplied<'_>,
+        address: Address,
+        (row, at): (usize, usize),
+    ) -> Result<Spot, Stop> {
+        let Multiplied { shape, ref ctas, lane, pc, .. } = *started;
+        if shape.pair && shape.rows == 128 {
+            let why = "left factors of 128 rows in the tensor memory of two CTAs are not supported yet";
+            return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
+        }
+        let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
+        self.context.aligned(warp, lane, pc, &shape, first)?;
+        let (cta, down, _) = shape.place(row, 0);
+        Ok(Spot { rank: ctas[cta], lane: first + down, column: column + at as u32 })
+    }
+
+    pub(super) fn tensor_address(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        address: Address,
+    ) -> Result<u64, Stop> {
+        let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
+        Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
+    }
 
     /// The layout of a matrix in shared memory, and the variable that it lies in, if that is known.
     pub(super) fn described(
@@ -384,8 +392,8 @@ impl Cta<'_> {
             return Err(Stop::Defect("a factor of a product into tensor memory in registers"));
         };
         let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
-        let layout =
-            Layout::of_tensor(bits, k_major).map_err(|refused| self.refused(refused, warp, lane, pc))?;
+        let layout = Layout::of_tensor(bits, k_major)
+            .map_err(|refused| self.context.refused(refused, warp, lane, pc))?;
         Ok((layout, *of))
     }
 }

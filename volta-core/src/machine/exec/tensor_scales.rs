@@ -1,6 +1,7 @@
 //! Scales of blocks of the factors of a product into tensor memory (rule Y14).
 
 use super::super::cta::{Cta, Stop};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use super::tensor_memory::{Spot, split};
@@ -28,10 +29,10 @@ impl Cta<'_> {
         let of = [(scales.a, shape.rows, shape.scales[0]), (scales.b, shape.columns, shape.scales[1])];
         let mut all = [Vec::new(), Vec::new()];
         for ((address, rows, byte), read) in of.into_iter().zip(&mut all) {
-            let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
+            let (first, column) = split(self.values.tensor_address(warp, lane, pc, address)?);
             if first != 0 {
                 let why = "scales of blocks that do not begin at lane 0 are not supported yet";
-                return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+                return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
             }
             for row in 0..rows as u32 {
                 let mut found = None;
@@ -44,11 +45,11 @@ impl Cta<'_> {
                         continue;
                     }
                     let scale = MatrixElement::Float(Format::Ue8m0);
-                    let raw = self.raw_element(warp, pc, scale, value, lane)?;
+                    let raw = self.values.raw_element(warp, pc, scale, value, lane)?;
                     if *found.get_or_insert(raw) != raw {
                         let why =
                             "scales that are not known to be the same in each 32 lanes are not supported";
-                        return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
+                        return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
                     }
                 }
                 read.extend(found);
@@ -56,7 +57,9 @@ impl Cta<'_> {
         }
         Ok(all)
     }
+}
 
+impl Values<'_> {
     /// Multiplies each element by the scale of its row and column.
     pub(super) fn scale(&mut self, terms: &mut Terms, pc: InstId, scale: impl Fn(usize, usize) -> u64) {
         let columns = terms.columns;

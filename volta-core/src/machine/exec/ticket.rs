@@ -2,13 +2,16 @@
 
 use super::super::agent::Agent;
 use super::super::clock::Joined;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::flag::Told;
 use super::super::guard::Guard;
 use super::super::objects::Backing;
 use super::super::packed::Ticket;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::ticket::{Counter, CounterKey, Learns, MOST_DRAWS};
 use super::super::value::{Sym, SymKind, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::flag::word;
 use super::integer::Integer;
@@ -27,9 +30,9 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let mut drawn = LaneMask::NONE;
@@ -42,44 +45,45 @@ impl Cta<'_> {
     }
 
     fn draw(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
-        let program = self.launch.program;
+        let program = self.context.launch.program;
         let Op::Atomic { update, scope, space, address, alignment, releases, acquires, d, a, .. } =
             &program.insts[pc.index()].op
         else {
             return Err(Stop::Defect("a ticket is drawn by an operation that is not atomic"));
         };
-        let found = self.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let found = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let (agent, bytes) = (Agent::Atomic { update: *update, scope: *scope }, update.bytes());
         let place = (*space, found);
         let access = LaneAccess { place, bytes, alignment: *alignment, agent, writes: true };
         let mut offsets = [0; 32];
         let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
         at.access.strong = Some(Strong { scope: *scope, orders: *releases });
-        self.holds_atomics(warp, lane, &at)?;
-        self.writable(warp, &at, bytes)?;
+        self.context.holds_atomics(warp, lane, &at)?;
+        self.context.writable(warp, &at, bytes)?;
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
-        let is_changed = self.tickets.counters.contains_key(&key) || self.tickets.updated.contains(&key);
+        let is_changed =
+            self.sync.tickets.counters.contains_key(&key) || self.sync.tickets.updated.contains(&key);
         if is_changed && !matches!(update, Update::Counter { .. }) && self.comes_last(warp, lane, &at, bytes)
         {
             let (how, place) = ((*update, *scope, *releases), (*space, *address, *alignment));
             self.atomic(warp, LaneMask::of(lane), pc, how, place, (*d, *a))?;
             return Ok(true);
         }
-        self.keeps_order(warp, lane, &at, (at.offsets[lane], bytes))?;
-        if !self.tickets.is_turn(key, thread) {
-            self.tickets.waiting.insert(thread, key);
+        self.sync.keeps_order(warp, lane, &at, (at.offsets[lane], bytes))?;
+        if !self.sync.tickets.is_turn(key, thread) {
+            self.sync.tickets.waiting.insert(thread, key);
             return Ok(false);
         }
-        self.tickets.waiting.remove(&thread);
-        let by = self.value(warp, *a, lane);
+        self.sync.tickets.waiting.remove(&thread);
+        let by = self.context.value(warp, *a, lane);
         let turn = self.next_turn(warp, lane, &at, (*update, by))?;
-        let is_last = self.tickets.is_last(key, thread);
-        let learns = match self.tickets.learns {
+        let is_last = self.sync.tickets.is_last(key, thread);
+        let learns = match self.sync.tickets.learns {
             Learns::AsLast => is_last,
             Learns::Nothing => false,
             Learns::AsExecuted => true,
         };
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         // Accesses with its stamp are this operation alone.
         clocks.release(number);
@@ -87,7 +91,7 @@ impl Cta<'_> {
         let told = |is_near| if *releases { Some(now.clone()) } else { clocks.fenced(number, is_near) };
         let told = Told { all: told(false), near: told(true) };
         let stamp = now.stamp;
-        let Some(counter) = self.tickets.counters.get(&key) else {
+        let Some(counter) = self.sync.tickets.counters.get(&key) else {
             return Err(Stop::Defect("a ticket without a counter"));
         };
         let (found, next) = (counter.found[turn], counter.update.counted(counter.found[turn], counter.by));
@@ -97,19 +101,24 @@ impl Cta<'_> {
         let Some(next) = next else { return Err(Stop::Defect("a counter that does not count")) };
         let held = self.peek(warp, lane, &at, key.1);
         if word(held, pc) != Some(found) {
-            return Err(self.unclear_draw(warp, lane, &at, "it is changed in between by something else"));
+            return Err(self.context.unclear_draw(
+                warp,
+                lane,
+                &at,
+                "it is changed in between by something else",
+            ));
         }
-        let ticket = self.tickets.note((key, pc), (now, told), is_last && learns);
+        let ticket = self.sync.tickets.note((key, pc), (now, told), is_last && learns);
         self.store_value(warp, lane, &at, at.offsets[lane], bytes, Value::Bits(next.into()))?;
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         exact.note_draw((thread, stamp), (number_of(agent_of_counter), number_of(turn + 1)));
         let clocks = &mut exact.clocks;
         clocks.release(number);
         if learns {
             let (mut far, mut near, mut fences) = (Joined::default(), Joined::default(), Joined::default());
-            let of_cta = 32 * self.launch.warps();
+            let of_cta = 32 * self.context.launch.warps();
             for other in before {
-                let other = &self.tickets.draws[other];
+                let other = &self.sync.tickets.draws[other];
                 far.add_past(&other.now);
                 let is_near = other.now.thread / of_cta == number / of_cta;
                 let told = if is_near { &other.told.near } else { &other.told.all };
@@ -131,7 +140,7 @@ impl Cta<'_> {
             clocks.release(number);
         }
         if let Some(d) = d {
-            let value = self.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
+            let value = self.values.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
             warp.register_mut(*d).set(lane, value);
         }
         Ok(true)
@@ -148,50 +157,44 @@ impl Cta<'_> {
         const OTHER: &str = "its operations do not all count by one known number";
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, at, key.1);
-        let Value::Bits(by) = by else { return Err(self.unclear_draw(warp, lane, at, OTHER)) };
-        if self.tickets.updated.contains(&key) || self.tickets.locks.contains_key(&key) {
-            return Err(self.unclear_draw(warp, lane, at, OTHER));
+        let Value::Bits(by) = by else { return Err(self.context.unclear_draw(warp, lane, at, OTHER)) };
+        if self.sync.tickets.updated.contains(&key) || self.sync.tickets.locks.contains_key(&key) {
+            return Err(self.context.unclear_draw(warp, lane, at, OTHER));
         }
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let clocks = &exact.clocks;
         let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
-        if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
+        if self.sync.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
             let why = "its thread, or one with which it has synchronised, has already asked for the value of a ticket";
-            return Err(self.unclear_draw(warp, lane, at, why));
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
-        let Some(counter) = self.tickets.counters.get(&key) else {
+        let Some(counter) = self.sync.tickets.counters.get(&key) else {
             let Some(base) = word(held, at.pc) else {
                 let why = "what it counts from is not a known number";
-                return Err(self.unclear_draw(warp, lane, at, why));
+                return Err(self.context.unclear_draw(warp, lane, at, why));
             };
-            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+            let Detector::VectorClock(exact) = &mut self.sync.order else {
+                return Err(Stop::NeedVectorClocks);
+            };
             let agent = exact.clocks.new_agent();
             let counter = Counter::new(update, by as u32, base, agent)
                 .ok_or(Stop::Defect("a counter that does not count"))?;
-            self.tickets.counters.insert(key, counter);
+            self.sync.tickets.counters.insert(key, counter);
             return Ok(0);
         };
         if (counter.update, counter.by) != (update, by as u32) {
-            return Err(self.unclear_draw(warp, lane, at, OTHER));
+            return Err(self.context.unclear_draw(warp, lane, at, OTHER));
         }
         let turn = counter.drawn.len();
         if turn >= MOST_DRAWS {
-            return Err(self.unclear_draw(warp, lane, at, "there are too many operations on it"));
+            return Err(self.context.unclear_draw(warp, lane, at, "there are too many operations on it"));
         }
-        let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
+        let draws = counter.drawn.iter().map(|draw| &self.sync.tickets.draws[*draw].now);
         if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
             let why = "some of its operations come after others in every schedule";
-            return Err(self.unclear_draw(warp, lane, at, why));
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         Ok(turn)
-    }
-
-    /// The fault of a ticket about which nothing is known.
-    #[cold]
-    pub(super) fn unclear_draw(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, why: &str) -> Stop {
-        let place = self.spell(at.object, at.offsets[lane] / 4 * 4, 4);
-        let message = format!("what an atomic operation on {place} returns is not followed: {why}");
-        self.fault(FaultKind::Unsupported, "Y18", message, warp, lane, at.pc)
     }
 
     /// Notes an atomic update of a location that draws no ticket.
@@ -201,28 +204,85 @@ impl Cta<'_> {
         lane: Lane,
         at: &WarpAccess<'_>,
     ) -> Result<(), Stop> {
-        if !self.launch.has_tickets {
+        if !self.context.launch.has_tickets {
             return Ok(());
         }
         // Updates of other widths race with it.
         let key: CounterKey = (at.number, at.offsets[lane] / 4);
-        let is_counter = self.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
-        if is_counter || self.tickets.locks.contains_key(&key) {
+        let is_counter = self.sync.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
+        if is_counter || self.sync.tickets.locks.contains_key(&key) {
             let why = "it is updated by other operations as well";
-            return Err(self.unclear_draw(warp, lane, at, why));
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
-        self.tickets.updated.insert(key);
+        self.sync.tickets.updated.insert(key);
         Ok(())
     }
 
     /// Whether a lane's operation on a location comes after all changes of it so far.
     pub(super) fn comes_last(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, bytes: u32) -> bool {
-        let Detector::VectorClock(exact) = &self.order else { return false };
-        let is_whole = matches!(at.object.backing, Backing::Shared(_)) || self.launch.clusters.len() == 1;
+        let Detector::VectorClock(exact) = &self.sync.order else { return false };
+        let is_whole =
+            matches!(at.object.backing, Backing::Shared(_)) || self.context.launch.clusters.len() == 1;
         let is_after = |cell| exact.is_after_all((at.number, cell), warp.thread(lane), at.pc);
-        is_whole && self.guards.of(lane) == Guard::ALWAYS && cells_of(at.offsets[lane], bytes).all(is_after)
+        is_whole
+            && self.values.guards.of(lane) == Guard::ALWAYS
+            && cells_of(at.offsets[lane], bytes).all(is_after)
     }
 
+    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
+    /// where the operation does not follow it through all orders.
+    #[inline]
+    pub(in super::super) fn settle_tickets(&mut self, warp: &mut Warp, mask: LaneMask, op: &Op) {
+        if !self.sync.tickets.draws.is_empty() {
+            op.visit_settled(&mut |source| {
+                let Src::Reg(id) = source else { return };
+                if warp.register(id).is_concrete(mask) {
+                    return;
+                }
+                for lane in mask {
+                    let value = warp.register(id).get(lane);
+                    let settled = self.settled(warp, lane, value);
+                    warp.register_mut(id).set(lane, settled);
+                }
+            });
+        }
+    }
+
+    /// A value, for a ticket the number that it is in this order.
+    pub(super) fn settled(&mut self, warp: &Warp, lane: Lane, value: Value) -> Value {
+        let Some(Ticket { draw, numbers, .. }) = self.values.packed.as_ticket(value).cloned() else {
+            return value;
+        };
+        self.sync.note_asked(warp, lane);
+        self.sync.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
+    }
+
+    /// The answer to a question about a ticket.
+    pub(super) fn ask_ticket(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        sym: Sym,
+        holds: impl Fn(u64) -> bool,
+    ) -> Option<bool> {
+        let SymKind::Ticket(index) = sym.kind() else { return None };
+        let Ticket { draw, numbers, .. } = self.values.packed.ticket(index).clone();
+        self.sync.note_asked(warp, lane);
+        Some(self.sync.tickets.answer(draw, &numbers, holds))
+    }
+}
+
+impl Context<'_> {
+    /// The fault of a ticket about which nothing is known.
+    #[cold]
+    pub(super) fn unclear_draw(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, why: &str) -> Stop {
+        let place = self.spell(at.object, at.offsets[lane] / 4 * 4, 4);
+        let message = format!("what an atomic operation on {place} returns is not followed: {why}");
+        self.fault(FaultKind::Unsupported, "Y18", message, warp, lane, at.pc)
+    }
+}
+
+impl Synchronisation<'_> {
     /// Notes that the result of a lane's atomic operation is known, since it comes after all changes so far: all later
     /// ones must come after it.
     pub(super) fn note_ordered(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, bytes: u32) {
@@ -252,13 +312,44 @@ impl Cta<'_> {
             for (other, stamp) in before {
                 if !exact.clocks.is_past(thread, *other as usize, *stamp) {
                     let why = "nothing orders this operation behind one whose result is used";
-                    return Err(self.unclear_draw(warp, lane, at, why));
+                    return Err(self.context.unclear_draw(warp, lane, at, why));
                 }
             }
         }
         Ok(())
     }
 
+    /// Notes that a thread does something that depends on a ticket.
+    pub(super) fn note_asked(&mut self, warp: &Warp, lane: Lane) {
+        let thread = warp.thread(lane);
+        if let Detector::VectorClock(exact) = &mut self.order {
+            let stamp = exact.clocks.now(thread as usize);
+            self.tickets.asked.entry(thread).or_insert(stamp);
+        }
+    }
+
+    /// Called when no thread can proceed: lets one of those draw that wait for it. Returns whether there is one.
+    pub(in super::super) fn lets_draw(&mut self) -> bool {
+        // Of a lock that nobody gives back, no turn comes.
+        let waits = self.tickets.order.is_none() && !self.tickets.waiting.is_empty() && !self.tickets.let_go;
+        self.tickets.let_go |= waits;
+        waits
+    }
+
+    /// The fault that threads which wait to draw cannot do so in the order to be executed.
+    pub(in super::super) fn cannot_draw(&self) -> Option<Stop> {
+        let (thread, key) = self.tickets.waiting.first_key_value()?;
+        let place = self.context.spell(self.context.launch.objects.get(key.0), key.1 * 4, 4);
+        let message = format!(
+            "what an atomic operation on {place} returns is not followed: not every order of its operations was possible"
+        );
+        let draw = self.tickets.draws.first();
+        let sites = draw.map(|draw| self.context.site_of_thread("gets".into(), *thread, draw.pc));
+        Some(self.context.fault_at(FaultKind::Unsupported, "Y18", message, sites.into_iter().collect(), None))
+    }
+}
+
+impl Values<'_> {
     /// The result of an integer operation on a ticket and known numbers.
     pub(super) fn of_ticket(&mut self, op: &Integer<Value>) -> Option<Value> {
         let mut found: Option<&Ticket> = None;
@@ -299,75 +390,6 @@ impl Cta<'_> {
             results.push(op.on(&words).concrete()?);
         }
         Some(self.packed.of_ticket(Ticket { draw, pc, numbers: results.into() }))
-    }
-
-    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
-    /// where the operation does not follow it through all orders.
-    #[inline]
-    pub(in super::super) fn settle_tickets(&mut self, warp: &mut Warp, mask: LaneMask, op: &Op) {
-        if !self.tickets.draws.is_empty() {
-            op.visit_settled(&mut |source| {
-                let Src::Reg(id) = source else { return };
-                if warp.register(id).is_concrete(mask) {
-                    return;
-                }
-                for lane in mask {
-                    let value = warp.register(id).get(lane);
-                    let settled = self.settled(warp, lane, value);
-                    warp.register_mut(id).set(lane, settled);
-                }
-            });
-        }
-    }
-
-    /// A value, for a ticket the number that it is in this order.
-    pub(super) fn settled(&mut self, warp: &Warp, lane: Lane, value: Value) -> Value {
-        let Some(Ticket { draw, numbers, .. }) = self.packed.as_ticket(value).cloned() else { return value };
-        self.note_asked(warp, lane);
-        self.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
-    }
-
-    /// Notes that a thread does something that depends on a ticket.
-    pub(super) fn note_asked(&mut self, warp: &Warp, lane: Lane) {
-        let thread = warp.thread(lane);
-        if let Detector::VectorClock(exact) = &mut self.order {
-            let stamp = exact.clocks.now(thread as usize);
-            self.tickets.asked.entry(thread).or_insert(stamp);
-        }
-    }
-
-    /// The answer to a question about a ticket.
-    pub(super) fn ask_ticket(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        sym: Sym,
-        holds: impl Fn(u64) -> bool,
-    ) -> Option<bool> {
-        let SymKind::Ticket(index) = sym.kind() else { return None };
-        let Ticket { draw, numbers, .. } = self.packed.ticket(index).clone();
-        self.note_asked(warp, lane);
-        Some(self.tickets.answer(draw, &numbers, holds))
-    }
-
-    /// Called when no thread can proceed: lets one of those draw that wait for it. Returns whether there is one.
-    pub(in super::super) fn lets_draw(&mut self) -> bool {
-        // Of a lock that nobody gives back, no turn comes.
-        let waits = self.tickets.order.is_none() && !self.tickets.waiting.is_empty() && !self.tickets.let_go;
-        self.tickets.let_go |= waits;
-        waits
-    }
-
-    /// The fault that threads which wait to draw cannot do so in the order to be executed.
-    pub(in super::super) fn cannot_draw(&self) -> Option<Stop> {
-        let (thread, key) = self.tickets.waiting.first_key_value()?;
-        let place = self.spell(self.launch.objects.get(key.0), key.1 * 4, 4);
-        let message = format!(
-            "what an atomic operation on {place} returns is not followed: not every order of its operations was possible"
-        );
-        let draw = self.tickets.draws.first();
-        let sites = draw.map(|draw| self.site_of_thread("gets".into(), *thread, draw.pc));
-        Some(self.fault_at(FaultKind::Unsupported, "Y18", message, sites.into_iter().collect(), None))
     }
 }
 

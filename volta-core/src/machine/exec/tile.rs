@@ -1,10 +1,12 @@
 //! Copies of boxes of tensor maps (rule Y11).
 
 use super::super::agent::Agent;
+use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, from_generic};
 use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
@@ -22,7 +24,7 @@ pub(super) struct Tile<'l> {
     first: Vec<i64>,
 }
 
-impl<'l> Cta<'l> {
+impl<'l> Values<'l> {
     /// The box of the map at an address.
     pub(super) fn tile(
         &mut self,
@@ -35,15 +37,15 @@ impl<'l> Cta<'l> {
         let address = self.addresses(warp, LaneMask::of(lane), map.address, pc)?[lane];
         let (space, inner) =
             if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
-        let launch = self.launch;
+        let launch = self.context.launch;
         let found = launch.objects.find(space, inner);
         let map = found.and_then(|(object, at)| launch.maps.get(&(object, u64::try_from(at).ok()?)));
         let Some(map) = map else {
             let message = "there is no tensor map at the address that a copy uses".to_string();
-            let site = self.site("copies by it".into(), warp, lane, pc);
+            let site = self.context.site("copies by it".into(), warp, lane, pc);
             let help = "give it under [tensor_maps], and its name among the kernel's `args`";
             let (kind, help) = (FaultKind::Unsupported, Some(help.to_string()));
-            return Err(self.fault_at(kind, "Y11", message, vec![site], help));
+            return Err(self.context.fault_at(kind, "Y11", message, vec![site], help));
         };
         if map.dimensions.len() != at.len() {
             let message = format!(
@@ -52,7 +54,7 @@ impl<'l> Cta<'l> {
                 map.name,
                 map.dimensions.len()
             );
-            return Err(self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc));
+            return Err(self.context.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc));
         }
         let first = at
             .iter()
@@ -60,12 +62,42 @@ impl<'l> Cta<'l> {
             .collect::<Result<_, Stop>>()?;
         Ok(Tile { map, first })
     }
+}
 
+impl Context<'_> {
     /// The name of a box's map, and the element type of its tensor.
     pub(super) fn elements_of<'t>(&self, tile: &Tile<'t>) -> (&'t str, Element) {
         (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
     }
 
+    /// Checks that no two elements of a stored box have the same address: which of them would remain is not specified.
+    fn each_goes_elsewhere(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        map: &Map,
+        elements: &[Option<u64>],
+    ) -> Result<(), Stop> {
+        let mut places: Vec<u64> = elements.iter().copied().flatten().collect();
+        places.sort_unstable();
+        if places.windows(2).all(|two| two[0] + map.element <= two[1]) {
+            return Ok(());
+        }
+        let message = format!("a box of `{}` that has several elements at one place is written", map.name);
+        Err(self.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc))
+    }
+
+    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
+        if !address.is_multiple_of(BOX_ALIGN) {
+            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
+            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
+        }
+        Ok(address)
+    }
+}
+
+impl<'l> Cta<'l> {
     /// Loads a box into shared memory, with zeros for elements outside the tensor, or (not `loads`) stores one, without
     /// the elements outside the tensor; returns its size in bytes.
     pub(super) fn copy_tile(
@@ -79,15 +111,15 @@ impl<'l> Cta<'l> {
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
-        let start = self.box_address(warp, lane, pc, near.1)?;
+        let start = self.context.box_address(warp, lane, pc, near.1)?;
         let mut offsets = [0; 32];
         let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
         let updates = writer.atomic_update().is_some();
         if updates {
-            self.holds_atomics(warp, lane, &far)?;
+            self.context.holds_atomics(warp, lane, &far)?;
         } else if !loads {
-            self.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
+            self.context.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
         }
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
@@ -98,9 +130,9 @@ impl<'l> Cta<'l> {
             let near = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box must be between global and shared memory".to_string();
-                return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
+                return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
             };
-            self.lies_by_pattern(warp, &near, map.swizzle)?;
+            self.values.lies_by_pattern(warp, &near, map.swizzle)?;
             let here = near.offsets[lane];
             if let (Some(there), false) = (whole_cells(places, map.element), updates) {
                 let (one, other) = ((&near, here), (&far, there));
@@ -129,24 +161,6 @@ impl<'l> Cta<'l> {
         Ok(map.bytes() as u32)
     }
 
-    /// Checks that no two elements of a stored box have the same address: which of them would remain is not specified.
-    fn each_goes_elsewhere(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        map: &Map,
-        elements: &[Option<u64>],
-    ) -> Result<(), Stop> {
-        let mut places: Vec<u64> = elements.iter().copied().flatten().collect();
-        places.sort_unstable();
-        if places.windows(2).all(|two| two[0] + map.element <= two[1]) {
-            return Ok(());
-        }
-        let message = format!("a box of `{}` that has several elements at one place is written", map.name);
-        Err(self.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc))
-    }
-
     /// Copies 16 bytes between offsets that are multiples of 4.
     fn copy_piece(
         &mut self,
@@ -162,14 +176,6 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
-        if !address.is_multiple_of(BOX_ALIGN) {
-            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
-            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
-        }
-        Ok(address)
-    }
-
     /// Access to the whole tensor of a box.
     fn far<'o>(
         &mut self,
@@ -183,7 +189,7 @@ impl<'l> Cta<'l> {
     where
         'l: 'o,
     {
-        let launch = self.launch;
+        let launch = self.context.launch;
         let objects = &launch.objects;
         let Some(object) = objects.of_tensor(tile.map.tensor) else {
             return Err(Stop::Defect("a tensor map of a tensor without memory"));
@@ -192,7 +198,7 @@ impl<'l> Cta<'l> {
         let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
         let far = self.locate_lane(warp, lane, pc, access, offsets)?;
         if writes {
-            self.writable(warp, &far, tile.map.element as u32)?;
+            self.context.writable(warp, &far, tile.map.element as u32)?;
         }
         Ok(far)
     }

@@ -1,12 +1,12 @@
 //! Instructions with unsupported results in registers (rule S2): what they write has no known value.
 
-use super::super::cta::Cta;
 use super::super::value::{Origin, Truth, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::{InstId, PredId, PredSrc, RegId, Src};
 
-impl Cta<'_> {
+impl Values<'_> {
     /// Makes all destinations unevaluated. Whether the instruction uses an operand is not known: an undefined one is no
     /// fault, but if an operand is in doubt, so are the results.
     pub(super) fn unevaluated(
@@ -19,8 +19,9 @@ impl Cta<'_> {
     ) {
         self.relied.on_unevaluated(pc);
         let in_doubt = mask.iter().find_map(|lane| {
-            let values =
-                a.iter().filter_map(|source| self.packed.undefined_part(self.value(warp, *source, lane)));
+            let values = a
+                .iter()
+                .filter_map(|source| self.packed.undefined_part(self.context.value(warp, *source, lane)));
             let truths =
                 predicates.iter().filter_map(|source| match warp.predicates[source.pred.index()].get(lane) {
                     Truth::Undefined(origin) => Some(origin),

@@ -5,11 +5,14 @@
 //! before the product is over is a fault.
 
 use super::super::clock::Joined;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
 use super::super::packed::PackedPart;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::Value;
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, real_or_undefined};
@@ -36,7 +39,7 @@ fn others(warp: &Warp) -> impl Iterator<Item = usize> {
     (first..first + WARPS).filter(move |other| *other != own)
 }
 
-impl Cta<'_> {
+impl Synchronisation<'_> {
     /// Checks that a thread accesses no register of a product in flight (rule Y12).
     pub(super) fn touches_products(
         &mut self,
@@ -59,10 +62,119 @@ impl Cta<'_> {
         });
         match busy {
             None => Ok(()),
-            Some(used) => Err(self.in_flight(warp, mask, pc, used, "is touched")),
+            Some(used) => Err(self.context.in_flight(warp, mask, pc, used, "is touched")),
         }
     }
 
+    /// Whether the other warps of the group have started the products that a warp is about to wait for: the parts
+    /// complete together.
+    pub(super) fn are_started(&self, warp: &Warp, pending: u32) -> bool {
+        let Some(products) = self.products.get(warp.index) else { return true };
+        if self.context.launch.threads() < 32 * (warp.number / WARPS * WARPS + WARPS) {
+            return true;
+        }
+        let ended = products.groups.len().saturating_sub(pending as usize);
+        let over = products.over + products.groups.iter().take(ended).map(Vec::len).sum::<usize>();
+        others(warp).all(|other| self.products[other].parts.len() >= over)
+    }
+
+    /// At a deadlock: reports a warp that waits for a product which the others of its group have not started.
+    #[cold]
+    pub(in super::super) fn waits_for_parts(&self, warps: &[Warp]) -> Result<(), Stop> {
+        let waits = |warp: &Warp| {
+            warp.at_collective.iter().next().is_some_and(|lane| {
+                let op = &self.context.launch.program.insts[warp.pc[lane].index()].op;
+                matches!(op, Op::Async(Async::Wait { groups: Groups::Products, .. }))
+            })
+        };
+        if warps.iter().any(waits) { self.end_products() } else { Ok(()) }
+    }
+
+    /// Checks at the end of the run that all warps of a group have executed the same operations on products, with the
+    /// same operands (ISA, `wgmma.mma_async`).
+    pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
+        // A warpgroup lies inside one CTA.
+        let each = self.context.launch.warps();
+        let ctas = self.products.chunks(each).enumerate();
+        let groups = ctas.flat_map(|(rank, own)| {
+            own.chunks(WARPS).enumerate().map(move |(group, warps)| (each * rank + WARPS * group, warps))
+        });
+        for (first, warps) in groups {
+            let Some(other) = warps.iter().position(|warp| warp.done != warps[0].done) else { continue };
+            let (one, two) = (&warps[0].done, &warps[other].done);
+            let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
+            let sites = [(0, one), (other, two)].into_iter().filter_map(|(warp, done)| {
+                let thread = (32 * (first + warp)) as u32;
+                Some(self.context.site_of_thread("executes this one".into(), thread, done.get(same)?.pc))
+            });
+            let (kind, message) = match (one.get(same), two.get(same)) {
+                (Some(one), Some(two)) if one.pc == two.pc => (
+                    FaultKind::Undefined,
+                    "warps of one warpgroup give a product different operands; they must be the same in all four",
+                ),
+                _ => (
+                    FaultKind::BarrierDivergence,
+                    "warps of one warpgroup execute different operations on products; all four must execute the same",
+                ),
+            };
+            let sites = sites.collect();
+            return Err(self.context.fault_at(kind, "Y12", message.to_string(), sites, None));
+        }
+        Ok(())
+    }
+
+    /// Checks that the registers of a product are free and fenced, and takes them.
+    fn take_registers(&mut self, warp: &Warp, pc: InstId, product: &WarpgroupProduct) -> Result<(), Stop> {
+        let products = &self.products[warp.index];
+        for (register, result) in product.uses() {
+            let used = products.uses[register.index()];
+            // Results of one shape accumulate in order, and factors may be read again.
+            if used.running > 0 && used.result != result {
+                return Err(self.context.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
+            }
+            if result.is_none() && product.d.contains(&register) {
+                let message =
+                    "a register is part of the left factor and of the result of one product".to_string();
+                return Err(self.context.fault(FaultKind::InFlight, "Y12", message, warp, Lane::FIRST, pc));
+            }
+            if used.touched.is_some() || !products.fenced {
+                let part = if result.is_some() { "the result" } else { "the left factor" };
+                let message = if products.fenced {
+                    format!("threads have used registers of {part} since the last `wgmma.fence`")
+                } else {
+                    "there is no `wgmma.fence` before the first product".to_string()
+                };
+                let mut sites = vec![self.context.site("starts the product".into(), warp, Lane::FIRST, pc)];
+                if let Some(touched) = used.touched {
+                    sites.push(self.context.site(
+                        "uses one of these registers".into(),
+                        warp,
+                        Lane::FIRST,
+                        touched,
+                    ));
+                }
+                let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
+                return Err(self.context.fault_at(
+                    FaultKind::InFlight,
+                    "Y12",
+                    message,
+                    sites,
+                    Some(help.into()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lanes of a warp that represent it: what they all know, all its lanes know.
+    pub(super) fn readers(&self, warp: &Warp) -> Vec<Lane> {
+        let Detector::VectorClock(exact) = &self.order else { return vec![Lane::FIRST] };
+        let threads: Vec<usize> = Lane::all().map(|lane| warp.thread(lane) as usize).collect();
+        exact.clocks.representatives(&threads).into_iter().map(Lane::at).collect()
+    }
+}
+
+impl Context<'_> {
     #[cold]
     fn in_flight(&self, warp: &Warp, mask: LaneMask, pc: InstId, used: Use, what: &str) -> Stop {
         let lane = mask.first();
@@ -76,6 +188,21 @@ impl Cta<'_> {
         self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into()))
     }
 
+    #[cold]
+    pub(super) fn not_uniform(&self, warp: &Warp, lane: Lane, pc: InstId, rule: &'static str) -> Stop {
+        let message = "an operand that must be the same in all lanes is not".to_string();
+        self.fault(FaultKind::Undefined, rule, message, warp, lane, pc)
+    }
+
+    fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
+        Layout::of_warpgroup(bits, k_major).ok_or_else(|| {
+            let message = "matrix descriptors with a base offset are not supported".to_string();
+            self.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc)
+        })
+    }
+}
+
+impl Cta<'_> {
     /// `wgmma.fence`: orders threads' accesses to registers before products.
     pub(super) fn fence_registers(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
@@ -101,14 +228,14 @@ impl Cta<'_> {
         }
         let before = products.over;
         products.over += over.len();
-        let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(()) };
         for product in &over {
             LaneMask::ALL.iter().for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
         // The other warps' parts are over as well.
         let mut past = Joined::default();
         for other in others(warp) {
-            for part in &self.products[other].parts[before..before + over.len()] {
+            for part in &self.sync.products[other].parts[before..before + over.len()] {
                 LaneMask::ALL.iter().for_each(|lane| exact.end_part(part.number, warp.thread(lane)));
                 past.add_past_of(&part.past);
             }
@@ -117,78 +244,28 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Whether the other warps of the group have started the products that a warp is about to wait for: the parts
-    /// complete together.
-    pub(super) fn are_started(&self, warp: &Warp, pending: u32) -> bool {
-        let Some(products) = self.products.get(warp.index) else { return true };
-        if self.launch.threads() < 32 * (warp.number / WARPS * WARPS + WARPS) {
-            return true;
-        }
-        let ended = products.groups.len().saturating_sub(pending as usize);
-        let over = products.over + products.groups.iter().take(ended).map(Vec::len).sum::<usize>();
-        others(warp).all(|other| self.products[other].parts.len() >= over)
-    }
-
     /// The products of a warp that executes an operation on them, which is noted.
     fn products_of(&mut self, warp: &Warp, pc: InstId) -> Result<&mut Products, Stop> {
-        match &self.order {
+        match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let first = warp.number / WARPS * WARPS;
-        if self.launch.threads() < 32 * (first + WARPS) {
+        if self.context.launch.threads() < 32 * (first + WARPS) {
             let message = "the warp is not in a whole warpgroup of four warps".to_string();
-            return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, Lane::FIRST, pc));
+            return Err(self.context.fault(
+                FaultKind::BarrierDivergence,
+                "Y12",
+                message,
+                warp,
+                Lane::FIRST,
+                pc,
+            ));
         }
-        let products = &mut self.products[warp.index];
+        let products = &mut self.sync.products[warp.index];
         products.done.push(Done { pc, operands: [0; 3] });
         Ok(products)
-    }
-
-    /// At a deadlock: reports a warp that waits for a product which the others of its group have not started.
-    #[cold]
-    pub(in super::super) fn waits_for_parts(&self, warps: &[Warp]) -> Result<(), Stop> {
-        let waits = |warp: &Warp| {
-            warp.at_collective.iter().next().is_some_and(|lane| {
-                let op = &self.launch.program.insts[warp.pc[lane].index()].op;
-                matches!(op, Op::Async(Async::Wait { groups: Groups::Products, .. }))
-            })
-        };
-        if warps.iter().any(waits) { self.end_products() } else { Ok(()) }
-    }
-
-    /// Checks at the end of the run that all warps of a group have executed the same operations on products, with the
-    /// same operands (ISA, `wgmma.mma_async`).
-    pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
-        // A warpgroup lies inside one CTA.
-        let each = self.launch.warps();
-        let ctas = self.products.chunks(each).enumerate();
-        let groups = ctas.flat_map(|(rank, own)| {
-            own.chunks(WARPS).enumerate().map(move |(group, warps)| (each * rank + WARPS * group, warps))
-        });
-        for (first, warps) in groups {
-            let Some(other) = warps.iter().position(|warp| warp.done != warps[0].done) else { continue };
-            let (one, two) = (&warps[0].done, &warps[other].done);
-            let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
-            let sites = [(0, one), (other, two)].into_iter().filter_map(|(warp, done)| {
-                let thread = (32 * (first + warp)) as u32;
-                Some(self.site_of_thread("executes this one".into(), thread, done.get(same)?.pc))
-            });
-            let (kind, message) = match (one.get(same), two.get(same)) {
-                (Some(one), Some(two)) if one.pc == two.pc => (
-                    FaultKind::Undefined,
-                    "warps of one warpgroup give a product different operands; they must be the same in all four",
-                ),
-                _ => (
-                    FaultKind::BarrierDivergence,
-                    "warps of one warpgroup execute different operations on products; all four must execute the same",
-                ),
-            };
-            let sites = sites.collect();
-            return Err(self.fault_at(kind, "Y12", message.to_string(), sites, None));
-        }
-        Ok(())
     }
 
     /// `wgmma.mma_async`
@@ -199,24 +276,24 @@ impl Cta<'_> {
         product: &WarpgroupProduct,
     ) -> Result<(), Stop> {
         self.products_of(warp, pc)?;
-        self.take_registers(warp, pc, product)?;
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        self.sync.take_registers(warp, pc, product)?;
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let number = exact.begin_copy();
         let kind = product.product;
         let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;
         let (n, k) = (usize::from(n), usize::from(k));
-        let readers = self.readers(warp);
+        let readers = self.sync.readers(warp);
         let mut left = Terms::new(ROWS, k);
         match &product.a {
             Factor::Registers(registers) => {
                 let shape = MatrixShape { m: ROWS as u16, ..kind.shape };
                 let place = |lane, at| fragment::of_a(shape, kind.a, lane, at);
-                self.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
+                self.values.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
             }
             Factor::Shared { descriptor, k_major, of } => {
-                operands[0] = self.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
-                let layout = self.layout(warp, pc, operands[0], *k_major)?;
+                operands[0] = self.values.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
+                let layout = self.context.layout(warp, pc, operands[0], *k_major)?;
                 let first = warp.number % WARPS * ROWS;
                 let own = first..first + ROWS;
                 let extent = (WARPS * ROWS, k);
@@ -235,14 +312,14 @@ impl Cta<'_> {
             }
         }
         if product.negates {
-            self.negate(&mut left, pc);
+            self.values.negate(&mut left, pc);
         }
         let mut right = Terms::new(k, n);
         let Factor::Shared { descriptor, k_major, of } = &product.b else {
             return Err(Stop::Defect("a right factor in registers"));
         };
-        operands[1] = self.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
-        let layout = self.layout(warp, pc, operands[1], *k_major)?;
+        operands[1] = self.values.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
+        let layout = self.context.layout(warp, pc, operands[1], *k_major)?;
         self.read_factor(
             warp,
             &readers,
@@ -256,28 +333,28 @@ impl Cta<'_> {
         let mut sum = Terms::new(ROWS, n);
         let adds = match product.adds {
             Adds::Known(adds) => adds,
-            Adds::If(predicate) => self.known_by_all(warp, predicate, pc)?,
+            Adds::If(predicate) => self.values.known_by_all(warp, predicate, pc)?,
         };
         if adds {
             let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
-            self.read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
+            self.values.read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
             if kind.saturate {
-                sum.raw = self.numbers_of_sums(pc, &sum.raw);
+                sum.raw = self.values.numbers_of_sums(pc, &sum.raw);
             }
         } else {
-            let zero = self.raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
+            let zero = self.values.raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
             sum.raw.fill(zero);
         }
         operands[2] = adds.into();
-        self.write_result(warp, pc, product, (&left, &right, &sum));
+        self.values.write_result(warp, pc, product, (&left, &right, &sum));
         let mut past = Joined::default();
-        if let Detector::VectorClock(exact) = &mut self.order {
+        if let Detector::VectorClock(exact) = &mut self.sync.order {
             for thread in LaneMask::ALL.iter().map(|lane| warp.thread(lane) as usize) {
                 exact.clocks.add_past_to(thread, &mut past);
                 exact.clocks.release(thread);
             }
         }
-        let products = &mut self.products[warp.index];
+        let products = &mut self.sync.products[warp.index];
         if let Some(done) = products.done.last_mut() {
             done.operands = operands;
         }
@@ -288,7 +365,7 @@ impl Cta<'_> {
         let registers = product.uses().map(|(register, _)| register).collect();
         products.parts.push(Part { number, past });
         products.open.push(Running { number, registers });
-        self.mbarriers.copies.push(Started {
+        self.sync.mbarriers.copies.push(Started {
             copy: number,
             thread: warp.thread(Lane::FIRST),
             pc,
@@ -296,39 +373,9 @@ impl Cta<'_> {
         });
         self.check_budgets()
     }
+}
 
-    /// Checks that the registers of a product are free and fenced, and takes them.
-    fn take_registers(&mut self, warp: &Warp, pc: InstId, product: &WarpgroupProduct) -> Result<(), Stop> {
-        let products = &self.products[warp.index];
-        for (register, result) in product.uses() {
-            let used = products.uses[register.index()];
-            // Results of one shape accumulate in order, and factors may be read again.
-            if used.running > 0 && used.result != result {
-                return Err(self.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
-            }
-            if result.is_none() && product.d.contains(&register) {
-                let message =
-                    "a register is part of the left factor and of the result of one product".to_string();
-                return Err(self.fault(FaultKind::InFlight, "Y12", message, warp, Lane::FIRST, pc));
-            }
-            if used.touched.is_some() || !products.fenced {
-                let part = if result.is_some() { "the result" } else { "the left factor" };
-                let message = if products.fenced {
-                    format!("threads have used registers of {part} since the last `wgmma.fence`")
-                } else {
-                    "there is no `wgmma.fence` before the first product".to_string()
-                };
-                let mut sites = vec![self.site("starts the product".into(), warp, Lane::FIRST, pc)];
-                if let Some(touched) = used.touched {
-                    sites.push(self.site("uses one of these registers".into(), warp, Lane::FIRST, touched));
-                }
-                let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
-                return Err(self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into())));
-            }
-        }
-        Ok(())
-    }
-
+impl Values<'_> {
     /// The value of a predicate that must be uniform.
     fn known_by_all(
         &self,
@@ -339,16 +386,10 @@ impl Cta<'_> {
         let first = self.known_truth(warp, predicate, Lane::FIRST, pc)?;
         for lane in Lane::all().skip(1) {
             if self.known_truth(warp, predicate, lane, pc)? != first {
-                return Err(self.not_uniform(warp, lane, pc, "Y12"));
+                return Err(self.context.not_uniform(warp, lane, pc, "Y12"));
             }
         }
         Ok(first)
-    }
-
-    #[cold]
-    pub(super) fn not_uniform(&self, warp: &Warp, lane: Lane, pc: InstId, rule: &'static str) -> Stop {
-        let message = "an operand that must be the same in all lanes is not".to_string();
-        self.fault(FaultKind::Undefined, rule, message, warp, lane, pc)
     }
 
     pub(super) fn same_in_all_lanes(
@@ -361,24 +402,10 @@ impl Cta<'_> {
         let bits = self.concrete(warp, source, Lane::FIRST, pc, what)?;
         for lane in Lane::all().skip(1) {
             if self.concrete(warp, source, lane, pc, what)? != bits {
-                return Err(self.not_uniform(warp, lane, pc, rule));
+                return Err(self.context.not_uniform(warp, lane, pc, rule));
             }
         }
         Ok(bits)
-    }
-
-    fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
-        Layout::of_warpgroup(bits, k_major).ok_or_else(|| {
-            let message = "matrix descriptors with a base offset are not supported".to_string();
-            self.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc)
-        })
-    }
-
-    /// Lanes of a warp that represent it: what they all know, all its lanes know.
-    pub(super) fn readers(&self, warp: &Warp) -> Vec<Lane> {
-        let Detector::VectorClock(exact) = &self.order else { return vec![Lane::FIRST] };
-        let threads: Vec<usize> = Lane::all().map(|lane| warp.thread(lane) as usize).collect();
-        exact.clocks.representatives(&threads).into_iter().map(Lane::at).collect()
     }
 
     pub(super) fn negate(&mut self, terms: &mut Terms, pc: InstId) {

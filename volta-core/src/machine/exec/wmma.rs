@@ -9,14 +9,17 @@
 //! as those of `mma` do.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Detector, Stop};
+use super::super::context::Context;
+use super::super::cta::{Cta, Stop};
 use super::super::fragment::of_wide_c;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::register::Register;
 use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
+use super::super::synchronisation::{Detector, Synchronisation};
 use super::super::value::{Origin, Sym, SymKind, Value};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::fragments::{Matrix, Operand};
 use super::known::clamp_term;
@@ -51,14 +54,14 @@ impl Cta<'_> {
         (space, address, stride): (Space, Address, Option<Src>),
         d: &[RegId],
     ) -> Result<(), Stop> {
-        let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
-        let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(warp, LaneMask::ALL);
+        let offsets = self.values.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
+        let base = self.values.common_address(warp, pc, address)?;
+        let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
         let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: false };
         let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut own)?;
-        self.holds_matrices(warp, &at, true)?;
+        self.context.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
         let mut terms = Terms::new(rows, columns);
@@ -73,10 +76,10 @@ impl Cta<'_> {
                     held_bytes(fragment.element),
                 )?,
             };
-            terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
+            terms.raw[element] = self.values.raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
         }
         let is_factor = fragment.role != FragmentRole::Accumulator;
-        self.hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
+        self.values.hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
         Ok(())
     }
 
@@ -91,7 +94,7 @@ impl Cta<'_> {
         offsets: &[u64],
     ) -> Result<Vec<Option<Value>>, Stop> {
         let is_shared = matches!(at.object.backing, Backing::Shared(_));
-        let by_epochs = matches!(self.order, Detector::Epoch(_));
+        let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
         if !is_shared || !by_epochs || held_bytes(fragment.element) != 2 {
             return Ok(Vec::new());
         }
@@ -106,8 +109,8 @@ impl Cta<'_> {
                 continue;
             }
             let cell = self.read_cell(warp, Lane::FIRST, at, offset / 4, WHOLE)?;
-            known[low] = self.packed.part(cell, 0, 2);
-            known[low + next] = self.packed.part(cell, 2, 2);
+            known[low] = self.values.packed.part(cell, 0, 2);
+            known[low + next] = self.values.packed.part(cell, 2, 2);
         }
         Ok(known)
     }
@@ -121,22 +124,22 @@ impl Cta<'_> {
         (space, address, stride): (Space, Address, Option<Src>),
         a: &[Src],
     ) -> Result<(), Stop> {
-        let terms = self.held(warp, pc, fragment, a)?;
-        let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
-        let base = self.common_address(warp, pc, address)?;
-        let agent = self.any_of(warp, LaneMask::ALL);
+        let terms = self.values.held(warp, pc, fragment, a)?;
+        let offsets = self.values.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
+        let base = self.values.common_address(warp, pc, address)?;
+        let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
         let access = LaneAccess { place: (space, base), bytes, alignment, agent, writes: true };
         let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut own)?;
-        self.holds_matrices(warp, &at, true)?;
-        self.writable(warp, &at, bytes)?;
+        self.context.holds_matrices(warp, &at, true)?;
+        self.context.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
         let mut elements: Vec<(u64, u64)> = offsets.into_iter().zip(terms.raw.iter().copied()).collect();
         elements.sort_unstable();
         let mut rest = elements.as_slice();
         while let [(offset, raw), after @ ..] = rest {
-            let value = self.element_value(fragment.element, *raw, pc);
+            let value = self.values.element_value(fragment.element, *raw, pc);
             let place = at.offsets[0] + offset;
             // Writes two halves of a cell together.
             if let [(next, other), after @ ..] = after
@@ -144,8 +147,9 @@ impl Cta<'_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second = PackedPart { value: self.element_value(fragment.element, *other, pc), bytes: 2 };
-                let both = self.packed.join(&[PackedPart { value, bytes: 2 }, second]);
+                let second =
+                    PackedPart { value: self.values.element_value(fragment.element, *other, pc), bytes: 2 };
+                let both = self.values.packed.join(&[PackedPart { value, bytes: 2 }, second]);
                 self.store_value(warp, Lane::FIRST, &at, place, 4, both)?;
                 rest = after;
             } else {
@@ -155,7 +159,9 @@ impl Cta<'_> {
         }
         Ok(())
     }
+}
 
+impl Values<'_> {
     /// `wmma.mma`
     pub(super) fn multiply_fragments(
         &mut self,
@@ -245,7 +251,7 @@ impl Cta<'_> {
                 let Src::Reg(id) = source else { continue };
                 let Some((matrix, register)) = whole_register(warp.register(*id)).filter(|_| mask.is_all())
                 else {
-                    return Err(self.out_of_place(
+                    return Err(self.context.out_of_place(
                         warp,
                         pc,
                         "some lanes compute with elements of a fragment",
@@ -253,7 +259,7 @@ impl Cta<'_> {
                 };
                 if *place.get_or_insert(register) != register {
                     let what = "registers of different places in their fragments are combined";
-                    return Err(self.out_of_place(warp, pc, what));
+                    return Err(self.context.out_of_place(warp, pc, what));
                 }
                 Operand::Matrix(matrix)
             } else {
@@ -265,7 +271,7 @@ impl Cta<'_> {
                 let Some(value) = value else {
                     let what =
                         "elements of a fragment are combined with values that are not the same in all lanes";
-                    return Err(self.out_of_place(warp, pc, what));
+                    return Err(self.context.out_of_place(warp, pc, what));
                 };
                 Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
             };
@@ -285,7 +291,11 @@ impl Cta<'_> {
             Operand::Term(_) => true,
         });
         if !fits || fragment.element != MatrixElement::Float(shape.format) {
-            return Err(self.out_of_place(warp, pc, "elements of different kinds of fragments are combined"));
+            return Err(self.context.out_of_place(
+                warp,
+                pc,
+                "elements of different kinds of fragments are combined",
+            ));
         }
         let key = (shape.op, shape.clamp, operands);
         let matrix = match self.fragments.derived.get(&key) {
@@ -383,14 +393,6 @@ impl Cta<'_> {
         out
     }
 
-    /// Whether the layout of a fragment in its registers is known.
-    fn is_laid_out(&self, fragment: Fragment, registers: usize) -> bool {
-        match self.options.rules.wmma_layout {
-            WmmaLayout::Unspecified => false,
-            WmmaLayout::Sm80 => fragment == LAID_OUT && registers == LAID_OUT_REGISTERS,
-        }
-    }
-
     /// Writes handles of a new matrix, or its elements, to a warp's registers.
     fn hold(
         &mut self,
@@ -401,7 +403,7 @@ impl Cta<'_> {
         terms: Terms,
         d: &[RegId],
     ) {
-        if self.is_laid_out(fragment, d.len()) {
+        if self.context.is_laid_out(fragment, d.len()) {
             for (at, d) in d.iter().enumerate() {
                 for lane in Lane::all() {
                     let (row, column) = of_wide_c(lane, at);
@@ -443,17 +445,17 @@ impl Cta<'_> {
             by(!column_major),
             by(column_major)
         );
-        Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
+        Err(self.context.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
     }
 
     /// The matrix that registers hold: as elements, as handles, or as one value everywhere.
     fn held(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
-        if self.is_laid_out(fragment, a.len()) {
+        if self.context.is_laid_out(fragment, a.len()) {
             let (rows, columns) = fragment.extent();
             let mut terms = Terms::new(rows, columns);
             for (at, source) in a.iter().enumerate() {
                 for lane in Lane::all() {
-                    let value = self.value(warp, *source, lane);
+                    let value = self.context.value(warp, *source, lane);
                     let raw = self.raw_element(warp, pc, fragment.element, value, lane)?;
                     terms.set(of_wide_c(lane, at), raw);
                 }
@@ -471,10 +473,10 @@ impl Cta<'_> {
             if held.fragment == fragment && held.registers == a.len() {
                 return Ok(held.terms.clone());
             }
-            return Err(self.out_of_place(warp, pc, "a fragment is used as one of another kind"));
+            return Err(self.context.out_of_place(warp, pc, "a fragment is used as one of another kind"));
         }
         if matrices.any(|handle| handle.is_some()) {
-            return Err(self.out_of_place(warp, pc, "the registers do not hold one whole fragment"));
+            return Err(self.context.out_of_place(warp, pc, "the registers do not hold one whole fragment"));
         }
         self.filled(warp, pc, fragment, a)
     }
@@ -501,7 +503,7 @@ impl Cta<'_> {
         };
         let Some(one) = one.filter(|_| a.iter().all(|source| value(source) == first)) else {
             let what = "the registers hold neither a fragment nor one value everywhere";
-            return Err(self.out_of_place(warp, pc, what));
+            return Err(self.context.out_of_place(warp, pc, what));
         };
         let raw = self.raw_element(warp, pc, fragment.element, one, Lane::FIRST)?;
         let (rows, columns) = fragment.extent();
@@ -531,13 +533,20 @@ impl Cta<'_> {
                     .collect::<Result<_, _>>()?;
                 if all.iter().any(|stride| *stride != all[0]) {
                     let message = "lanes give different strides for one matrix".to_string();
-                    return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
+                    return Err(self.context.fault(
+                        FaultKind::Undefined,
+                        "Y4",
+                        message,
+                        warp,
+                        Lane::FIRST,
+                        pc,
+                    ));
                 }
                 all[0] & 0xffff_ffff
             }
         };
         let wanted = fragment_bytes(fragment, registers);
-        let needed = if self.options.rules.strict_alignment { wanted } else { wanted.min(ROW_ALIGN) };
+        let needed = if self.context.options.rules.strict_alignment { wanted } else { wanted.min(ROW_ALIGN) };
         let start_at = |bytes: u64| outer == 1 || (stride * size).is_multiple_of(bytes);
         if stride < inner as u64 || !start_at(needed) {
             let message = format!(
@@ -549,8 +558,8 @@ impl Cta<'_> {
                 "pad the rows to a multiple of {multiple} elements: {}, say",
                 stride.max(inner as u64).next_multiple_of(multiple)
             );
-            let site = self.site("accesses memory here".into(), warp, Lane::FIRST, pc);
-            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
+            let site = self.context.site("accesses memory here".into(), warp, Lane::FIRST, pc);
+            return Err(self.context.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
         }
         if !start_at(wanted) {
             self.relied.on_rows(pc, wanted);
@@ -568,21 +577,19 @@ impl Cta<'_> {
         let addresses = self.addresses(warp, LaneMask::ALL, address, pc)?;
         if addresses.iter().any(|other| *other != addresses[0]) {
             let message = "lanes give different addresses for one matrix".to_string();
-            return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
+            return Err(self.context.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
         }
         Ok(addresses[0])
     }
+}
 
-    /// An agent that stands for any one of some lanes, in one operation.
-    pub(super) fn any_of(&mut self, warp: &Warp, lanes: LaneMask) -> Agent {
-        let operation = match &mut self.order {
-            Detector::Epoch(_) => 0,
-            Detector::VectorClock(exact) => {
-                let threads: Vec<usize> = lanes.iter().map(|lane| warp.thread(lane) as usize).collect();
-                exact.begin_operation(&threads)
-            }
-        };
-        Agent::AnyOf { operation, lanes }
+impl Context<'_> {
+    /// Whether the layout of a fragment in its registers is known.
+    fn is_laid_out(&self, fragment: Fragment, registers: usize) -> bool {
+        match self.options.rules.wmma_layout {
+            WmmaLayout::Unspecified => false,
+            WmmaLayout::Sm80 => fragment == LAID_OUT && registers == LAID_OUT_REGISTERS,
+        }
     }
 
     #[cold]
@@ -598,6 +605,20 @@ impl Cta<'_> {
         let help = "apply the same operation to all registers of a fragment, with values that are the same in all \
                     lanes; use memory (`wmma::store_matrix_sync`) for operations that depend on rows or columns";
         self.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
+    }
+}
+
+impl Synchronisation<'_> {
+    /// An agent that stands for any one of some lanes, in one operation.
+    pub(super) fn any_of(&mut self, warp: &Warp, lanes: LaneMask) -> Agent {
+        let operation = match &mut self.order {
+            Detector::Epoch(_) => 0,
+            Detector::VectorClock(exact) => {
+                let threads: Vec<usize> = lanes.iter().map(|lane| warp.thread(lane) as usize).collect();
+                exact.begin_operation(&threads)
+            }
+        };
+        Agent::AnyOf { operation, lanes }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Matrix products of all warps at once: where fragments are affine from thread to thread, so are the factors that the
 //! lanes multiply.
 
-use super::super::cta::Cta;
 use super::super::exec::float::raw_reals;
 use super::super::fragment;
 use super::super::register::{Affine, Held};
 use super::super::value::{Sym, pair_halves};
+use super::super::values::Values;
 use super::super::warp::Warp;
 use super::{AllThreads, LANE_BITS, Lockstep, intern_operand};
 use crate::base::lane::Lane;
@@ -124,7 +124,7 @@ impl<const B: usize> Lockstep<B> {
     }
 }
 
-impl Cta<'_> {
+impl Values<'_> {
     /// Multiplies the matrices of all warps, each element a chain of fused products. False where warps must do so one
     /// after the other.
     pub(super) fn multiply_lockstep<const B: usize>(
@@ -187,7 +187,7 @@ impl Cta<'_> {
     ) -> Option<Vec<Affine<B>>> {
         let mut sums = Vec::with_capacity(c.len());
         for source in c {
-            if let Some([words]) = self.numbers_of(group, [*source]) {
+            if let Some([words]) = self.context.numbers_of(group, [*source]) {
                 let bits = Some(words.first).filter(|_| words.is_uniform())?;
                 sums.push(Affine::uniform(self.literal(format, bits)?));
             } else {

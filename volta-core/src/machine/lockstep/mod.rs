@@ -419,7 +419,7 @@ impl<const B: usize> Converged for AllThreads<'_, B> {
     ) -> Result<Option<InstId>, Stop> {
         if let Op::Mma { product, d, a, b, c } = &inst.op
             && self.holds.is_some()
-            && cta.multiply_lockstep(self, pc, *product, d, [a, b, c])
+            && cta.values.multiply_lockstep(self, pc, *product, d, [a, b, c])
         {
             self.lockstep.together += 1;
             return Ok(Some(pc.next()));
@@ -497,7 +497,7 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
         let AllThreads { lockstep, warps, holds: _ } = self;
         if B == ALONE {
             for (step, target) in d.iter().enumerate() {
-                let word = cta.own_word(&warps[0], Lane::FIRST, places, width, step);
+                let word = cta.values.own_word(&warps[0], Lane::FIRST, places, width, step);
                 let Some(word) = word.and_then(Value::as_word) else { return Ok(false) };
                 if let Some(target) = target {
                     lockstep.hold(*target, Held::uniform(word));
@@ -505,11 +505,11 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
             }
             return Ok(true);
         }
-        let Some(offsets) = cta.shared_offsets(places, width) else { return Ok(false) };
+        let Some(offsets) = cta.sync.shared_offsets(places, width) else { return Ok(false) };
         let varying = offsets.varying_bits();
         let lanes = sharing_lanes(varying & 31, 5);
         let of_one_warp = varying >> LANE_BITS == (1 << lockstep.bits) - 1;
-        let epoch = cta.now(&warps[0]).epoch;
+        let epoch = cta.sync.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
             let first = offsets.first + step as u64 * u64::from(width.bytes());
             let offsets = Affine { first, ..offsets };

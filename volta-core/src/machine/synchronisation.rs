@@ -1,0 +1,87 @@
+//! How threads wait for each other, and what each knows of the others: barriers, phases, flags, tickets, clusters,
+//! asynchronous copies and products, and the race detector's clocks.
+
+use super::barriers::Barriers;
+use super::cluster::Cluster;
+use super::context::Context;
+use super::cta::Mode;
+use super::exec::{Condition, Copies, Products};
+use super::flag::Flags;
+use super::mbarrier::Mbarriers;
+use super::race::VectorClockDetector;
+use super::register_pool::RegisterPools;
+use super::ticket::Tickets;
+use super::timeline::Meetings;
+
+/// The race detector in use.
+#[derive(Debug)]
+pub(super) enum Detector {
+    /// By epochs; this is the current one. The shadows of memory lie in [`super::memory::Memory`].
+    Epoch(u32),
+    /// By vector clocks.
+    VectorClock(Box<VectorClockDetector>),
+}
+
+/// The synchronisation of a CTA's threads.
+pub(super) struct Synchronisation<'l> {
+    pub(super) context: Context<'l>,
+    pub(super) order: Detector,
+    pub(super) barriers: Barriers,
+    /// Those in shared memory.
+    pub(super) mbarriers: Mbarriers,
+    /// The locations for which loops wait.
+    pub(super) flags: Flags<Condition>,
+    /// Tickets drawn from counters.
+    pub(super) tickets: Tickets,
+    /// The state that CTAs of a cluster share.
+    pub(super) cluster: Cluster,
+    /// Asynchronous copies in flight, by thread.
+    pub(super) copies: Vec<Copies>,
+    /// By warp, the state of its products of warpgroups; empty if the kernel has none, or without vector clocks.
+    pub(super) products: Vec<Products>,
+    /// The registers that warps give back and take.
+    pub(super) pools: RegisterPools,
+    /// The object in which threads race, if known.
+    pub(super) raced: Option<u32>,
+    /// With vector clocks: which threads met where.
+    pub(super) meetings: Meetings,
+}
+
+impl<'l> Synchronisation<'l> {
+    /// Before the first instruction, with the detector of this mode.
+    pub(super) fn new(context: Context<'l>, mode: Mode) -> Synchronisation<'l> {
+        let Context { launch, options, .. } = context;
+        let ranks = launch.ranks();
+        let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
+        let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
+        let products = vec![Products::new(launch.program.registers); warp_count];
+        Synchronisation {
+            context,
+            order: match mode {
+                Mode::VectorClocks => {
+                    let strict = options.rules.strict_proxies;
+                    let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
+                    let mut exact = VectorClockDetector::new(all, of_cta, strict);
+                    exact.is_of_grid = launch.cooperative;
+                    Detector::VectorClock(Box::new(exact))
+                }
+                Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
+            },
+            barriers: Barriers::new(ranks),
+            mbarriers: Mbarriers::default(),
+            flags: Flags::new(32 * launch.warps()),
+            tickets: Tickets::default(),
+            cluster: match mode {
+                Mode::VectorClocks => {
+                    Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
+                }
+                Mode::Lockstep | Mode::WarpByWarp => Cluster::default(),
+            },
+            copies: Vec::new(),
+            products,
+            pools: RegisterPools::new(&launch.program.bounds, ranks, launch.warps() * ranks as usize),
+            raced: None,
+            meetings: Meetings::default(),
+        }
+    }
+}
