@@ -344,14 +344,6 @@ impl IntTerms<'_> {
         if !self.store.explains() {
             return None;
         }
-        // Of a number that hardware rounded, it is the encoding of what it holds.
-        let format = if op == TermOp::EncodeF64 { Format::F64 } else { Format::F32 };
-        if let View::Constant(constant) = self.store.view(term)
-            && let Some(held) = constant.rounded.and_then(|rounded| rounded.within(format))
-            && let Some(bits) = held.bits()
-        {
-            return Some(self.whole(bits.into()));
-        }
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
@@ -393,14 +385,6 @@ impl IntTerms<'_> {
         };
         if !self.store.explains() {
             return None;
-        }
-        // Of a number that hardware rounded, it is the encoding of what it holds.
-        let format = if op == TermOp::EncodeF64 { Format::F64 } else { Format::F32 };
-        if let View::Constant(constant) = self.store.view(term)
-            && let Some(held) = constant.rounded.and_then(|rounded| rounded.within(format))
-            && let Some(bits) = held.bits()
-        {
-            return Some(self.whole(bits.into()));
         }
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
