@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
-use crate::base::watch::Phase;
+use crate::base::watch::Activity;
 use crate::by_classes::may_be_by_classes;
 use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Shard, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
@@ -727,7 +727,7 @@ impl<'c> Verification<'c> {
 
     /// Compares proofs with evaluation.
     pub(crate) fn recheck(&mut self, conditions: &Conditions, points: u32) {
-        self.case.options.budgets.watch.expect(Phase::Rechecking, 0);
+        self.case.options.budgets.watch.expect(Activity::Rechecking, 0);
         let (elements, positions) = conditions.to_decide();
         let found =
             decide::recheck::contradiction(&elements, &conditions.inputs, points, &conditions.options);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum Activity {
     /// CTAs are executed.
     Executing,
     /// Output elements are decided.
@@ -15,24 +15,24 @@ pub enum Phase {
     Rechecking,
 }
 
-const PHASES: [Phase; 3] = [Phase::Executing, Phase::Deciding, Phase::Rechecking];
+const ACTIVITIES: [Activity; 3] = [Activity::Executing, Activity::Deciding, Activity::Rechecking];
 
-impl Phase {
+impl Activity {
     /// What is counted.
     fn counts(self) -> &'static str {
         match self {
-            Phase::Executing => "CTAs",
-            Phase::Deciding | Phase::Rechecking => "elements",
+            Activity::Executing => "CTAs",
+            Activity::Deciding | Activity::Rechecking => "elements",
         }
     }
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Phase::Executing => "executing",
-            Phase::Deciding => "deciding",
-            Phase::Rechecking => "rechecking",
+            Activity::Executing => "executing",
+            Activity::Deciding => "deciding",
+            Activity::Rechecking => "rechecking",
         })
     }
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The phase.
-    pub phase: Phase,
+    pub phase: Activity,
     /// What is done of it.
     pub done: u64,
     /// What there is to do, as far as it is known.
@@ -84,7 +84,7 @@ impl Watch {
     }
 
     /// So much more is to be done, in a phase that begins with it or goes on.
-    pub fn expect(&self, phase: Phase, more: u64) {
+    pub fn expect(&self, phase: Activity, more: u64) {
         let Some(counts) = &self.0 else { return };
         let number = phase as u8 + 1;
         if counts.phase.swap(number, Ordering::Relaxed) != number {
@@ -112,7 +112,7 @@ impl Watch {
     pub fn look(&self) -> Option<Seen> {
         let counts = self.0.as_ref()?;
         let number = usize::from(counts.phase.load(Ordering::Relaxed));
-        let phase = *PHASES.get(number.checked_sub(1)?)?;
+        let phase = *ACTIVITIES.get(number.checked_sub(1)?)?;
         let (done, all) = (counts.done.load(Ordering::Relaxed), counts.all.load(Ordering::Relaxed));
         Some(Seen { phase, done: done.min(all), all })
     }
@@ -126,16 +126,16 @@ mod tests {
     fn phases_count_anew() {
         let watch = Watch::counting();
         assert_eq!(watch.look(), None);
-        watch.expect(Phase::Executing, 3);
-        watch.expect(Phase::Executing, 1);
+        watch.expect(Activity::Executing, 3);
+        watch.expect(Activity::Executing, 1);
         watch.advance(1);
         assert_eq!(watch.look().map(|seen| seen.to_string()).as_deref(), Some("executing 1 of 4 CTAs"));
-        watch.expect(Phase::Deciding, 0);
+        watch.expect(Activity::Deciding, 0);
         assert_eq!(watch.look().map(|seen| seen.to_string()).as_deref(), Some("deciding"));
         watch.restart();
         assert_eq!(watch.look(), None);
         let unseen = Watch::default();
-        unseen.expect(Phase::Deciding, 1);
+        unseen.expect(Activity::Deciding, 1);
         assert_eq!(unseen.look(), None);
     }
 }

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::algebra::{Analysis, ClassPlace, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
-use crate::base::watch::Phase;
+use crate::base::watch::Activity;
 use crate::number::Rational;
 use crate::number::format::Formats;
 use crate::term::{Integers, Store, TermId, Translation};
@@ -159,7 +159,7 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         return Decision { first_failure: Some((at, Failure::Different(witness))), ..Decision::default() };
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
-    options.budgets.watch.expect(Phase::Deciding, elements.len() as u64);
+    options.budgets.watch.expect(Activity::Deciding, elements.len() as u64);
     options.budgets.watch.advance((elements.len() - firsts.len()) as u64);
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
     let all =

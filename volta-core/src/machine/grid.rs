@@ -36,7 +36,7 @@ use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::base::watch::Phase;
+use crate::base::watch::Activity;
 use crate::case::{Options, Role};
 use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Store, TermId};
@@ -151,7 +151,7 @@ pub(super) fn run_launch(
         ..Execution::default()
     };
     let mut merged = Merged::default();
-    options.budgets.watch.expect(Phase::Executing, launch.clusters.len());
+    options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
