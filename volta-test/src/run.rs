@@ -364,7 +364,7 @@ fn verify_every_size(
         let mut core_case = core_case(&every.at(size)?, texts).ok_or("there is no PTX")?;
         core_case.options.threads = settings.threads;
         if let Some(deadline) = &deadline {
-            core_case.options.budgets.deadline = deadline.clone();
+            core_case.options.budgets.deadline = *deadline;
         }
         Ok(core_case)
     };

@@ -376,13 +376,12 @@ fn hash(value: impl Hash) -> u64 {
 /// operation, and for choices by a condition and by its opposite.
 fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     digests[op.arity()..].fill(ANYTHING);
-    let op = match op {
-        // Signs are moved.
-        TermOp::Neg => return digests[0],
-        TermOp::Sub => TermOp::Add,
-        TermOp::Max => TermOp::Min,
-        other => other,
-    };
+    // Signs are moved.
+    if op == TermOp::Neg {
+        return digests[0];
+    }
+    let op = if op == TermOp::Sub { TermOp::Add } else { op };
+    let op = if op == TermOp::Max { TermOp::Min } else { op };
     if op == TermOp::LessEqual {
         digests.swap(0, 1);
         return digest_of(TermOp::Less, rounds, digests);
