@@ -16,6 +16,9 @@ use crate::case::{Case, ParamKind, Role, Which};
 /// At most so many sizes are verified.
 const MOST_SIZES: usize = 16_384;
 
+/// At most so many pairs of a low and a high position are looked at.
+const MOST_PAIRS: usize = 1 << 24;
+
 /// What has to be verified for all sizes to follow.
 pub(super) struct Plan {
     /// The largest size that follows.
@@ -131,6 +134,10 @@ impl Smaller<'_> {
         for side in self.sides {
             self.outputs(side, (&rates, &written), &mut positions)?;
         }
+        let too_many = || Err(format!("more than {MOST_SIZES} sizes would have to be verified"));
+        if common > MOST_SIZES as u64 || positions.low.len() * positions.high.len() > MOST_PAIRS {
+            return too_many();
+        }
         let mut sizes: BTreeSet<u64> = (least..=self.most).take(common as usize).collect();
         let (common, least, most) = (i128::from(common), i128::from(least), i128::from(self.most));
         for low in &positions.low {
@@ -142,7 +149,7 @@ impl Smaller<'_> {
                 while size <= to {
                     sizes.insert(size as u64);
                     if sizes.len() > MOST_SIZES {
-                        return Err(format!("more than {MOST_SIZES} sizes would have to be verified"));
+                        return too_many();
                     }
                     size += period;
                 }

@@ -222,8 +222,13 @@ impl SideOf<'_> {
         let (one, other) = (self.grid(least)?[along], self.grid(least + self.period)?[along]);
         let by = other.checked_sub(one).filter(|by| *by > 0);
         let by = by.ok_or_else(|| format!("the grid of {} shrinks", self.name))?;
-        if u64::from(by) > MOST_REMAINDERS {
-            return Err(format!("the grid of {} grows by {by} blocks at a time", self.name));
+        if u64::from(by) * self.period > MOST_REMAINDERS {
+            return Err(format!(
+                "the grid of {} grows by {by} blocks for every {} sizes, and by at most {} they are followed",
+                self.name,
+                self.period,
+                MOST_REMAINDERS / self.period
+            ));
         }
         let (periods, why) = self.limit([&first, &second], along);
         let mut end = End { size: self.size(least, periods + 1), why: Why::Limit(why) };

@@ -139,10 +139,11 @@ impl IntTerms<'_> {
                         }
                     }
                     // Bits of a mask that the other operand lacks.
-                    for (kept, mask, term) in [(x, y, a), (y, x, b)] {
+                    for (kept, mask, term, replaced) in [(x, y, a, b), (y, x, b, a)] {
                         if mask.ones == mask.sure && mask.ones & !kept.ones != 0 {
                             let narrow = self.whole((mask.ones & kept.ones).into());
-                            return self.store.apply(op, &[term, narrow], self.pc);
+                            let common = self.store.apply(op, &[term, narrow], self.pc);
+                            return self.without(common, &[replaced]);
                         }
                     }
                 }

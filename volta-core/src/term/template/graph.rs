@@ -90,8 +90,9 @@ pub(super) fn ways(piece: TermOp, term: TermOp, negated: bool) -> &'static [Way]
         (Sub, Sub, false) => &[PLAIN, BOTH_SWAPPED],
         (Sub, Sub, true) => &[SWAPPED, BOTH],
         (Abs, Abs, false) => &[PLAIN, FIRST],
-        (CopySign, CopySign, false) => &[PLAIN, FIRST],
-        (CopySign, CopySign, true) => &[SECOND, BOTH],
+        // The sign of the first operand.
+        (CopySign, CopySign, false) => &[PLAIN, SECOND],
+        (CopySign, CopySign, true) => &[FIRST, BOTH],
         (Max, Min, true) | (Min, Max, true) => &[BOTH, BOTH_SWAPPED],
         (Trunc, Trunc, true) | (RoundEven, RoundEven, true) => &[FIRST],
         (Select, Select, true) => &[[(0, false), (1, true), C_NEGATED]],
@@ -335,6 +336,67 @@ impl<'s> Match<'s> {
                     self.seen.remove(&(at, term, negated));
                 }
                 Undo::Bound(which) => self.operands[which] = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Rational;
+    use proptest::prelude::*;
+
+    /// The value of an operation on numbers; `None` where it is none that is computed here.
+    fn value(op: TermOp, operands: &[Extended]) -> Option<Extended> {
+        let negated = |number: &Extended| match fold(TermOp::Neg, &[number]) {
+            Fold::Value(value) => Some(value),
+            Fold::Truth(_) | Fold::Undefined | Fold::Irrational => None,
+        };
+        match (op, operands) {
+            (TermOp::Select, [condition, then, otherwise]) => {
+                Some(if condition.signum() == 0 { otherwise.clone() } else { then.clone() })
+            }
+            (TermOp::CopySign, [sign, of]) => {
+                let is_other = (sign.signum() < 0) != (of.signum() < 0);
+                if is_other { negated(of) } else { Some(of.clone()) }
+            }
+            _ => match fold(op, &operands.iter().collect::<Vec<_>>()) {
+                Fold::Value(value) => Some(value),
+                Fold::Truth(holds) => Some(Extended::Finite(Rational::from_integer(holds.into()))),
+                Fold::Undefined | Fold::Irrational => None,
+            },
+        }
+    }
+
+    proptest! {
+        /// A zero has no sign that a magnitude could take.
+        #[test]
+        fn each_way_gives_the_same_number_or_its_negation(
+            numbers in [prop_oneof![-9i64..0, 1i64..10], prop_oneof![-9i64..0, 1i64..10], prop_oneof![-9i64..0, 1i64..10]],
+        ) {
+            let terms = numbers.map(|number| Extended::Finite(Rational::from_integer(number)));
+            let all = || TermOp::ALL.iter().copied();
+            for (piece, term) in all().flat_map(|piece| all().map(move |term| (piece, term))) {
+                for (negated, way) in [false, true]
+                    .into_iter()
+                    .flat_map(|negated| ways(piece, term, negated).iter().map(move |way| (negated, way)))
+                {
+                    let operands: Vec<Extended> = way[..piece.arity()]
+                        .iter()
+                        .map(|(which, sign)| {
+                            let own = numbers[*which];
+                            Extended::Finite(Rational::from_integer(if *sign { -own } else { own }))
+                        })
+                        .collect();
+                    let Some(own) = value(term, &terms[..term.arity()]) else { continue };
+                    let own = if negated {
+                        value(TermOp::Neg, &[own]).expect("a number has a negation")
+                    } else {
+                        own
+                    };
+                    prop_assert_eq!(value(piece, &operands), Some(own), "{:?} {:?} {:?}", piece, term, way);
+                }
             }
         }
     }
