@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use volta_case::{
-    About, CASE, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION, GRAPH, KERNEL,
-    Key, Launch, NamedContents, Options, PARAM, Region, Role, SIDE, STEP, Section, Sign, Takes, Target,
-    TensorMap, VerdictName, spellings,
+    About, CASE, Comparison, Contains, DOCUMENT, Element, Elements, Expectation, FIELD, FORMAT_VERSION,
+    GRAPH, KERNEL, Key, Launch, NamedContents, Options, PARAM, Region, Role, SIDE, STEP, Section, Sign,
+    Takes, Target, TensorMap, VerdictName, spellings,
 };
 
 /// The schema.
@@ -41,6 +41,7 @@ pub fn case_schema() -> Value {
         "symbolic" => json!({ "type": "boolean" }),
         "assume" => word::<Sign>(),
         "range" => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+        "compare" => word::<Comparison>(),
         "elements" => word::<Elements>(),
         _ => Value::Null,
     });
@@ -135,6 +136,7 @@ fn described(key: &Key) -> String {
     let doc = doc.replace("{elements}", &spellings::<Element>().join(", "));
     let doc = doc.replace("{regions}", &spellings::<Region>().join(", "));
     let doc = doc.replace("{elements_together}", &spellings::<Elements>().join(", "));
+    let doc = doc.replace("{comparisons}", &spellings::<Comparison>().join(", "));
     doc.replace("{signs}", &spellings::<Sign>().join(", "))
 }
 

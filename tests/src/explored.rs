@@ -10,11 +10,7 @@ use volta_core::number::{Extended, Rational};
 pub fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Contents) -> Param {
     let element = Element::Int { bytes, signed: false };
     let (reference, opt, shape, assumed) = (element, element, vec![elements], Assumed::default());
-    Param {
-        name: name.into(),
-        kind: ParamKind::Tensor { reference, opt, shape, role, contents, assumed },
-        binding: Binding::Argument,
-    }
+    Param::new(name, ParamKind::Tensor { reference, opt, shape, role, contents, assumed }, Binding::Argument)
 }
 
 /// Given contents.

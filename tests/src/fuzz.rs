@@ -120,7 +120,7 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
             contents,
             assumed: Assumed::default(),
         };
-        Param { name: name.into(), kind, binding: Binding::Argument }
+        Param::new(name, kind, Binding::Argument)
     };
     let side = KernelLaunch {
         ptx: ptx.into(),

@@ -23,7 +23,7 @@ fn tensor(name: &str, role: Role, contents: Contents) -> Param {
         contents,
         assumed: Assumed::default(),
     };
-    Param { name: name.into(), kind, binding: Binding::Argument }
+    Param::new(name, kind, Binding::Argument)
 }
 
 fn side(text: &str, kernel: &str) -> KernelLaunch {

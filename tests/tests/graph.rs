@@ -168,17 +168,19 @@ fn the_schema_of_graphs_is_that_of_operators() {
         assert!(is_valid(graph), "{graph}");
     }
     // Each of these is refused where a graph is read, too.
-    let params = ["x", "y"].map(|name| Param {
-        name: name.into(),
-        binding: Binding::Argument,
-        kind: ParamKind::Tensor {
-            reference: Element::Float(Format::F32),
-            opt: Element::Float(Format::F32),
-            shape: vec![4, 8],
-            role: if name == "x" { Role::In } else { Role::Out },
-            contents: volta_core::case::Contents::of_role(Role::In),
-            assumed: Assumed::default(),
-        },
+    let params = ["x", "y"].map(|name| {
+        Param::new(
+            name,
+            ParamKind::Tensor {
+                reference: Element::Float(Format::F32),
+                opt: Element::Float(Format::F32),
+                shape: vec![4, 8],
+                role: if name == "x" { Role::In } else { Role::Out },
+                contents: volta_core::case::Contents::of_role(Role::In),
+                assumed: Assumed::default(),
+            },
+            Binding::Argument,
+        )
     });
     let is_read = |text: &str| parse(Path::new("graph.json"), text, &params, Which::Reference).is_ok();
     let good = r#"{ "nodes": [{ "name": "s", "op": "aten.softmax.int", "self": "x", "dim": 1 }], "outputs": { "y": "s" } }"#;
@@ -323,7 +325,7 @@ fn wrong_graphs_are_told_with_their_place() {
         let assumed = Assumed::default();
         let kind =
             ParamKind::Tensor { reference: float, opt: float, shape: vec![4, 8], role, contents, assumed };
-        Param { name: name.into(), kind, binding: Binding::Argument }
+        Param::new(name, kind, Binding::Argument)
     };
     let params = [shape("x", Role::In), shape("y", Role::Out)];
     let told = |text: &str| {

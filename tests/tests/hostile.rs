@@ -457,7 +457,7 @@ fn small_case(ptx: &str) -> Case {
             contents,
             assumed: Assumed::default(),
         };
-        Param { name: name.into(), kind, binding: Binding::Argument }
+        Param::new(name, kind, Binding::Argument)
     };
     let opt = KernelLaunch {
         ptx: ptx.into(),

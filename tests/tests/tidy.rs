@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Elements, Expectation, FIELD, GRAPH, Hint, KERNEL, Key, Launch, MEMBER,
-    NamedContents, Options, PARAM, Reason, Region, Role, SIDE, STEP, Section, Sign, Target, TensorMap,
-    VerdictName, spellings,
+    About, CASE, Comparison, Contains, Element, Elements, Expectation, FIELD, GRAPH, Hint, KERNEL, Key,
+    Launch, MEMBER, NamedContents, Options, PARAM, Reason, Region, Role, SIDE, STEP, Section, Sign, Target,
+    TensorMap, VerdictName, spellings,
 };
 use volta_core::graph::Function;
 use volta_core::graph::library::Operator;
@@ -155,6 +155,7 @@ fn table<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
         let doc = doc.replace("{elements}", &words(spellings::<Element>()));
         let doc = doc.replace("{regions}", &words(spellings::<Region>()));
         let doc = doc.replace("{elements_together}", &words(spellings::<Elements>()));
+        let doc = doc.replace("{comparisons}", &words(spellings::<Comparison>()));
         let doc = doc.replace("{signs}", &words(spellings::<Sign>()));
         out += &format!("| `{}` | {} |\n", key.name, linked(&doc));
     }

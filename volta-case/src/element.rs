@@ -169,6 +169,20 @@ words! {
 }
 
 words! {
+    /// How the elements of an output are compared.
+    #[derive(Default)]
+    pub enum Comparison {
+        /// the written elements are compared as a multiset, in any order
+        Set = "set",
+    }
+    unnamed {
+        /// Each with that of the other side.
+        #[default]
+        Each
+    }
+}
+
+words! {
     /// The contents of a tensor before the launch that have a name.
     pub enum NamedContents {
         /// nothing was written

@@ -17,7 +17,8 @@ mod verdict;
 mod word;
 
 pub use element::{
-    Element, Elements, Format, Literals, NamedContents, Region, Role, Sign, Swizzle, Which, WmmaLayout,
+    Comparison, Element, Elements, Format, Literals, NamedContents, Region, Role, Sign, Swizzle, Which,
+    WmmaLayout,
 };
 pub use family::{Family, MAX_MEMBERS, Member};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};

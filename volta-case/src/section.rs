@@ -83,6 +83,11 @@ pub const PARAM: &[Key] = &[
     SIGN,
     RANGE,
     ELEMENTS,
+    Key::own(
+        "compare",
+        "of an `out` tensor whose order is free: {comparisons} (S3); by default, each element with that \
+         of the other side",
+    ),
 ];
 
 /// A type by side.

@@ -107,15 +107,11 @@ fn tensor(name: &str, role: Role, shape: &[u64]) -> Param {
         contents,
         assumed: Assumed::default(),
     };
-    Param { name: name.into(), kind, binding: Binding::Argument }
+    Param::new(name, kind, Binding::Argument)
 }
 
 fn scalar(name: &str, of: &str, value: ScalarValue) -> Param {
-    Param {
-        name: name.into(),
-        kind: ParamKind::Scalar { element: element(of), value },
-        binding: Binding::Argument,
-    }
+    Param::new(name, ParamKind::Scalar { element: element(of), value }, Binding::Argument)
 }
 
 fn element(name: &str) -> Element {

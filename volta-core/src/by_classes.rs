@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::case::{Case, FormsWanted, Schedule, Side, Step};
+use crate::case::{Case, FormsWanted, Param, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, OutputValue, Steps};
 use crate::term::{Store, Translation};
@@ -32,6 +32,7 @@ pub(crate) fn may_be_by_classes(case: &Case) -> bool {
         && options.shard.is_none()
         && options.forms != FormsWanted::Always
         && options.schedule == Schedule::InOrder;
+    let is_plain = is_plain && !case.params.iter().any(Param::is_set);
     is_plain && is_one(&case.opt) && case.reference.as_ref().is_none_or(is_one)
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn element_maps(case: &Case, conditions: &Conditions) -> Vec<ElementM
     };
     found.into_iter().for_each(|at| differs[positions[at]] = true);
     let outputs = case.params.iter().enumerate().filter(|(_, param)| output_elements(param).is_some());
+    // Places say nothing of multisets.
+    let outputs = outputs.filter(|(_, param)| !param.is_set());
     let map = |(at, param)| {
         let own = |pair: &usize| pairs[*pair].param == at;
         let found = (0..pairs.len()).filter(own).filter(|pair| differs[*pair]);

@@ -35,7 +35,7 @@
 //!     let contents = Contents::of_role(role);
 //!     let kind =
 //!         ParamKind::Tensor { reference: float, opt: float, shape: vec![64], role, contents, assumed: Assumed::default() };
-//!     Param { name: name.into(), kind, binding: Binding::Argument }
+//!     Param::new(name, kind, Binding::Argument)
 //! }
 //!
 //! let case = |opt| Case {
@@ -70,8 +70,10 @@ pub mod library;
 pub mod lint;
 mod literals;
 pub mod machine;
+mod multiset;
 mod nearest;
 pub mod number;
+mod part;
 mod precision;
 pub mod program;
 mod progress;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::{Binding, Case, Claim, Literals, Param};
+use crate::case::{Binding, Case, Claim, Contents, Literals, Param, ParamKind, Role};
 use crate::machine;
 use crate::program;
 use crate::steps::Loaded;
@@ -35,6 +35,22 @@ pub(crate) fn check_params(params: &[Param], claim: Claim) -> Result<(), InputEr
     if let Some(error) = crate::finite::wrong_range(params, claim) {
         return Err(error);
     }
+    if let Some(param) = params.iter().find(|param| param.is_set()) {
+        let name = &param.name;
+        let ParamKind::Tensor { role: Role::Out, contents: Contents::Undefined, .. } = param.kind else {
+            let message =
+                format!("`{name}` is compared as a multiset, so it is an `out` tensor without contents");
+            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
+        };
+        if claim != Claim::Reals {
+            let message = format!("`{name}` is compared as a multiset (S3), which is a claim about reals");
+            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
+        }
+        if param.binding != Binding::Argument || 2 * params.len() >= TermId::MAX_INPUTS {
+            let message = format!("`{name}` is compared as a multiset, so it is an argument of its own");
+            return Err(InputError { part: Some(CasePart::Parameter(name.clone())), ..error(message) });
+        }
+    }
     if params.len() >= TermId::MAX_INPUTS {
         return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
     }
@@ -49,6 +65,8 @@ pub(crate) fn check_part(case: &Case) -> Result<(), InputError> {
         "one kernel alone has nothing to compare, and no parts".into()
     } else if case.options.rules.claim == Claim::Finite {
         "that floats stay finite (`claim`, B2) is claimed of whole kernels, not of elements".into()
+    } else if case.params.iter().any(Param::is_set) {
+        "outputs that are compared as multisets (`compare`, S3) are compared as a whole".into()
     } else if case.options.rules.literals != Literals::Exact {
         // One reading of a literal holds for all elements, and another part may need another one.
         "which literals are read otherwise (`literals`, V9) is chosen for all elements together, so that such a case \

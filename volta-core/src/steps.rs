@@ -235,7 +235,7 @@ impl<'c> SideRun<'c> {
     /// so that a finding may be none, and terms of several orders are compared as they are.
     fn without_names(&mut self, done: &Result<Execution, RunError>) -> Result<bool, RunError> {
         let is_final = match done {
-            Ok(done) => done.alternatives.is_empty(),
+            Ok(done) => done.alternatives.is_empty() && done.bags.is_empty(),
             Err(RunError::Bind(_) | RunError::Exhausted(_) | RunError::Defect(_)) => true,
             Err(RunError::Fault(..) | RunError::Possible(_) | RunError::Endless(_)) => false,
         };

@@ -28,6 +28,8 @@ pub(crate) fn unused_inputs(params: &[Param], outcomes: &[Execution]) -> Vec<Unu
                 outcome.stores.iter().for_each(|store| mark_operands(store, &mut marks));
                 let terms = outcome.outputs.iter().filter_map(|output| output.value.term());
                 terms.for_each(|term| mark(&mut marks, term));
+                let elements = outcome.bags.iter().flat_map(|bag| &bag.elements);
+                elements.for_each(|element| mark(&mut marks, element.value));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
 use crate::base::watch::Activity;
 use crate::by_classes::may_be_by_classes;
-use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Shard, Side, Which};
+use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
@@ -18,6 +18,7 @@ use crate::every_size::Known;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
+use crate::multiset;
 use crate::progress::{decided, ended, findings, run_verdict, undecided};
 use crate::sound_case::{check_params, check_part, check_variables};
 use crate::steps::{self, Programs, Ran};
@@ -380,6 +381,11 @@ impl<'c> Verification<'c> {
         self.report.verdict = Verdict::Clean;
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
+            if param.is_set() {
+                let of_bag = multiset::elements(opt).filter(|output| output.param == at).count();
+                self.report.coverage.total += (of_bag + opt.outputs_of(at).len()) as u64;
+                continue;
+            }
             self.report.coverage.total += elements;
             let elements_written = opt.written(at);
             let written = elements_written.len() as u64;
@@ -414,6 +420,13 @@ impl<'c> Verification<'c> {
         for output in opt.outputs.iter().filter(|output| doubtful[output.store]) {
             let (OutputValue::Integer(term) | OutputValue::Real(term)) = output.value else { continue };
             if output_elements(&self.case.params[output.param]).is_some() {
+                let value = (&opt.stores[output.store], term);
+                elements.push(decide::ElementPair { reference: value, opt: value });
+                outputs.push(*output);
+            }
+        }
+        for output in multiset::elements(opt).filter(|output| doubtful[output.store]) {
+            if let Some(term) = output.value.term() {
                 let value = (&opt.stores[output.store], term);
                 elements.push(decide::ElementPair { reference: value, opt: value });
                 outputs.push(output);
@@ -517,6 +530,10 @@ impl<'c> Verification<'c> {
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
             let before = pairs.len();
+            if param.is_set() {
+                self.pair_multisets(at, [&reference, &opt], &mut old, &mut pairs)?;
+                continue;
+            }
             self.pair_up(at, param, &reference, &opt, &mut old, &mut pairs)?;
             let touched = (pairs.len() - before) as u64;
             self.report.coverage.total += elements;
@@ -544,25 +561,6 @@ impl<'c> Verification<'c> {
         }
         let options = self.decide_options(reference.held.and(&opt.held));
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
-    }
-
-    /// Keeps the elements of a part's share, which the coverage is then about.
-    fn keep_share(&mut self, shard: Shard, pairs: &mut Vec<Pair>) {
-        let coverage = &mut self.report.coverage;
-        let share = shard.share(coverage.total);
-        let mut before = 0;
-        let first_of: Vec<u64> = self
-            .case
-            .params
-            .iter()
-            .map(|param| {
-                before += output_elements(param).unwrap_or(0);
-                before - output_elements(param).unwrap_or(0)
-            })
-            .collect();
-        pairs.retain(|pair| share.contains(&(first_of[pair.param] + pair.element)));
-        coverage.total = share.end - share.start;
-        coverage.unwritten = coverage.total - pairs.len() as u64;
     }
 
     /// The elements of one output that either side writes, with the old contents for a side that does not.
@@ -657,7 +655,7 @@ impl<'c> Verification<'c> {
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
         self.report.assumptions.extend(readings);
         self.tell_domain(&outcome, "the reference is");
-        self.report.coverage.compared = pairs.len() as u64;
+        self.report.coverage.compared = multiset::count(pairs);
         self.report.verdict = match outcome.first_failure {
             None if outcome.conditions.is_empty() => Verdict::Equivalent,
             None => Verdict::EquivalentWhere(outcome.conditions),
@@ -667,6 +665,12 @@ impl<'c> Verification<'c> {
                 self.report.coverage.compared = at as u64 + 1;
                 let name = spell_element(&param.name, shape(param), pair.element);
                 match failure {
+                    Failure::Different(_) | Failure::Unknown { .. } if param.is_set() => {
+                        let sides =
+                            [(Which::Reference, &conditions.reference), (Which::Opt, &conditions.opt)];
+                        let why = "its elements could not be paired so that each pair is equal".into();
+                        self.multisets_differ(pair.param, sides, &conditions.options, why)
+                    }
                     Failure::Different(witness) => {
                         let inputs =
                             witness.inputs.iter().map(|input| (input.name.clone(), input.value.to_string()));

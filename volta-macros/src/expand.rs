@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, LitStr, Result};
-use volta_case::{NamedContents, Shard, split_source};
+use volta_case::{Comparison, NamedContents, Shard, split_source};
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
 use crate::body;
@@ -145,7 +145,7 @@ fn assumed(Assumed { sign, range, elements }: &Assumed) -> TokenStream {
 
 fn kind(name: &str, kind_of: &Kind) -> TokenStream {
     match kind_of {
-        Kind::Tensor { types, shape, role, contents, assumed } => {
+        Kind::Tensor { types, shape, role, contents, assumed, compare } => {
             let [reference, opt] = types.map(|element| element.name());
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
             let role = variant("Role", role);
@@ -165,7 +165,12 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
                 }
                 None => quote!(::core::option::Option::None),
             };
-            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #assumed); #of_file)
+            let in_any_order = (*compare == Comparison::Set).then(|| quote!(case.in_any_order();));
+            quote! {
+                case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #assumed);
+                #of_file
+                #in_any_order
+            }
         }
         Kind::Map(sets) => {
             let values = values(sets);

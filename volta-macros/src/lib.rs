@@ -57,7 +57,8 @@ use proc_macro::TokenStream;
 /// # The signature
 /// - `x: &[f32; 128]` is an input, `y: &mut [[f32; 64]; 16]` an output; sizes are constant expressions.
 /// - On tensors: `#[inout]`, `#[scratch]`, `#[ignored]`, each also with `(init = 0)`; `#[init(-inf)]`, `#[init(iota)]`,
-///   `#[init(lower_triangular)]`, `#[init([1, 2, 3])]`; `#[assume(positive)]`; `#[opt_type(f16)]`.
+///   `#[init(lower_triangular)]`, `#[init([1, 2, 3])]`; `#[assume(positive)]`; `#[opt_type(f16)]`;
+///   `#[compare(set)]` of an output whose order is free.
 /// - On scalars: `#[value(128)]`, or `#[symbolic]`, `#[symbolic(positive)]`.
 /// - `#[global]`, or `#[global("ns::name")]`: no argument, but the `__constant__` or `__device__` variable of that name.
 /// - `#[tensor_map(of = x, box = [64, 64], swizzle = "128B")] map: TensorMap`: a tensor map, which `args` name.

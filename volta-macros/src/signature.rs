@@ -11,7 +11,7 @@ use syn::{
 };
 
 use crate::attribute::{Set, tensor_map};
-use volta_case::{Element, Elements, NamedContents, Region, Role, Sign, Wrong, choose};
+use volta_case::{Comparison, Element, Elements, NamedContents, Region, Role, Sign, Wrong, choose};
 
 /// The function under the attribute.
 pub(crate) struct Function {
@@ -43,6 +43,7 @@ pub(crate) enum Kind {
         role: Role,
         contents: Option<Contents>,
         assumed: Assumed,
+        compare: Comparison,
     },
     Scalar {
         element: Element,
@@ -245,13 +246,14 @@ struct Marks {
     assume: Option<(Sign, Span)>,
     range: Option<([TokenStream; 2], Span)>,
     elements: Option<(Elements, Span)>,
+    compare: Option<(Comparison, Span)>,
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
     tensor_map: Option<(TokenStream, Span)>,
     fields: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 13] = [
+const MARKS: [&str; 14] = [
     "inout",
     "scratch",
     "ignored",
@@ -261,6 +263,7 @@ const MARKS: [&str; 13] = [
     "assume",
     "range",
     "elements",
+    "compare",
     "opt_type",
     "global",
     "tensor_map",
@@ -323,6 +326,14 @@ impl Marks {
                         return twice();
                     }
                 }
+                "compare" => {
+                    let name: Ident = syn::parse2(arguments(attribute)?)?;
+                    let compare = choose(&name.to_string(), || format!("`compare` is not `{name}`"))
+                        .map_err(|wrong: Wrong| Error::new_spanned(&name, wrong))?;
+                    if marks.compare.replace((compare, span)).is_some() {
+                        return twice();
+                    }
+                }
                 "opt_type" => {
                     let ty: Type = syn::parse2(arguments(attribute)?)?;
                     if marks.opt_type.replace((element_type(&ty)?, span)).is_some() {
@@ -367,6 +378,7 @@ impl Marks {
             self.assume.map(|(_, span)| ("assume", span)),
             self.range.as_ref().map(|(_, span)| ("range", *span)),
             self.elements.map(|(_, span)| ("elements", span)),
+            self.compare.map(|(_, span)| ("compare", span)),
             self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
             self.fields.as_ref().map(|(_, span)| ("fields", *span)),
         ];
@@ -430,7 +442,16 @@ impl Marks {
         let sign = self.assume.map_or(Sign::Any, |(sign, _)| sign);
         let elements = self.elements.map_or(Elements::Any, |(elements, _)| elements);
         let assumed = Assumed { sign, range: self.range.map(|(range, _)| range), elements };
-        Ok(Kind::Tensor { types: [element, opt], shape, role, contents, assumed })
+        let compare = match self.compare {
+            Some((_, span)) if role != Role::Out => {
+                return Err(Error::new(
+                    span,
+                    "only what is written, `&mut` without a role, may be in any order",
+                ));
+            }
+            compare => compare.map_or(Comparison::Each, |(compare, _)| compare),
+        };
+        Ok(Kind::Tensor { types: [element, opt], shape, role, contents, assumed, compare })
     }
 
     fn scalar(self, name: &Ident, element: Element) -> Result<Kind> {
@@ -439,6 +460,7 @@ impl Marks {
             (self.init.as_ref().map(|mark| mark.1), "a scalar has `#[value(…)]`"),
             (self.assume.map(|mark| mark.1), "say `#[symbolic(…)]`"),
             (self.elements.map(|mark| mark.1), "this is for tensors, which are references"),
+            (self.compare.map(|mark| mark.1), "this is for tensors, which are references"),
             (self.opt_type.as_ref().map(|mark| mark.1), "a scalar has one type"),
         ] {
             if let Some(span) = mark {

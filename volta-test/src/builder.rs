@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue,
-    TensorMap, Which, tensor_of_structs,
+    Argument, Assumed, Binding, Comparison, Contents, Element, FieldType, Member, Param, ParamKind, Role,
+    ScalarValue, TensorMap, Which, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::rust_reference::Trace;
@@ -98,7 +98,14 @@ impl Builder {
             }
         }
         let kind = ParamKind::Tensor { reference, opt, shape, role, contents, assumed };
-        self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+        self.params.push(Param::new(name, kind, Binding::Argument));
+    }
+
+    /// Compares the elements of the last parameter as a multiset.
+    pub fn in_any_order(&mut self) {
+        if let Some(param) = self.params.last_mut() {
+            param.compare = Comparison::Set;
+        }
     }
 
     /// Gives the last parameter the contents of a file.
@@ -116,7 +123,7 @@ impl Builder {
     pub fn scalar(&mut self, name: &str, element: &str, value: ScalarValue) {
         let element = self.element(element);
         let kind = ParamKind::Scalar { element, value };
-        self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+        self.params.push(Param::new(name, kind, Binding::Argument));
     }
 
     /// Makes the last `fields` tensors the fields of a tensor of structs, which has their first `rank` dimensions.

@@ -85,7 +85,7 @@ pub(crate) fn tensor(name: &str, element: &str, length: u64, role: Role, content
         contents,
         assumed: Assumed::default(),
     };
-    Param { name: name.into(), kind, binding: Binding::Argument }
+    Param::new(name, kind, Binding::Argument)
 }
 
 /// Contents that are a list of integers.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Case, Contents, Element, Elements, FieldType, KernelLaunch, Member, Options,
-    Param, ParamKind, Region, Role, ScalarValue, Sign, TensorMap, tensor_of_structs,
+    Argument, Assumed, Binding, Case, Comparison, Contents, Element, Elements, FieldType, KernelLaunch,
+    Member, Options, Param, ParamKind, Region, Role, ScalarValue, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
 
@@ -89,7 +89,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("opt-args", "the same for `opt` alone"),
     (
         "param",
-        "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents, a sign, `range 0 9` or `range 0 9 distinct`, or nothing), `x = in f32/f16[8]` (one type a side), `x = in {d:f16,q:u8[2]}[8]` (structs), `n = i32 64`, `a = symbolic f32 positive`",
+        "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents, a sign, `range 0 9` or `range 0 9 distinct`, or nothing), `x = in f32/f16[8]` (one type a side), `x = in {d:f16,q:u8[2]}[8]` (structs), `y = out f32[8] set` (compared as a multiset), `n = i32 64`, `a = symbolic f32 positive`",
     ),
     ("global", "a variable of the module, likewise"),
     (
@@ -159,6 +159,10 @@ fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
 /// Reads a parameter: `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
 fn param(text: &str, binding: Binding) -> Result<Param, String> {
     let (name, rest) = text.split_once('=').ok_or("a parameter is `name = …`")?;
+    let (rest, compare) = match rest.strip_suffix(" set") {
+        Some(rest) => (rest, Comparison::Set),
+        None => (rest, Comparison::Each),
+    };
     let words: Vec<&str> = rest.split_whitespace().collect();
     let kind = match words.as_slice() {
         ["symbolic", ty, rest @ ..] => {
@@ -206,7 +210,7 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
         }
         _ => return Err("a parameter is a tensor with a role, a value, or symbolic".into()),
     };
-    Ok(Param { name: name.trim().to_string(), kind, binding })
+    Ok(Param { compare, ..Param::new(name.trim(), kind, binding) })
 }
 
 /// Reads a tensor map: `m = of=x box=64,64 swizzle=128B`.

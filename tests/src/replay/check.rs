@@ -101,6 +101,10 @@ impl<'s> Plan<'s> {
             }
             let Some(element) = conditions.element(at) else { continue };
             let (param, number) = place(case, &conditions.name(at)).ok_or("an element has no place")?;
+            // Elements of multisets are compared by what both sides leave.
+            if case.params[param].is_set() {
+                continue;
+            }
             let mut places = [(0, 0); 2];
             for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
                 let tapes = &mut plan.tapes[side];
@@ -201,6 +205,12 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
         let name = &case.params[reference.param].name;
         let is_integer = values::format(reference.element).is_none();
         let [first, second] = [reference.written(), opt.written()];
+        if case.params[reference.param].is_set() {
+            if !are_alike(reference, opt) {
+                return Err(format!("{name} has other elements on one side than on the other"));
+            }
+            continue;
+        }
         // An element that only one side writes must get its old contents; this is compared by value, if these are
         // known.
         if !inputs[reference.param].are_known() && first != second {
@@ -218,10 +228,32 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
     Ok(())
 }
 
+/// Elements of two multisets are taken to be the same within this multiple of the larger of their magnitude and one.
+const ROUNDED: f64 = 1e-5;
+
+/// Whether two outputs are the same multiset, up to rounding.
+fn are_alike(reference: &Output, opt: &Output) -> bool {
+    let sorted = |output: &Output| {
+        let numbers = output.written().into_iter().map(|at| output.number(at).real(output.element));
+        let mut numbers: Vec<f64> = numbers.collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers
+    };
+    let (one, other) = (sorted(reference), sorted(opt));
+    let is_near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= ROUNDED * a.abs().max(1.0);
+    one.len() == other.len() && one.iter().zip(&other).all(is_near)
+}
+
 /// The written bits of all outputs, which must be the same under another schedule.
-fn written(outputs: &[Output]) -> Vec<(usize, u64, u64)> {
+fn written(case: &Case, outputs: &[Output]) -> Vec<(usize, u64, u64)> {
     let of = |output: &Output| -> Vec<(usize, u64, u64)> {
-        output.written().into_iter().map(|at| (output.param, at, output.bits(at))).collect()
+        let (mut places, mut bits): (Vec<u64>, Vec<u64>) =
+            output.written().into_iter().map(|at| (at, output.bits(at))).unzip();
+        if case.params[output.param].is_set() {
+            places.sort_unstable();
+            bits.sort_unstable();
+        }
+        places.into_iter().zip(bits).map(|(at, bits)| (output.param, at, bits)).collect()
     };
     outputs.iter().flat_map(of).collect()
 }
@@ -250,7 +282,7 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
             for side in 0..2 {
                 // Atomic sums in another order round differently, so the bits may differ, but not beyond the bounds.
                 let exactly = !sides[side].adds_floats_atomically();
-                if exactly && written(&others[side]) != written(&outputs[side]) {
+                if exactly && written(case, &others[side]) != written(case, &outputs[side]) {
                     return Err("another schedule gives other outputs".into());
                 }
             }
@@ -385,6 +417,10 @@ pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Sho
     let (Some(reference), Some(opt)) = (find(0), find(1)) else {
         return Err("there is no such output".into());
     };
+    if case.params[param].is_set() {
+        let shown = if are_alike(reference, opt) { Shown::NotAtAll } else { Shown::Clearly };
+        return Ok((shown, tried));
+    }
     let at = difference.element;
     let clearly = |clear: bool| if clear { Shown::Clearly } else { Shown::NotAtAll };
     let shown = match &difference.how {

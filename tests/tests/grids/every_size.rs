@@ -178,7 +178,7 @@ fn case(reference: &Kernel, opt: &Kernel, size: u64, partial: bool) -> Case {
             contents,
             assumed,
         };
-        Param { name: name.into(), kind, binding: Binding::Argument }
+        Param::new(name, kind, Binding::Argument)
     };
     let count = ParamKind::Scalar {
         element: Element::Int { bytes: 4, signed: true },
@@ -190,7 +190,7 @@ fn case(reference: &Kernel, opt: &Kernel, size: u64, partial: bool) -> Case {
             tensor("x", Role::In, size),
             tensor("w", Role::In, 32),
             tensor("y", Role::Out, size),
-            Param { name: "n".into(), kind: count, binding: Binding::Argument },
+            Param::new("n", count, Binding::Argument),
         ],
         reference: Some(reference.launch(size).into()),
         opt: opt.launch(size).into(),

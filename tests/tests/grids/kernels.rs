@@ -228,7 +228,7 @@ pub(crate) fn case(reference: Option<&Kernel>, opt: &Kernel, every_cta: bool) ->
         let shape = vec![ELEMENTS];
         let assumed = Assumed::default();
         let kind = ParamKind::Tensor { reference: element, opt: element, shape, role, contents, assumed };
-        Param { name: name.into(), kind, binding: Binding::Argument }
+        Param::new(name, kind, Binding::Argument)
     };
     let rules = Rules { partial: true, ..Rules::default() };
     let forms = FormsWanted::Never;

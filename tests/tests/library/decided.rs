@@ -195,17 +195,19 @@ fn kernel(source: &mut String, cpp: &str, name: &str, expression: &str) {
 /// Two kernels of the same PTX compared.
 fn compared(ptx: &str, format: Format, [reference, opt]: [&str; 2]) -> Report {
     let element = Element::Float(format);
-    let param = |name: &str, role: Role| Param {
-        name: name.to_string(),
-        kind: ParamKind::Tensor {
-            reference: element,
-            opt: element,
-            shape: vec![1],
-            role,
-            contents: Contents::of_role(role),
-            assumed: Assumed::default(),
-        },
-        binding: Binding::Argument,
+    let param = |name: &str, role: Role| {
+        Param::new(
+            name,
+            ParamKind::Tensor {
+                reference: element,
+                opt: element,
+                shape: vec![1],
+                role,
+                contents: Contents::of_role(role),
+                assumed: Assumed::default(),
+            },
+            Binding::Argument,
+        )
     };
     let side = |kernel: &str| KernelLaunch {
         ptx: ptx.to_string(),

@@ -33,17 +33,19 @@ const FLAGS: [(&str, &[&str]); 6] = [
 fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
     let known = function.codes().next().expect("each function has a code");
     let operand = Element::Float(function.format);
-    let param = |name: &str, role: Role, element: Element| Param {
-        name: name.to_string(),
-        kind: ParamKind::Tensor {
-            reference: element,
-            opt: element,
-            shape: vec![1],
-            role,
-            contents: Contents::of_role(role),
-            assumed: Assumed::default(),
-        },
-        binding: Binding::Argument,
+    let param = |name: &str, role: Role, element: Element| {
+        Param::new(
+            name,
+            ParamKind::Tensor {
+                reference: element,
+                opt: element,
+                shape: vec![1],
+                role,
+                contents: Contents::of_role(role),
+                assumed: Assumed::default(),
+            },
+            Binding::Argument,
+        )
     };
     let operands = ["x", "y", "z", "w"].iter().take(function.operands);
     let mut params: Vec<Param> = operands.map(|name| param(name, Role::In, operand)).collect();

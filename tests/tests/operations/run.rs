@@ -147,7 +147,7 @@ fn tensor(name: String, element: Element, shape: u64, role: Role, contents: Cont
         contents,
         assumed: Assumed::default(),
     };
-    Param { name, kind, binding: Binding::Argument }
+    Param::new(name, kind, Binding::Argument)
 }
 
 /// Runs PTX on lists of integers and hands back what the outputs hold.

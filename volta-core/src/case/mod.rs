@@ -6,8 +6,8 @@ mod param;
 mod structs;
 
 pub use volta_case::{
-    Claim, Element, Elements, Launch, Literals, MaxError, Region, Role, Rules, Shard, Sign, Swizzle,
-    TensorMap, Which, WmmaLayout,
+    Claim, Comparison, Element, Elements, Launch, Literals, MaxError, Region, Role, Rules, Shard, Sign,
+    Swizzle, TensorMap, Which, WmmaLayout,
 };
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use volta_case::NamedContents;
 
-use super::{Element, Elements, FieldPlace, Region, Role, Sign};
+use super::{Comparison, Element, Elements, FieldPlace, Region, Role, Sign};
 use crate::number::format::{Formats, has_sign};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
@@ -56,6 +56,8 @@ pub struct Param {
     pub kind: ParamKind,
     /// How it is passed to a kernel.
     pub binding: Binding,
+    /// How its elements are compared, if it is an output.
+    pub compare: Comparison,
 }
 
 /// How a [`Param`] is passed to a kernel.
@@ -133,6 +135,16 @@ impl ScalarValue {
 }
 
 impl Param {
+    /// A parameter each of whose elements is compared with that of the other side, if it is an output.
+    pub fn new(name: impl Into<String>, kind: ParamKind, binding: Binding) -> Param {
+        Param { name: name.into(), kind, binding, compare: Comparison::Each }
+    }
+
+    /// Whether its elements are compared as a multiset.
+    pub fn is_set(&self) -> bool {
+        self.compare == Comparison::Set
+    }
+
     /// The name by which arguments refer to it: its own, or that of the tensor of structs that it is a field of.
     pub fn argument(&self) -> &str {
         match self.binding {

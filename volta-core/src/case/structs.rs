@@ -98,7 +98,7 @@ pub fn tensor_of_structs(
             assumed,
         };
         let binding = Binding::Field(FieldPlace { offset, count, stride });
-        Param { name: format!("{name}.{own}"), kind, binding }
+        Param::new(format!("{name}.{own}"), kind, binding)
     };
     Ok(fields.into_iter().zip(places).map(param).collect())
 }

@@ -63,6 +63,9 @@ impl<'s> Cases<'s> {
 
 /// What about a tensor would be something else with other extents.
 pub(super) fn depends_on_extents(param: &Param) -> Option<&'static str> {
+    if param.is_set() {
+        return Some("the multiset");
+    }
     match &param.kind {
         ParamKind::Tensor {
             contents: Contents::Symbolic | Contents::Undefined | Contents::Fill(_),

@@ -239,7 +239,7 @@ impl LaunchGuess {
                     }
                 }
             };
-            Param { name: name(kernel, at), kind, binding: Binding::Argument }
+            Param::new(name(kernel, at), kind, Binding::Argument)
         };
         self.kinds.iter().enumerate().map(param).collect()
     }

@@ -391,9 +391,9 @@ fn built(
 
 /// A tensor with one element.
 fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param {
-    Param {
-        name: name.to_string(),
-        kind: ParamKind::Tensor {
+    Param::new(
+        name,
+        ParamKind::Tensor {
             reference: element,
             opt: element,
             shape: vec![1],
@@ -401,8 +401,8 @@ fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param
             contents,
             assumed: Assumed::default(),
         },
-        binding: Binding::Argument,
-    }
+        Binding::Argument,
+    )
 }
 
 /// Converts a meaning to pieces.

@@ -1,5 +1,6 @@
 //! A launch: the program, its arguments, and the placement of every object in the address space.
 
+use super::bag::MOST_TICKET;
 use super::fits;
 use super::globals::{self, Given};
 use super::job::Job;
@@ -37,6 +38,17 @@ const SHARED_ALIGN: u64 = 16;
 fn distinct_inputs(params: &[Param]) -> Vec<InputId> {
     let inputs = params.iter().enumerate().filter(|(_, param)| param.is_distinct());
     inputs.map(|(at, _)| InputId::from_index(at)).collect()
+}
+
+/// The integer types of elements of inputs, and, where places may be those that counters give, of what atomic additions
+/// return.
+fn integers(params: &[Param]) -> Vec<Option<Integers>> {
+    let mut integers: Vec<Option<Integers>> = params.iter().map(Param::integers).collect();
+    if params.iter().any(Param::is_set) {
+        integers.resize(2 * params.len(), None);
+        integers.push(Some(Integers { least: 0, greatest: MOST_TICKET }));
+    }
+    integers
 }
 
 /// The clusters to run, by linear number; these are CTAs if each cluster has one. All clusters of a grid are not stored
@@ -110,6 +122,8 @@ pub(super) struct Launch<'a> {
     pub(super) cooperative: bool,
     /// Whether tickets are followed (rule Y18).
     pub(super) has_tickets: bool,
+    /// Whether some output is compared as a multiset, so that its places may be those that counters give (rule Y18).
+    pub(super) has_sets: bool,
     /// Whether threads take locks, and are followed in doing so.
     pub(super) has_locks: bool,
     /// What exceeds a limit of the hardware, in words.
@@ -279,6 +293,7 @@ impl<'a> Launch<'a> {
             together,
             cooperative: kernel.launch.cooperative || tickets == Some(true),
             has_tickets: tickets.is_some(),
+            has_sets: params.iter().any(Param::is_set),
             has_locks: tickets.is_some() && program.has_locks(),
             exceeded,
             workspace,
@@ -292,7 +307,7 @@ impl<'a> Launch<'a> {
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
-            integers: params.iter().map(Param::integers).collect(),
+            integers: integers(params),
             distinct: distinct_inputs(params),
             assumptions: assumptions(program, &builder.given, kernel),
             functions: recognition

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
+use super::bag::{self, Bag, BagsOfAll, Ended};
 use super::bind::{BindError, Clusters, Launch, Outputs};
 use super::cta::{Beside, Cta, Mode, Stop, UnwrittenReads};
 use super::cta_class::{Classes, run_by_classes};
@@ -39,7 +40,7 @@ use crate::base::ration::Pool;
 use crate::base::watch::Activity;
 use crate::case::{Options, Role};
 use crate::program::{InstId, WORKSPACE};
-use crate::term::{Nearest, Store, TermId};
+use crate::term::{Nearest, Store, TermId, depends_on};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// The result of a run.
@@ -82,6 +83,8 @@ pub struct Execution {
     pub patterns: AccessPatterns,
     /// Whether a step of a function was executed on known numbers only.
     pub at_known_points: bool,
+    /// Outputs that are compared as multisets.
+    pub bags: Vec<Bag>,
     /// What it does to the memory of launches that may overlap with it.
     pub overlap: Option<Overlap>,
     /// Elements whose terms differ between orders of atomic operations (rule Y18).
@@ -153,6 +156,7 @@ pub(super) fn run_launch(
     let mut merged = Merged::default();
     options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
+    let mut bags = BagsOfAll::default();
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
     while next < launch.clusters.len() {
@@ -185,7 +189,7 @@ pub(super) fn run_launch(
             let mut ran = match run.done {
                 Err(Stop::Fault(fault)) => {
                     // The search continues behind faults, where tickets are not followed.
-                    let also = match launch.has_tickets {
+                    let also = match launch.has_tickets || launch.has_sets {
                         true => Vec::new(),
                         false => further(launch, options, at, alone, (&fault, run.raced)),
                     };
@@ -201,7 +205,9 @@ pub(super) fn run_launch(
             if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
                 overlap.add(launch, *own);
             }
-            outcome.add(ran, launch);
+            let own = std::mem::take(&mut ran.bags);
+            outcome.add(ran, launch, !own.bags.is_empty());
+            bags.add(launch, own, &outcome.stores)?;
             outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
@@ -216,6 +222,7 @@ pub(super) fn run_launch(
     let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(|lost| (lost.param, lost.element)).collect();
     outcome.outputs.retain(|output| !lost.contains(&place(output)));
     outcome.outputs.sort_unstable_by_key(place);
+    outcome.bags = bags.finish(launch, (&outcome.stores, &outcome.outputs))?;
     Ok(outcome)
 }
 
@@ -311,7 +318,7 @@ impl Execution {
         self.stores.push(store);
     }
 
-    pub(super) fn add(&mut self, ran: Ran, launch: &Launch<'_>) {
+    pub(super) fn add(&mut self, ran: Ran, launch: &Launch<'_>, has_bags: bool) {
         self.warp_instructions += ran.counts.warp_instructions;
         self.thread_instructions += ran.counts.thread_instructions;
         self.barriers += ran.counts.barriers;
@@ -325,7 +332,7 @@ impl Execution {
         self.lost.extend(ran.lost);
         ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
         // What CTAs add to elements without a value refers to the store by its number.
-        if ran.outputs.is_empty() && !leaves {
+        if ran.outputs.is_empty() && !leaves && !has_bags {
             self.count_terms(&ran.store);
         } else {
             let store = self.stores.len();
@@ -411,8 +418,10 @@ pub(super) fn attempt<'l>(
     }
     done?;
     let Cta { values, sync, memory, counts, unwritten, patterns, overlap, .. } = cta;
-    let Values { mut store, mut packed, mut ranges, guards, points, .. } = values;
+    let Values { mut store, mut packed, mut ranges, mut congruence, guards, points, .. } = values;
     let order = sync.order;
+    let mut memory = memory;
+    let bags = std::mem::take(&mut memory.bags);
     let (mut pages, contributions, perhaps) = memory.into_parts();
     let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -467,6 +476,32 @@ pub(super) fn attempt<'l>(
             return Err(Stop::Fault(Box::new(fault)));
         }
     }
+    if !bags.draws.is_empty() {
+        let of_outputs = outputs.iter().filter_map(|(_, _, value)| value.term());
+        let of_sums = contributions.iter().filter_map(|(_, own)| term_of(own.sum));
+        let roots: Vec<TermId> = of_outputs.chain(of_sums).collect();
+        if depends_on(&store, &roots, |term| launch.is_ticket(term)) {
+            let sites = bags.draws.first().map(|draw| bag::site_of_draw(launch, linear, draw));
+            let fault = bag::of_ticket(launch, "what the kernel leaves", sites.into_iter().collect());
+            return Err(Stop::Fault(Box::new(fault)));
+        }
+    }
+    let is_accessed = |tensor: u32| {
+        let mut own = pages.iter().filter(|((number, _), _)| *number == tensor);
+        own.any(|(_, page)| (0..PAGE).any(|slot| page.updated[slot] | page.perhaps[slot] != 0))
+    };
+    let mut ended = Ended {
+        launch,
+        linear,
+        store: &mut store,
+        packed: &mut packed,
+        ranges: &mut ranges,
+        congruence: &mut congruence,
+        guards: &guards,
+        masks: &mut run.relied.masks,
+        synchronises: counts.barriers + counts.warp_syncs > 0,
+    };
+    let bags = ended.bags(bags, is_accessed, &mut outputs)?;
     if let Some(((number, offset), _)) = contributions.iter().find(|(_, own)| is_unexplained(own.sum, &store))
     {
         let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None);
@@ -491,6 +526,7 @@ pub(super) fn attempt<'l>(
         perhaps,
         outputs,
         unevaluated,
+        bags,
         lost,
         written_variables,
         counts,
@@ -515,6 +551,21 @@ pub(super) fn output_fault(
         .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
     let help = typed.or(undefined_help(kind).map(str::to_owned));
     Fault::new(launch.which, kind, rule, message, sites, help)
+}
+
+/// The term of a value that is an integer or a real.
+fn term_of(value: Value) -> Option<TermId> {
+    let Value::Sym(sym) = value else { return None };
+    match sym.kind() {
+        SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => Some(term),
+        SymKind::Pair(..)
+        | SymKind::Choice(_)
+        | SymKind::Partly(_)
+        | SymKind::Packed(_)
+        | SymKind::Fragment { .. }
+        | SymKind::Answer(_)
+        | SymKind::Ticket(_) => None,
+    }
 }
 
 /// Whether the operand of an atomic operation is computed from encodings that no template explains.

@@ -81,7 +81,7 @@ pub fn run(job: &Job<'_>, recognition: Recognition) -> (Result<Execution, RunErr
     };
     let is_open = matches!(kind, Some(FaultKind::Nondeterministic | FaultKind::Unsupported));
     let tickets = if is_open { job.program.uses_found() } else { None };
-    let is_plain = !job.program.waits_for_flags() && !job.overlaps;
+    let is_plain = !job.program.waits_for_flags() && !job.overlaps && !job.params.iter().any(Param::is_set);
     match tickets.filter(|_| is_plain) {
         None => ran,
         Some(is_global) => match run_once(job, recognition, Some(is_global)) {

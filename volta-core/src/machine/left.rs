@@ -80,6 +80,11 @@ impl Left {
             alternative.values.iter_mut().for_each(|(store, _)| *store += first);
             alternative
         }));
+        // Only the last step has any.
+        did.bags.extend(step.bags.into_iter().map(|mut bag| {
+            bag.elements.iter_mut().for_each(|element| element.store += first);
+            bag
+        }));
         // Later contents replace earlier ones.
         let unevaluated: BTreeSet<(usize, u64)> = step.unevaluated.into_iter().collect();
         let (outputs, lost) = (step.outputs, step.lost);

@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::agent::AtomicUpdate;
+use super::bag::Bags;
 use super::epoch::EpochShadow;
 use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
@@ -85,6 +86,8 @@ pub(super) struct Memory {
     contributions: FxHashMap<(u32, u64), Contribution>,
     /// Accesses to global memory that happen for some inputs only.
     pub(super) perhaps: PerhapsOfCta,
+    /// Stores at places that counters give.
+    pub(super) bags: Bags,
 }
 
 /// An item of a tensor and its place: a page with its number, a location with its byte offset.
@@ -111,6 +114,7 @@ impl Memory {
             pages: FxHashMap::default(),
             contributions: FxHashMap::default(),
             perhaps: PerhapsOfCta::default(),
+            bags: Bags::default(),
         }
     }
 
@@ -125,6 +129,7 @@ impl Memory {
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
             + self.perhaps.bytes()
+            + self.bags.bytes()
     }
 
     /// Adds the contents of memory to a hash.

@@ -12,6 +12,7 @@ mod access_pattern;
 mod advice;
 mod agent;
 mod arguments;
+mod bag;
 mod barrier;
 mod barriers;
 mod bind;
@@ -76,6 +77,7 @@ mod warp;
 
 pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use arguments::parameter_element;
+pub use bag::{Bag, BagElement};
 pub use bind::{BindError, Outputs, signature};
 pub use cta_class::{ClassOfCtas, Classes};
 pub(crate) use cta_class::{

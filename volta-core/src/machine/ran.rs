@@ -1,6 +1,7 @@
 //! What a run of a CTA, or of CTAs that run together, gives.
 
 use super::access_pattern::AccessPatterns;
+use super::bag::BagsOfCta;
 use super::cta::{Counts, Stop, Taken};
 use super::cta_class::ClassRun;
 use super::left::Lost;
@@ -23,6 +24,8 @@ pub(super) struct Ran {
     pub(super) perhaps: Vec<Accessed>,
     pub(super) outputs: Vec<(usize, u64, OutputValue)>,
     pub(super) unevaluated: Vec<(usize, u64)>,
+    /// Outputs that are compared as multisets.
+    pub(super) bags: BagsOfCta,
     pub(super) lost: Vec<Lost>,
     /// Variables that it wrote and that the case does not give.
     pub(super) written_variables: BTreeSet<u32>,

@@ -111,6 +111,15 @@ impl Values<'_> {
         }
         let holds = if guard.negated { !predicate.bits } else { predicate.bits };
         let symbolic = predicate.sym & mask;
+        if self.context.launch.has_sets {
+            for lane in symbolic {
+                if let Truth::Condition(term) = predicate.get(lane)
+                    && self.depends_on_ticket(term)
+                {
+                    return Err(self.depending_on_ticket(warp, lane, "what a thread executes", pc));
+                }
+            }
+        }
         Ok((holds & mask & !symbolic, symbolic))
     }
 

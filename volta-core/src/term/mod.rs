@@ -12,6 +12,7 @@
 
 mod build;
 mod congruence;
+mod count;
 mod cse;
 mod enclose;
 mod fold;
@@ -27,6 +28,7 @@ mod translation;
 
 pub use build::{Operands, Pattern, Results, TermOperand};
 pub use congruence::Congruence;
+pub(crate) use count::{Count, Counts, depends_on};
 pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};

@@ -1,5 +1,6 @@
 //! `cargo volta replay`: both kernels of a case run on the inputs of a counterexample, in IEEE arithmetic.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
@@ -115,7 +116,15 @@ fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<Str
             report.verdict.name()
         ));
     };
-    match emit {
+    let set = core.params.iter().find(|param| param.is_set());
+    let emitted = set.filter(|_| emit.is_some()).map_or(Ok(emit), |param| {
+        Err(format!(
+            "`{}` is compared as a multiset, which no program of `--emit` does: leave that out",
+            param.name
+        ))
+    });
+    let emitted = emitted.map_err(|error| format!("{} cannot be replayed: {error}", folder.name))?;
+    match emitted {
         None => replayed(&case, &core, difference),
         Some(Emit::Cuda) => reproduction::cuda(&case, &core, difference),
         Some(Emit::Rust) => reproduction::rust(&case, &core, difference),
@@ -189,6 +198,10 @@ fn replayed(case: &Case, core: &core::Case, difference: &Difference) -> Result<S
     }
     for (reference, opt) in runs[0].outputs.iter().zip(&runs[1].outputs) {
         let param = &core.params[reference.param];
+        if param.is_set() {
+            text.push_str(&sets(&param.name, [reference, opt]));
+            continue;
+        }
         let apart = parted(reference, opt);
         let total = values::count(param);
         let _ = writeln!(
@@ -207,6 +220,25 @@ fn replayed(case: &Case, core: &core::Case, difference: &Difference) -> Result<S
         }
     }
     Ok(text)
+}
+
+/// What only one side has of an output that is compared as a multiset.
+fn sets(name: &str, sides: [&Output; 2]) -> String {
+    let mut more: BTreeMap<String, i64> = BTreeMap::new();
+    for (output, by) in sides.into_iter().zip([1, -1]) {
+        for at in output.written() {
+            *more.entry(output.number(at).spelled(output.element)).or_default() += by;
+        }
+    }
+    let [first, second] = sides.map(|output| output.written().len());
+    let name = render::clean_line(name);
+    let mut text = format!("  {name}, as a multiset: {first} and {second} elements\n");
+    more.retain(|_, count| *count != 0);
+    for (number, count) in more.iter().take(MOST) {
+        let which = if *count > 0 { "the reference" } else { "the optimized kernel" };
+        let _ = writeln!(text, "    {number}: {} more in {which}", count.abs());
+    }
+    text
 }
 
 /// The elements in which the two sides differ.

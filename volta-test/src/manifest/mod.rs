@@ -24,7 +24,8 @@ use volta_case::{
     TensorMap, Value as Given, VerdictName, Word, Wrong, choose, spellings,
 };
 use volta_core::case::{
-    Assumed, Binding, Contents, Element, Elements, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
+    Assumed, Binding, Comparison, Contents, Element, Elements, Param, ParamKind, Role, ScalarValue, Sign,
+    Which, bits_of,
 };
 
 use initial::read_contents;
@@ -408,7 +409,8 @@ fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<
         if let Some(fields) = structs::fields(&table, problems) {
             params.extend(structs::read(&table, name, &fields, binding, problems).into_iter().flatten());
         } else if let Some(kind) = read_param(&table, name, binding, problems) {
-            params.push(Param { name: name.into(), kind, binding });
+            let compare = read_comparison(&table, &kind, problems);
+            params.push(Param { compare, ..Param::new(name, kind, binding) });
         }
         table.finish();
     }
@@ -460,6 +462,18 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         Some(value) => read_contents(value, &shape, [reference, opt], problems)?,
     };
     Some(ParamKind::Tensor { reference, opt, shape, role, contents, assumed: assumed? })
+}
+
+/// How the elements of a parameter are compared.
+fn read_comparison(table: &Table<'_>, kind: &ParamKind, problems: &Problems) -> Comparison {
+    let Some(value) = table.get("compare") else { return Comparison::Each };
+    let compare = read_word(value, "`compare`", problems).unwrap_or_default();
+    if compare != Comparison::Each && !matches!(kind, ParamKind::Tensor { role: Role::Out, .. }) {
+        let help = Some("only what is written may be in any order: role = \"out\"".into());
+        problems.add(table.key_span("compare"), "`compare` is for `out` tensors".to_owned(), help);
+        return Comparison::Each;
+    }
+    compare
 }
 
 /// A tensor of one element that holds a scalar.

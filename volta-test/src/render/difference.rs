@@ -154,7 +154,8 @@ fn inputs(witness: &Witness, paint: Paint) -> String {
 /// `the kernels differ in y[3]`
 pub(super) fn headline(difference: &Difference) -> String {
     let index: Vec<String> = difference.index.iter().map(u64::to_string).collect();
-    let element = format!("{}[{}]", clean_line(&difference.tensor), index.join(", "));
+    let name = clean_line(&difference.tensor);
+    let element = if index.is_empty() { name } else { format!("{name}[{}]", index.join(", ")) };
     match difference.how {
         How::Values(_) => format!("the kernels compute different values for {element}"),
         How::Unwritten { .. } => format!("only one kernel writes {element}"),

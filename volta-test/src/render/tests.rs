@@ -40,7 +40,7 @@ fn case(name: &str) -> (Case, TempDir) {
         home: Home { file: dir.join("volta.toml"), dir: dir.clone(), root: dir, ..Home::default() },
         description: None,
         about: About::default(),
-        params: vec![Param { name: "y".into(), kind, binding: Binding::Argument }],
+        params: vec![Param::new("y", kind, Binding::Argument)],
         reference: Some(Kernel::new("k.cu::naive").into()),
         opt: Kernel::new("k.cu::k").into(),
         expect: Expectation::default(),

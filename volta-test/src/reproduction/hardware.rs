@@ -74,6 +74,12 @@ impl Bundle {
         verdict: &Verdict,
         seeds: u64,
     ) -> Result<Value, String> {
+        if let Some(param) = core.params.iter().find(|param| param.is_set()) {
+            let name = &param.name;
+            return Err(format!(
+                "`{name}` is compared as a multiset, which the runner for hardware does not do"
+            ));
+        }
         // Hardware runs all CTAs, whichever of them the verdict is about.
         let mut whole = core.clone();
         for side in whole.reference.iter_mut().chain([&mut whole.opt]) {

@@ -145,7 +145,7 @@ pub(in super::super) fn run_by_classes(
             *all = all.saturating_add(others.saturating_mul(own));
         }
         found.push(Found::new(launch, class, &ran, outcome.stores.len())?);
-        outcome.add(ran, launch);
+        outcome.add(ran, launch, false);
         options.budgets.check_held(&outcome.held).ok()?;
     }
     let classes = classes_of(launch, options, &found, &outcome)?;
@@ -256,6 +256,7 @@ pub(super) fn is_alone(ran: &Ran) -> bool {
         perhaps,
         outputs: _,
         unevaluated,
+        bags,
         lost,
         written_variables,
         counts,
@@ -267,6 +268,7 @@ pub(super) fn is_alone(ran: &Ran) -> bool {
     contributions.is_empty()
         && perhaps.is_empty()
         && unevaluated.is_empty()
+        && bags.is_empty()
         && lost.is_empty()
         && written_variables.is_empty()
         && !counts.at_known_points

@@ -14,7 +14,7 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Strong, Update};
+use crate::program::{Address, Clamp, InstId, Int2, Precision, RegId, Scope, Space, Src, Strong, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
 
@@ -49,7 +49,9 @@ impl Cta<'_> {
             let is_known =
                 d.is_some() && self.context.launch.has_tickets && self.comes_last(warp, lane, &at, bytes);
             let found = self.update_at(warp, lane, &at, at.offsets[lane], by)?;
-            if is_known {
+            if self.context.launch.has_sets && matches!(update, Update::Integer(Int2::Add, _)) {
+                self.note_addition(warp, lane, &at, update, (found, by), d)?;
+            } else if is_known {
                 self.sync.note_ordered(warp, lane, &at, bytes);
                 d.iter().for_each(|d| warp.register_mut(*d).set(lane, found));
             } else if let Some(d) = d {

@@ -89,6 +89,7 @@ impl Cta<'_> {
         (base, targets): (RegId, &[Option<RegId>]),
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
+        self.values.steers(warp, lane, address, ("where an access happens", pc))?;
         self.values.check_index(warp, lane, inst, pc)?;
         let mut left = MAX_ADDRESSES;
         let Some(places) = self.values.places(lane, address, &mut left) else { return Ok(LaneMask::NONE) };

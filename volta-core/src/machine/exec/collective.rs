@@ -2,7 +2,8 @@
 //! memory.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Origin, Truth, Value};
+use super::super::int_terms::whole;
+use super::super::value::{Origin, Sym, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
 use super::integer::Integer;
@@ -14,6 +15,7 @@ use crate::program::{
     Async, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId, Shuffle,
     Src, Vote, Width,
 };
+use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -224,11 +226,35 @@ impl Values<'_> {
         d: RegId,
         a: PredSrc,
     ) -> Result<(), Stop> {
-        let ballot = self.lanes_where(warp, members, a, pc)?;
+        let truths: Vec<(Lane, Truth)> =
+            members.iter().map(|lane| (lane, self.truth(warp, a, lane, pc))).collect();
+        let is_followed =
+            truths.iter().all(|(_, truth)| matches!(truth, Truth::Known(_) | Truth::Condition(_)));
+        let ballot = if is_followed && truths.iter().any(|(_, truth)| matches!(truth, Truth::Condition(_))) {
+            self.ballot_of_conditions(&truths, pc)
+        } else {
+            Value::Bits(self.lanes_where(warp, members, a, pc)?.bits().into())
+        };
         for lane in members {
-            warp.register_mut(d).set(lane, Value::Bits(ballot.bits().into()));
+            warp.register_mut(d).set(lane, ballot);
         }
         Ok(())
+    }
+
+    /// A sum of a power of two for each lane whose condition holds.
+    fn ballot_of_conditions(&mut self, truths: &[(Lane, Truth)], pc: InstId) -> Value {
+        let zero = whole(&mut self.store, 0);
+        let mut sum: Option<TermId> = None;
+        for (lane, truth) in truths {
+            let digit = whole(&mut self.store, 1 << lane.number());
+            let own = match truth {
+                Truth::Known(true) => digit,
+                Truth::Condition(term) => self.store.apply(TermOp::Select, &[*term, digit, zero], pc),
+                Truth::Known(false) | Truth::Undefined(_) | Truth::Answer(_) => continue,
+            };
+            sum = Some(sum.map_or(own, |sum| self.store.apply(TermOp::Add, &[sum, own], pc)));
+        }
+        Value::Sym(Sym::int(4, sum.unwrap_or(zero)))
     }
 
     /// For each lane, the lanes with the same value.

@@ -68,7 +68,11 @@ impl<'l> Cta<'l> {
                 return mask.iter().try_for_each(|lane| self.load_ahead(warp, lane, pc, load));
             }
         }
-        let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
+        let mut mask = mask;
+        if self.context.launch.has_sets {
+            mask &= !self.store_to_bags(warp, mask, inst, pc)?;
+        }
+        mask &= !self.access_by_cases(warp, mask, inst, pc)?;
         if mask.is_empty() {
             return Ok(());
         }
@@ -512,6 +516,7 @@ impl<'l> Cta<'l> {
                         reader,
                     ));
                 }
+                self.note_read_of_bag(warp, lane, number, at.pc)?;
                 if let Detector::VectorClock(_) = &self.sync.order
                     && self.vector_clock_access(warp, lane, at, cell, touched, None)?
                 {

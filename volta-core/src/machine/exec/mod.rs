@@ -5,6 +5,7 @@ mod affine;
 pub(super) mod affine_memory;
 mod answer;
 mod atomic;
+mod bag;
 mod bulk;
 mod by_cases;
 mod by_value;

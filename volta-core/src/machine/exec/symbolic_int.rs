@@ -135,6 +135,9 @@ impl IntTerms<'_> {
             }
             // The sum of the bits of x is x less all of ⌊x/2⌋, ⌊x/4⌋, … (Legendre).
             Int1::Popc => {
+                if let Some(count) = self.digits_set(x, bits) {
+                    return Some(count);
+                }
                 let x = self.unsigned(x, bits);
                 (1..bits).fold(x, |sum, by| {
                     let part = self.lowered(x, by);
@@ -152,6 +155,61 @@ impl IntTerms<'_> {
             }
             Int1::Clz | Int1::FindTop | Int1::FindTopShift => return self.highest(op, ty, a),
         })
+    }
+
+    /// The number of binary digits that are 1 in a ballot, or in some bits of one: a sum of different powers of two, each
+    /// by a condition.
+    fn digits_set(&mut self, x: TermId, bits: u32) -> Option<TermId> {
+        let number = |store: &Store, term: TermId| match store.view(term) {
+            View::Constant(constant) => constant.exact.finite()?.to_u64(),
+            View::Input { .. } | View::Apply(..) => None,
+        };
+        let (sum, mask) = match self.store.view(x) {
+            View::Apply(TermOp::BitAnd, [a, b, _]) => match (number(self.store, a), number(self.store, b)) {
+                (None, Some(mask)) => (a, mask),
+                (Some(mask), None) => (b, mask),
+                (Some(_), Some(_)) | (None, None) => return None,
+            },
+            View::Apply(..) | View::Input { .. } | View::Constant(_) => (x, u64::MAX),
+        };
+        let (mut work, mut digits, mut seen) = (vec![sum], Vec::new(), 0u64);
+        while let Some(term) = work.pop() {
+            let (condition, digit) = match self.store.view(term) {
+                View::Apply(TermOp::Add, [a, b, _]) if work.len() <= 64 => {
+                    work.extend([a, b]);
+                    continue;
+                }
+                View::Apply(TermOp::Select, [condition, then, otherwise])
+                    if number(self.store, otherwise) == Some(0) =>
+                {
+                    (Some(condition), number(self.store, then)?)
+                }
+                View::Constant(_) => (None, number(self.store, term)?),
+                View::Apply(..) | View::Input { .. } => return None,
+            };
+            if condition.is_some() && !digit.is_power_of_two() || bits < 64 && digit >> bits != 0 {
+                return None;
+            }
+            digits.push((condition, digit));
+        }
+        let (mut count, mut known) = (None, 0);
+        for (condition, digit) in digits.into_iter().rev() {
+            if seen & digit != 0 {
+                return None;
+            }
+            seen |= digit;
+            let Some(condition) = condition else {
+                known += (digit & mask).count_ones();
+                continue;
+            };
+            if digit & mask != 0 {
+                let [one, zero] = [1, 0].map(|bit| self.whole(bit));
+                let own = self.store.apply(TermOp::Select, &[condition, one, zero], self.pc);
+                count = Some(count.map_or(own, |count| self.add(count, own)));
+            }
+        }
+        let known = self.whole(known.into());
+        Some(count.map_or(known, |count| self.add(count, known)))
     }
 
     /// Terms congruent to two integers.
