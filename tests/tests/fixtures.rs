@@ -57,4 +57,45 @@ fn by_struct(x: &[f32; 32], y: &mut [f32; 32], #[symbolic] a: f32);
 )]
 fn fields(#[fields(#[assume(positive)] d: f16, q: [u8; 2])] x: &[Pair; 8], y: &mut [f32; 8]);
 
+/// Four rows for each block, of any number of rows.
+#[verify_equiv(
+    reference = "../../fixtures/every_size/rows.cu::softmax_naive",
+    opt = "../../fixtures/every_size/rows.cu::softmax_four",
+    ref_grid = rows,
+    ref_block = 1,
+    ref_args(x, y),
+    opt_grid = [rows.div_ceil(4), 1],
+    opt_block = 128,
+    family(rows = any)
+)]
+fn rows_by_four(x: &[[f32; 32]; rows], y: &mut [[f32; 32]; rows], #[value(rows)] rows: i32);
+
+/// Too few blocks: of five rows, one is left out.
+#[verify_equiv(
+    reference = "../../fixtures/every_size/rows.cu::softmax_naive",
+    opt = "../../fixtures/every_size/rows.cu::softmax_four",
+    ref_grid = rows,
+    ref_block = 1,
+    ref_args(x, y),
+    opt_grid = rows / 4,
+    opt_block = 128,
+    family(rows = any >= 4),
+    expect = "different"
+)]
+fn rows_without_a_tail(x: &[[f32; 32]; rows], y: &mut [[f32; 32]; rows], #[value(rows)] rows: i32);
+
+/// From the thousandth on, no block is added.
+#[verify_equiv(
+    reference = "../../fixtures/every_size/rows.cu::softmax_naive",
+    opt = "../../fixtures/every_size/rows.cu::softmax_four",
+    ref_grid = rows,
+    ref_block = 1,
+    ref_args(x, y),
+    opt_grid = rows.div_ceil(4).min(1000),
+    opt_block = 128,
+    family(rows = any),
+    expect = "unknown(undecided)"
+)]
+fn rows_to_a_limit(x: &[[f32; 32]; rows], y: &mut [[f32; 32]; rows], #[value(rows)] rows: i32);
+
 volta_test::main!(fixtures = "../fixtures");

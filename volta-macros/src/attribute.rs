@@ -364,6 +364,14 @@ impl Reader<'_> {
                     };
                     self.complain(Error::new_spanned(&value, message));
                 }
+                // Numbers of which some depend on a variable that is any are of several types.
+                let value = match &value {
+                    Expr::Array(list) if !list.elems.iter().all(|item| matches!(item, Expr::Lit(_))) => {
+                        let items = list.elems.iter();
+                        quote!((#(#items,)*))
+                    }
+                    value => quote!(#value),
+                };
                 Some((
                     None,
                     match takes {

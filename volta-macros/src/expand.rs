@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Expr, LitStr, Result};
+use syn::{Error, Expr, LitStr, Result};
 use volta_case::{Comparison, NamedContents, Shard, split_source};
 
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
@@ -25,6 +25,14 @@ pub(crate) fn expanded(attribute: TokenStream, item: TokenStream, form: Form) ->
     let (attribute, family) = family::split(attribute)?;
     let Some(family) = family else { return one(attribute, item, None) };
     let of = |member: FamilyMember| {
+        if let Some((variable, _)) = family::any(&member)
+            && let Some(body) = signature::parse(item.clone())?.body
+        {
+            let message = format!(
+                "`{variable}` is `any`, and the reference is in Rust: list sizes, as in `{variable} = [1, 31, 64..=66]`"
+            );
+            return Err(Error::new(body.brace_token.span.join(), message));
+        }
         let [attribute, item] = [&attribute, &item].map(|tokens| family::applied(&member, tokens.clone()));
         one(attribute, item, Some(&member))
     };
@@ -62,7 +70,16 @@ fn expand(
     });
     let docs = docs.iter().map(|line| quote!(case.description(#line);));
     let in_rust = body.as_ref().map(|body| body::recorded(function, body, &text));
-    let params = params.iter().map(param);
+    let any = member.and_then(family::any);
+    let params = params.iter().map(|own| param(own, any.is_some()));
+    let any = match any {
+        Some((variable, least)) => {
+            let name = format_ident!("{variable}");
+            [quote!(let #name = case.size();), quote!(::core::option::Option::Some((#variable, #least)))]
+        }
+        None => [TokenStream::new(), quote!(::core::option::Option::None)],
+    };
+    let [size, any] = any;
     let [of_reference, of_opt] = &attribute.repeat;
     let reference = attribute.reference.as_ref().map(|steps| side("Reference", steps, of_reference.as_ref()));
     let opt = side("Opt", &attribute.opt, of_opt.as_ref());
@@ -84,6 +101,7 @@ fn expand(
             // A changed kernel rebuilds the test.
             #(#tracked)*
             fn build(case: &mut ::volta_test::__private::Builder) {
+                #size
                 #(#docs)*
                 #(#params)*
                 #reference
@@ -101,6 +119,7 @@ fn expand(
                 line: ::core::line!(),
                 manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
                 slow: #slow,
+                any: #any,
                 build,
             }
         };
@@ -121,11 +140,12 @@ fn tracked(source: &LitStr) -> TokenStream {
     quote_spanned!(source.span()=> const _: &[u8] = ::core::include_bytes!(#file);)
 }
 
-fn param(param: &Param) -> TokenStream {
+/// The calls that give a parameter, with `open` where its extents may depend on a variable that is any number.
+fn param(param: &Param, open: bool) -> TokenStream {
     let own_name = param.global.as_ref().and_then(|name| name.as_ref().map(LitStr::value));
     let name = own_name.unwrap_or_else(|| param.name.to_string());
     let by_name = param.global.is_some().then(|| quote!(case.by_name();));
-    let given = kind(&name, &param.kind);
+    let given = kind(&name, &param.kind, open);
     quote!(#given #by_name)
 }
 
@@ -143,11 +163,15 @@ fn assumed(Assumed { sign, range, elements }: &Assumed) -> TokenStream {
     quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, floats: None, elements: #elements })
 }
 
-fn kind(name: &str, kind_of: &Kind) -> TokenStream {
+fn kind(name: &str, kind_of: &Kind, open: bool) -> TokenStream {
     match kind_of {
         Kind::Tensor { types, shape, role, contents, assumed, compare } => {
             let [reference, opt] = types.map(|element| element.name());
-            let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
+            let lengths = shape.iter().map(|length| match open {
+                true => quote!(#length),
+                false => quote!({ const LENGTH: usize = #length; LENGTH }),
+            });
+            let lengths = lengths.map(|length| quote!(::volta_test::__private::length(#length)));
             let role = variant("Role", role);
             let assumed = self::assumed(assumed);
             let of_file = match contents {
@@ -192,7 +216,7 @@ fn kind(name: &str, kind_of: &Kind) -> TokenStream {
         }
         Kind::Structs { fields, rank } => {
             let count = fields.len();
-            let fields = fields.iter().map(|(name, own)| kind(&name.to_string(), own));
+            let fields = fields.iter().map(|(name, own)| kind(&name.to_string(), own, open));
             quote!(#(#fields)* case.structs(#name, #rank, #count);)
         }
     }

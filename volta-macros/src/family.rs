@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, ExprLit, Lit, LitStr, RangeLimits, Result, Token};
+use syn::{BinOp, Error, Expr, ExprBinary, ExprLit, Lit, LitStr, RangeLimits, Result, Token};
 use volta_case::{Family, MAX_MEMBERS};
 
 /// The value of a variable.
@@ -17,30 +17,41 @@ pub(crate) enum Bound {
     Number(u64),
     /// A type, or another name.
     Name(Ident),
+    /// Every number from this one on.
+    Any(u64),
 }
+
+/// The value of a variable that is every number.
+const ANY: &str = "any";
+
+/// The least number of a family in a case at every size: sizes are positive.
+const LEAST: u64 = 1;
 
 impl Display for Bound {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Bound::Number(number) => write!(f, "{number}"),
             Bound::Name(name) => write!(f, "{name}"),
+            Bound::Any(_) => f.write_str(ANY),
         }
     }
 }
 
 impl Bound {
-    fn token(&self, span: Span) -> TokenTree {
+    /// What stands for a variable; nothing where it remains, as a variable of the code that builds the case.
+    fn token(&self, span: Span) -> Option<TokenTree> {
         match self {
             Bound::Number(number) => {
                 let mut literal = Literal::u64_unsuffixed(*number);
                 literal.set_span(span);
-                literal.into()
+                Some(literal.into())
             }
             Bound::Name(name) => {
                 let mut name = name.clone();
                 name.set_span(span);
-                name.into()
+                Some(name.into())
             }
+            Bound::Any(_) => None,
         }
     }
 }
@@ -51,6 +62,14 @@ pub(crate) type Member = volta_case::Member<Bound>;
 /// The name of a member as the end of an identifier: `n_97_t_f16`.
 pub(crate) fn suffix(member: &Member) -> String {
     member.to_string().to_lowercase().replace(|c: char| !c.is_alphanumeric(), "_")
+}
+
+/// The variable of a member that is every number, and its least value.
+pub(crate) fn any(member: &Member) -> Option<(&str, u64)> {
+    member.values().iter().find_map(|(name, value)| match value {
+        Bound::Any(least) => Some((name.as_str(), *least)),
+        Bound::Number(_) | Bound::Name(_) => None,
+    })
 }
 
 /// Replaces the variables.
@@ -65,14 +84,18 @@ fn replaced(member: &Member, token: TokenTree) -> TokenTree {
             inner.set_span(group.span());
             inner.into()
         }
-        TokenTree::Ident(name) => match member.value(&name.to_string()) {
-            Some(value) => value.token(name.span()),
-            None => name.into(),
-        },
+        TokenTree::Ident(name) => {
+            let value = member.value(&name.to_string()).and_then(|value| value.token(name.span()));
+            value.unwrap_or_else(|| name.into())
+        }
         TokenTree::Literal(literal) => match syn::parse_str::<LitStr>(&literal.to_string()) {
             Ok(text) => {
-                let put = |text: String, (name, value): &(String, Bound)| {
-                    text.replace(&format!("{{{name}}}"), &value.to_string())
+                let put = |text: String, (name, value): &(String, Bound)| match value {
+                    Bound::Number(_) | Bound::Name(_) => {
+                        text.replace(&format!("{{{name}}}"), &value.to_string())
+                    }
+                    // A text is the same at every size.
+                    Bound::Any(_) => text,
                 };
                 let mut filled = Literal::string(&member.values().iter().fold(text.value(), put));
                 filled.set_span(literal.span());
@@ -112,7 +135,7 @@ impl Parse for Variable {
 
 /// The values that an expression stands for.
 fn bounds(item: &Expr) -> Result<Vec<Bound>> {
-    let wrong = || Error::new_spanned(item, "a value of a family is a whole number, `1..=64`, or a type");
+    let wrong = || Error::new_spanned(item, "a value of a family is a whole number, `1..=64`, a type, or `any`");
     let number = |expression: &Expr| {
         if let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = expression
             && digits.suffix().is_empty()
@@ -134,13 +157,16 @@ fn bounds(item: &Expr) -> Result<Vec<Bound>> {
     }
     if let Expr::Path(path) = item {
         let name = path.path.get_ident().ok_or_else(wrong)?;
-        if name == "any" {
-            return Err(Error::new_spanned(
-                item,
-                "`any` is a value of families in `volta.toml`; list sizes here",
-            ));
+        return Ok(vec![if name == ANY { Bound::Any(LEAST) } else { Bound::Name(name.clone()) }]);
+    }
+    if let Expr::Binary(ExprBinary { left, op: BinOp::Ge(_), right, .. }) = item
+        && matches!(&**left, Expr::Path(path) if path.path.is_ident(ANY))
+    {
+        let least = number(right)?;
+        if !(LEAST..=1 << 32).contains(&least) {
+            return Err(Error::new_spanned(item, "`any >= …` needs a whole number from 1 to 2^32"));
         }
-        return Ok(vec![Bound::Name(name.clone())]);
+        return Ok(vec![Bound::Any(least)]);
     }
     Ok(vec![Bound::Number(number(item)?)])
 }
@@ -176,7 +202,18 @@ fn read(list: &Group) -> Result<Family<Bound>> {
         return Err(Error::new(list.span(), "a family has a variable: `family(N = [1, 31, 64..=66])`"));
     }
     let mut family = Family::default();
+    let mut open = false;
     for Variable { name, given, values } in variables {
+        if values.iter().any(|value| matches!(value, Bound::Any(_))) {
+            if std::mem::replace(&mut open, true) {
+                let message = "another variable is `any` already, and only one may be";
+                return Err(Error::new_spanned(&given, message));
+            }
+            if values.len() > 1 {
+                let message = "`any` is the only value of a variable: it stands for all numbers";
+                return Err(Error::new_spanned(&given, message));
+            }
+        }
         family.add(&name.to_string(), values).map_err(|wrong| Error::new_spanned(&given, wrong))?;
     }
     Ok(family)

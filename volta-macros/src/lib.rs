@@ -48,7 +48,8 @@ use proc_macro::TokenStream;
 ///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
 /// - `family(N = [1, 31, 64..=66], T = [f32, f16])`: a case and a test for each combination of these values. `N` and `T`
-///   stand for them in the attribute and in the signature, and `{T}` in texts.
+///   stand for them in the attribute and in the signature, and `{T}` in texts. `family(rows = any)`: every number, with
+///   which extents, grids and values of scalars may be computed, as in `grid = rows.div_ceil(4)`.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
 /// - `shards = 8`: a test for each of so many parts of the case, which decides a share of the compared elements.
 /// - Every key of `[options]`: rules (`partial`, `exit_orders_memory`, …), `slow`, `snapshot = false`,

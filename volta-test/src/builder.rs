@@ -13,6 +13,7 @@ use volta_core::rust_reference::Trace;
 
 use crate::case::{Case, DataFile, Expectation, GraphSource, Home, Kernel, Side, Step};
 use crate::manifest::{MOST_RUNS, parts};
+use crate::size::{self, Size, Uneven};
 use crate::{contents, limits, number};
 
 /// Builds a case. The attribute has checked names and types; checks that need values are in [`Builder::finish`].
@@ -32,6 +33,8 @@ pub struct Builder {
     /// The parameters with contents from files.
     data: Vec<(usize, String)>,
     errors: Vec<String>,
+    size: Size,
+    uneven: [Option<Uneven>; 2],
 }
 
 /// A reference in Rust takes no more elements: each is a number that is recorded.
@@ -52,8 +55,13 @@ fn set(section: &mut impl Section, values: Values, errors: &mut Vec<String>) {
 }
 
 impl Builder {
-    pub(crate) fn new(name: String, home: Home) -> Builder {
+    /// A builder of the case at a size; at any if it has none.
+    pub(crate) fn new(name: String, home: Home, size: Size) -> Builder {
+        // What another case left is not of this one.
+        size::taken();
         Builder {
+            size,
+            uneven: [None; 2],
             name,
             home,
             description: String::new(),
@@ -67,6 +75,24 @@ impl Builder {
             data: Vec::new(),
             errors: Vec::new(),
         }
+    }
+
+    /// The number of the variable that is any number.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Notes that sides use the sizes that have been turned into numbers since the last call.
+    fn used(&mut self, by: [bool; 2]) {
+        let uneven = size::taken();
+        for (own, _) in self.uneven.iter_mut().zip(by).filter(|(_, used)| *used) {
+            *own = (*own).max(uneven);
+        }
+    }
+
+    /// For the reference and the other kernel: why a number that it uses does not grow evenly.
+    pub(crate) fn uneven(&self) -> [Option<Uneven>; 2] {
+        self.uneven
     }
 
     /// A line of the function's documentation.
@@ -83,12 +109,13 @@ impl Builder {
         &mut self,
         name: &str,
         types: [&str; 2],
-        shape: &[usize],
+        shape: &[u64],
         role: Role,
         contents: Option<Contents>,
         assumed: Assumed,
     ) {
-        let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
+        self.used([true; 2]);
+        let shape = shape.to_vec();
         let [reference, opt] = types.map(|name| self.element(name));
         let contents = contents.unwrap_or(Contents::of_role(role));
         if let Contents::List(list) = &contents {
@@ -121,6 +148,7 @@ impl Builder {
 
     /// A scalar.
     pub fn scalar(&mut self, name: &str, element: &str, value: ScalarValue) {
+        self.used([true; 2]);
         let element = self.element(element);
         let kind = ParamKind::Scalar { element, value };
         self.params.push(Param::new(name, kind, Binding::Argument));
@@ -149,6 +177,7 @@ impl Builder {
 
     /// A tensor map: how a tensor is cut into boxes.
     pub fn tensor_map(&mut self, name: &str, values: Values) {
+        self.used([true; 2]);
         let mut map = TensorMap::default();
         set(&mut map, values, &mut self.errors);
         self.maps.push((name.into(), map));
@@ -170,6 +199,7 @@ impl Builder {
 
     /// The next step of a side: a kernel, as `file` or `file::kernel`.
     pub fn launch(&mut self, side: Which, source: &str, args: Option<Vec<Argument>>, values: Values) {
+        self.used([Which::Reference, Which::Opt].map(|own| own == side));
         let mut kernel = Kernel { args, ..Kernel::new(source) };
         set(&mut kernel, values, &mut self.errors);
         self.steps[side as usize].push(Step::Launch(kernel));
@@ -238,6 +268,7 @@ impl Builder {
 
     /// The keys of `[options]` in a `volta.toml`.
     pub fn options(&mut self, values: Values) {
+        self.used([true; 2]);
         set(&mut self.options, values, &mut self.errors);
     }
 
@@ -348,6 +379,36 @@ pub fn integer(value: impl IntegerConstant) -> Extended {
     Extended::Finite(Rational::from_i128(value.value()))
 }
 
+/// An extent of a tensor.
+#[diagnostic::on_unimplemented(message = "an extent of a tensor is a `usize`, not `{Self}`")]
+pub trait Length {
+    /// The number of elements; none of what is less than nothing.
+    fn length(self) -> u64;
+}
+
+impl Length for usize {
+    fn length(self) -> u64 {
+        self as u64
+    }
+}
+
+impl Length for Size {
+    fn length(self) -> u64 {
+        u64::try_from(self.value()).unwrap_or(0)
+    }
+}
+
+/// [`Length::length`] as a function.
+pub fn length(of: impl Length) -> u64 {
+    of.length()
+}
+
+impl IntegerConstant for Size {
+    fn value(self) -> i128 {
+        self.number()
+    }
+}
+
 /// A limit.
 pub fn count(value: u64) -> Value {
     Value::Count(value.into())
@@ -368,6 +429,12 @@ pub trait Extent {
 impl<T: IntegerConstant> Extent for T {
     fn sizes(self) -> Vec<i128> {
         vec![self.value()]
+    }
+}
+
+impl<T: IntegerConstant> Extent for (T,) {
+    fn sizes(self) -> Vec<i128> {
+        vec![self.0.value()]
     }
 }
 

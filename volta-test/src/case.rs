@@ -12,6 +12,7 @@ use volta_core::graph::Graph;
 use volta_core::number::Extended;
 
 use crate::prepare::shown;
+use crate::registry::Registered;
 
 /// One verification: one or two kernels, what they are launched with, and what is expected of them.
 #[derive(Clone, Debug)]
@@ -58,10 +59,16 @@ pub struct Every {
     /// For the reference and the other kernel: over how many sizes all numbers that it uses change by the same amount; or
     /// why there is no such period.
     pub periods: Result<[u64; 2], String>,
-    /// The text of the case, its name, and where it lies.
-    pub(crate) text: Arc<str>,
-    pub(crate) name: String,
-    pub(crate) home: Home,
+    /// What gives the case at each.
+    pub(crate) source: AtSize,
+}
+
+/// Where a case at a size comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum AtSize {
+    /// The text of a family, the name of its member, and where it lies.
+    Text(Arc<str>, String, Home),
+    Attribute(&'static Registered),
 }
 
 impl Every {
@@ -70,7 +77,12 @@ impl Every {
     /// # Errors
     /// Why there is none.
     pub fn at(&self, size: u64) -> Result<Case, String> {
-        crate::manifest::at_size(self, size)
+        match &self.source {
+            AtSize::Text(text, name, home) => {
+                crate::manifest::at_size((text, name, home), &self.variable, size)
+            }
+            AtSize::Attribute(registered) => registered.at(size),
+        }
     }
 }
 

@@ -55,6 +55,7 @@ pub mod reproduction;
 pub mod run;
 pub mod runner;
 pub mod snapshot;
+pub mod size;
 mod speed;
 pub mod z3;
 
@@ -75,7 +76,9 @@ pub mod __private {
         Argument, Assumed, Contents, Elements, Member, Region, Role, ScalarValue, Sign, Which,
     };
 
-    pub use crate::builder::{Builder, count, element, extent, integer, literal, named, real, size, typed};
+    pub use crate::builder::{
+        Builder, count, element, extent, integer, length, literal, named, real, size, typed,
+    };
     pub use crate::registry::Registered;
     pub use crate::runner::{Suite, main};
     pub use volta_core::graph::trace;

@@ -15,4 +15,16 @@ fn another_name(#[inout] a: &mut [f32; N], #[value(2)] beta: f32);
 #[verify_kernel(kernel = "../kernels/add.cu::scale", block = N, family(N = 1..=5000))]
 fn too_many(#[inout] a: &mut [f32; N], #[value(2)] beta: f32);
 
+#[verify_kernel(kernel = "../kernels/add.cu::scale", block = N, grid = M, family(N = any, M = any))]
+fn two_of_any(#[inout] a: &mut [f32; N], #[value(2)] beta: f32);
+
+#[verify_kernel(kernel = "../kernels/add.cu::scale", block = 32, grid = N, family(N = [1, any]))]
+fn any_among_others(#[inout] a: &mut [f32; N], #[value(2)] beta: f32);
+
+#[verify_kernel(kernel = "../kernels/add.cu::scale", block = 32, grid = N, family(N = any >= 0))]
+fn any_from_nothing(#[inout] a: &mut [f32; N], #[value(2)] beta: f32);
+
+#[verify_equiv(opt = "../kernels/add.cu::scale", block = 32, grid = N, family(N = any))]
+fn any_in_rust(#[inout] a: &mut [f32; N], #[value(2)] beta: f32) {}
+
 fn main() {}

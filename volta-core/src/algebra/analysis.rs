@@ -231,7 +231,7 @@ impl Analysis {
     }
 
     /// How rule V9 reads a constant.
-    pub(super) fn reading(&self, id: ConstantId) -> Option<&(Rational, IrrationalLiteral)> {
+    pub(crate) fn reading(&self, id: ConstantId) -> Option<&(Rational, IrrationalLiteral)> {
         self.readings[id.index()].as_ref()
     }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Fewer elements of two stores are not worth looking for what they share.
-const MIN_ELEMENTS: usize = 32;
+const MIN_ELEMENTS: usize = 8;
 /// The largest number of pairs of stores whose elements are examined.
 const MAX_GROUPS: usize = 64;
 

@@ -7,15 +7,14 @@
 use rayon::prelude::*;
 
 use super::prove::{ranges, terms_of};
+use super::recheck::SAMPLE;
 use super::{DecisionOptions, ElementPair, InputInfo, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage, Tactic};
 use crate::base::budget::Limit;
 use crate::base::ration::Ration;
 use std::rc::Rc;
 
-/// Number of elements that are evaluated, spread evenly, where stores are small …
-const SAMPLE: usize = 64;
-/// … and where they have more than [`LARGE`] nodes, since each element is proved again.
+/// Where stores have more than [`LARGE`] nodes, only so many elements are evaluated, since each is proved again.
 const SAMPLE_OF_LARGE: usize = 2;
 /// Stores with more nodes are large.
 const LARGE: usize = 1 << 12;

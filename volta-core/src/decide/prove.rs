@@ -633,6 +633,23 @@ impl<'s> Learned<'s> {
         Some((!domain.is_empty(), signs[0] & signs[1]))
     }
 
+    /// The possible signs of a term, if it has a finite value at every input.
+    pub(super) fn signs_if_total(
+        &mut self,
+        (store, term): (&'s Store, TermId),
+        analysis: &'s Analysis,
+        steps: u64,
+    ) -> Option<Signs> {
+        self.prover.set_budget(steps);
+        let at = TermRef { store: self.prover.add_store(store, analysis), term };
+        if self.prover.class(at) != Ok(Class::Finite)
+            || !self.requirements(at, Which::Reference).ok()?.is_empty()
+        {
+            return None;
+        }
+        self.prover.term_signs(at).ok()
+    }
+
     fn terms(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
         terms_of(&mut self.prover, element, analysis)
     }

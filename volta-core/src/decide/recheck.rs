@@ -9,7 +9,7 @@ use super::{DecisionOptions, ElementPair, InputInfo, every, fields};
 /// The first point of a recheck; the search for witnesses uses earlier ones only.
 const FIRST_ROUND: u32 = 101;
 /// Number of elements that are evaluated, spread evenly.
-const SAMPLE: usize = 64;
+pub(super) const SAMPLE: usize = 8;
 
 /// The evaluation that found a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

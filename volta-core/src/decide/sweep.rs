@@ -30,6 +30,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) mod cuts;
 mod joined;
+mod numbers;
 
 /// The largest number of terms of a side.
 const MAX_TERMS: usize = 1 << 17;
@@ -84,7 +85,7 @@ pub(super) struct Sweep<'s, 'a> {
     within: FxHashMap<TermId, Vec<TermId>>,
     /// Literals that proofs have read as irrational constants.
     readings: BTreeSet<Reading>,
-    /// Steps for the proof of a pair by the quick prover, for each of its terms, in place of [`PAIR_STEPS`] for both.
+    /// Steps for the proof of a pair by either prover, for each of its terms, in place of [`PAIR_STEPS`].
     steps_a_term: Option<u64>,
     left: u64,
 }
@@ -409,11 +410,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let [first, second] = [0, 1].map(|side| (&parts[side].store, parts[side].root));
         let element = ElementPair { reference: first, opt: second };
         let size: usize = parts.iter().map(|part| part.store.len()).sum();
-        let (most, provers): (u64, &[bool]) = match self.steps_a_term {
-            None => (PAIR_STEPS, &[false, true]),
-            Some(steps) => (steps * size as u64, &[false]),
-        };
-        for thorough in provers.iter().copied() {
+        let most = self.steps_a_term.map_or(PAIR_STEPS, |steps| steps * size as u64);
+        for thorough in [false, true] {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
             let proved = learned.proves(&element, analysis.each_ref(), self.left.min(most));
             let steps = learned.settle();

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::case::{Case, Claim, FormsWanted, Param, ParamKind, ScalarValue, Schedule, Side, Step, Which};
+use crate::case::{Case, Claim, Element, FormsWanted, Param, ParamKind, ScalarValue, Schedule, Side, Step, Which};
 use crate::given::of_param;
 use crate::verdict::{InputError, InputProblem, Report, SizeClaim, Unknown, UnknownReason, Verdict};
 use crate::verify::{on_threads, verify_known};
@@ -103,21 +103,30 @@ fn differs(one: &Case, other: &Case) -> Option<String> {
             let mut param = param.clone();
             match &mut param.kind {
                 ParamKind::Tensor { shape, .. } => shape.clear(),
-                ParamKind::Scalar { value: value @ ScalarValue::Number(_), .. } => {
-                    *value = ScalarValue::integer(0);
-                }
-                ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
+                ParamKind::Scalar {
+                    element: Element::Int { .. } | Element::Bool,
+                    value: value @ ScalarValue::Number(_),
+                } => *value = ScalarValue::integer(0),
+                // What a kernel reads of a float is rounded, and grows by steps.
+                ParamKind::Scalar { element: Element::Float(_), .. }
+                | ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
             }
             param
         };
         if blank(one) != blank(other) || shapes[0].len() != shapes[1].len() {
-            return Some(format!("more of `{}` depends on it than its extents or its value", one.name));
+            return Some(format!(
+                "more of `{}` depends on it than its extents, or its value if that is an integer",
+                one.name
+            ));
         }
         if shapes[0] != shapes[1]
             && let Some(what) = follow::depends_on_extents(one)
         {
             return Some(format!("{what} of `{}` depend on its extents, which depend on it", one.name));
         }
+    }
+    if one.options.rules != other.options.rules {
+        return Some("a rule of the case depends on it".into());
     }
     let launches = |case: &Case| {
         let sides = case.reference.iter().chain([&case.opt]);

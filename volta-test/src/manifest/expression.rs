@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 64;
 const MAX_EXPONENT: i64 = 64;
 
 /// What expressions compute with.
-pub(super) trait Quantity: Clone {
+pub(crate) trait Quantity: Clone {
     /// A constant.
     fn of(number: Rational) -> Self;
     /// Its value, if it is one number.
@@ -26,7 +26,7 @@ pub(super) trait Quantity: Clone {
 
 /// Why an operation has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unequal {
+pub(crate) enum Unequal {
     /// What is wrong, as a sentence.
     Wrong(String),
     /// It would have one at a multiple of the period.
@@ -71,19 +71,19 @@ impl Quantity for Rational {
 
 /// A number at sizes that are one period after the other: what it is at the first, and what is added each time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Even {
-    pub(super) first: Rational,
-    pub(super) step: Rational,
+pub(crate) struct Even {
+    pub(crate) first: Rational,
+    pub(crate) step: Rational,
 }
 
 impl Even {
     /// A number that is the same at all sizes.
-    pub(super) fn constant_of(number: i64) -> Even {
+    pub(crate) fn constant_of(number: i64) -> Even {
         Even::of(Rational::from_integer(number))
     }
 
     /// The sizes themselves, so far apart.
-    pub(super) fn of_sizes(first: i64, period: u64) -> Even {
+    pub(crate) fn of_sizes(first: i64, period: u64) -> Even {
         Even { first: Rational::from_integer(first), step: Rational::from_u64(period) }
     }
 

@@ -53,7 +53,12 @@ pub(super) fn any(member: &Member) -> Option<(&str, i64)> {
 }
 
 /// More sizes than these are no period.
-const MOST_PERIOD: u64 = 4096;
+pub(crate) const MOST_PERIOD: u64 = 4096;
+
+/// The message of a period that is longer.
+pub(crate) fn too_long() -> String {
+    format!("numbers of the case grow evenly over more than {MOST_PERIOD} sizes only")
+}
 
 /// For the reference and the other kernel: over how many sizes all numbers that it uses change by the same amount.
 ///
@@ -87,9 +92,7 @@ pub(super) fn periods(document: &DeTable<'_>, member: &Member) -> Result<[u64; 2
         }
         'period: loop {
             if *period > MOST_PERIOD {
-                return Err(format!(
-                    "numbers of the case grow evenly over more than {MOST_PERIOD} sizes only"
-                ));
+                return Err(too_long());
             }
             for first in (0..*period as i64).map(|at| least.saturating_add(at)) {
                 for text in &own {

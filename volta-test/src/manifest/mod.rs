@@ -28,6 +28,8 @@ use volta_core::case::{
     Which, bits_of,
 };
 
+pub(crate) use expression::{Even, Quantity, Unequal};
+pub(crate) use family::{MOST_PERIOD, too_long};
 use initial::read_contents;
 pub use locate::locate;
 pub use reader::Problem;
@@ -39,7 +41,7 @@ use volta_core::number::Extended;
 use volta_core::number::format::{Format, Rounding, encode, to_f64};
 use volta_core::verdict::CasePart;
 
-use crate::case::{Case, Contains, DataFile, Every, Expectation, Home};
+use crate::case::{AtSize, Case, Contains, DataFile, Every, Expectation, Home};
 use crate::contents;
 use crate::files;
 use crate::limits;
@@ -149,9 +151,7 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
         variable: variable.to_owned(),
         least: least.unsigned_abs(),
         periods: family::periods(&plain, &member),
-        text: text.into(),
-        name: name.to_owned(),
-        home: home.clone(),
+        source: AtSize::Text(text.into(), name.to_owned(), home.clone()),
     });
     let replaced = family::replaced(&plain, &member)?;
     let mut document = plain;
@@ -163,19 +163,23 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     Ok(case)
 }
 
-/// A member of a family at one size, where a variable is every number.
-pub(crate) fn at_size(every: &Every, size: u64) -> Result<Case, String> {
+/// The member with a name of a family, its text, at one size of a variable that is every number.
+pub(crate) fn at_size(
+    (text, name, home): (&str, &str, &Home),
+    variable: &str,
+    size: u64,
+) -> Result<Case, String> {
     let told =
         |problems: Vec<Problem>| problems.into_iter().next().map_or(String::new(), |problem| problem.message);
-    let plain = document::parse(&every.text).map_err(told)?;
+    let plain = document::parse(text).map_err(told)?;
     let family = family::read(&plain).map_err(told)?;
-    let member = family.member(last(Shard::split(&every.name).0)).ok_or("there is no such member")?;
-    let value = i64::try_from(size).map_err(|_| format!("{size} is too large for {}", every.variable))?;
-    let member = member.with(&every.variable, family::Bound::Number(value));
+    let member = family.member(last(Shard::split(name).0)).ok_or("there is no such member")?;
+    let value = i64::try_from(size).map_err(|_| format!("{size} is too large for {variable}"))?;
+    let member = member.with(variable, family::Bound::Number(value));
     let replaced = family::replaced(&plain, &member).map_err(told)?;
     let mut document = plain;
     replaced.apply(&mut document);
-    read(&every.name, every.home.clone(), &every.text, &document).map_err(told)
+    read(name, home.clone(), text, &document).map_err(told)
 }
 
 fn read(name: &str, home: Home, text: &str, document: &DeTable<'_>) -> Result<Case, Vec<Problem>> {

@@ -6,6 +6,7 @@
 //! named as in any sweep: at all inputs, and with values there on both sides. The proof of an element in which names
 //! stand for such values holds for any numbers in their place, hence for these.
 
+use super::numbers::Numbers;
 use super::{Located, POINTS, SHARE, SIGNS, Sweep, copied_sign};
 use crate::algebra::{Analysis, Reading};
 use crate::base::index::InstId;
@@ -13,8 +14,10 @@ use crate::base::lane::LaneMask;
 use crate::base::ration::Ration;
 use crate::decide::evaluate::Evaluator;
 use crate::decide::point::TestPoint;
+use crate::decide::prove::Learned;
 use crate::decide::{DecisionOptions, ElementPair, InputInfo};
 use crate::number::interval::Narrow;
+use crate::number::signs::Signs;
 use crate::number::value::Value;
 use crate::term::{Imported, NodeId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,7 +28,7 @@ use std::rc::Rc;
 /// A cut point is read by at least so many operands and elements.
 const MIN_USES: u32 = 16;
 /// It is computed by at least so many operations, counted as a tree.
-const MIN_SIZE: u32 = 256;
+const MIN_SIZE: u32 = 64;
 /// An element with names is computed by no more, counted as a tree.
 const MAX_SIZE: u32 = 1 << 12;
 /// Where the other side does not compute such a value, its operands are tried, down so many operations.
@@ -34,14 +37,20 @@ const DEPTH: usize = 4;
 const MAX_TERMS: usize = 1 << 23;
 /// The largest number of values that are tried, and of terms with one value.
 const MAX_VALUES: usize = 1 << 13;
-const MAX_MEMBERS: usize = 64;
+const MAX_MEMBERS: usize = 1 << 10;
+/// So many proofs may fail of pairs with one value, and so many succeed.
+const MAX_FAILURES: usize = 2;
+const MAX_PROOFS: usize = 64;
 /// Steps for the proof of a pair, for each of its terms.
 const STEPS_A_TERM: u64 = 64;
-/// A proof takes at least so many for each term.
-const LEAST_STEPS: u64 = 4;
-/// Pairs are tried for a step for so many terms of all elements, counted without sharing: without names, elements take
-/// about a step for a dozen of them. Tests have short rows.
-const TERMS_A_STEP: u64 = if cfg!(test) { 1 << 4 } else { 1 << 10 };
+/// All pairs together may take so many steps for each term of the elements: these, and one for so many elements, but no
+/// more than the last. Without names, elements take about a step for a dozen terms, counted without sharing, and many more
+/// where their forms differ.
+const LEAST_STEPS_A_TERM: u64 = 64;
+const ELEMENTS_A_STEP: u64 = 16;
+const MOST_STEPS_A_TERM: u64 = 256;
+/// Steps for the numbers of the terms of the elements, for each of these.
+const NUMBER_STEPS_A_TERM: u64 = 32;
 /// Values are compared with so many bits.
 const BITS: u32 = 25;
 
@@ -132,6 +141,11 @@ impl Census {
         Some(self.start[node.index()] as usize + lanes.rank(lane))
     }
 
+    /// The number of terms.
+    pub(in crate::decide) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
     /// How many operations a term takes, counted as a tree.
     fn size(&self, term: TermId) -> u32 {
         self.position(term).map_or(0, |at| self.sizes[at])
@@ -163,7 +177,22 @@ fn operands(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
 }
 
 /// The terms of each side that have one value.
-type SameValue = [SmallVec<[TermId; 2]>; 2];
+#[derive(Default)]
+struct SameValue {
+    /// How many operations below what many terms read they were found.
+    depth: usize,
+    members: [SmallVec<[TermId; 2]>; 2],
+    /// Others, found further below. They have the value at the points, and maybe nowhere else: they get the name only if
+    /// they are the same as a member.
+    others: [Vec<TermId>; 2],
+}
+
+/// Two terms that may get one name.
+struct Candidates {
+    pair: [Located; 2],
+    /// Whether they do only if they are the same operations.
+    if_same: bool,
+}
 
 impl<'s, 'a> Sweep<'s, 'a> {
     /// A sweep of what many elements share, one of which is given: it takes steps as these elements together may.
@@ -186,21 +215,51 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// Names what many of some elements are computed from, and returns the elements with these names. `None` if
     /// nothing was named.
     pub(in crate::decide) fn cut(mut self, roots: [&[TermId]; 2]) -> Option<Cut> {
-        let (mut sides, pairs) = self.cut_points(roots)?;
+        let (mut sides, candidates) = self.cut_points(roots)?;
         let mut may_be_named = [FxHashSet::default(), FxHashSet::default()];
-        for located in pairs.iter().flatten() {
+        for located in candidates.iter().flat_map(|candidates| candidates.pair) {
             may_be_named[located.side].insert(located.term);
         }
         let is_short = self.are_short(&mut sides, roots, |side, term| may_be_named[side].contains(&term));
-        let sizes = pairs.iter().flatten().map(|located| sides[located.side].size(located.term));
-        let steps = sizes.map(|size| u64::from(size) * LEAST_STEPS).sum::<u64>();
-        if !is_short.contains(&true) || steps > self.left {
+        if !is_short.contains(&true) {
             return None;
         }
-        for [reference, opt] in pairs {
+        let count = sides.iter().map(|side| side.len() as u64).sum::<u64>();
+        let mut numbers = Numbers::new(
+            self.sides.map(|(store, _)| store),
+            self.analysis,
+            &sides,
+            self.left.min(count * NUMBER_STEPS_A_TERM),
+        );
+        let mut whole = Learned::new(&self.inputs, self.ration, false);
+        let (mut last, mut failures, mut proofs) = (None, 0, 0);
+        let mut alike: SmallVec<[u32; 4]> = SmallVec::new();
+        for Candidates { pair: [reference, opt], if_same } in candidates {
             self.ration.begin_element();
-            self.name(reference, opt);
+            let before = numbers.left();
+            if last != Some(reference) {
+                (last, failures, proofs) = (Some(reference), 0, 0);
+                alike = numbers.number(reference, &self.names).into_iter().collect();
+            }
+            let number = numbers.number(opt, &self.names);
+            self.spend(before - numbers.left());
+            let is_same = number.is_some_and(|number| alike.contains(&number));
+            if is_same && self.name_same(reference, opt, &mut whole) {
+                continue;
+            }
+            if if_same || failures == MAX_FAILURES || proofs == MAX_PROOFS {
+                continue;
+            }
+            if self.name(reference, opt) {
+                proofs += 1;
+                alike.extend(number);
+            } else {
+                failures += 1;
+            }
         }
+        drop(numbers);
+        self.readings.extend(whole.readings());
+        drop(whole);
         let is_short = self.are_short(&mut sides, roots, |side, term| self.names[side].contains_key(&term));
         if self.named == 0 || !is_short.contains(&true) {
             return None;
@@ -227,6 +286,23 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(Cut { stores, roots: copies, is_short, readings: self.readings })
     }
 
+    /// Gives a name to two terms that are the same operations on the same operands, if they have a value everywhere.
+    fn name_same(&mut self, reference: Located, opt: Located, whole: &mut Learned<'s>) -> bool {
+        let signs = if self.names[reference.side].contains_key(&reference.term) {
+            // What is known of the name is known of the other term.
+            Some(Signs::ANY)
+        } else {
+            let analysis = self.analysis[reference.side];
+            let term = (self.sides[reference.side].0, reference.term);
+            let signs = whole.signs_if_total(term, analysis, self.left);
+            self.left = self.left.saturating_sub(whole.settle());
+            signs
+        };
+        let Some(signs) = signs else { return false };
+        self.give_name(reference, opt, signs, Vec::new());
+        true
+    }
+
     /// Whether each element is computed by few operations on both sides, if these terms have names.
     fn are_short(
         &self,
@@ -251,11 +327,12 @@ impl<'s, 'a> Sweep<'s, 'a> {
     }
 
     /// Pairs of terms with the same values at the points, one of which many terms read, operands before results.
-    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<([Census; 2], Vec<[Located; 2]>)> {
+    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<([Census; 2], Vec<Candidates>)> {
         let mut sides: [Census; 2] =
             [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
         let count = sides.iter().map(|side| side.sizes.len()).sum::<usize>();
-        self.left = self.left.min(count as u64 * roots[0].len() as u64 / TERMS_A_STEP);
+        let each = LEAST_STEPS_A_TERM + roots[0].len() as u64 / ELEMENTS_A_STEP;
+        self.left = self.left.min(count as u64 * each.min(MOST_STEPS_A_TERM));
         self.spend(count as u64);
         let shared = [0, 1].map(|side: usize| {
             sides[side].terms().filter(|term| sides[side].is_shared(*term)).collect::<Vec<_>>()
@@ -279,25 +356,33 @@ impl<'s, 'a> Sweep<'s, 'a> {
 
         let mut found: FxHashMap<Values, SameValue> = FxHashMap::default();
         let mut tried = [shared[0].clone(), shared[1].clone()];
-        for _ in 0..DEPTH {
+        for depth in 0..DEPTH {
             let mut new: FxHashMap<Values, SameValue> = FxHashMap::default();
-            for (side, tried) in tried.iter().enumerate() {
-                for term in tried {
-                    if let Some(values) = value(side, *term).filter(|values| !found.contains_key(values)) {
-                        let members = &mut new.entry(values).or_default()[side];
-                        if members.len() < MAX_MEMBERS && !members.contains(term) {
-                            members.push(*term);
+            for (side, tried) in tried.iter_mut().enumerate() {
+                tried.sort_unstable();
+                tried.dedup();
+                for term in tried.iter() {
+                    let Some(values) = value(side, *term) else { continue };
+                    if let Some(known) = found.get_mut(&values) {
+                        if known.others[side].len() < MAX_MEMBERS {
+                            known.others[side].push(*term);
                         }
+                        continue;
+                    }
+                    let new = new.entry(values).or_insert(SameValue { depth, ..SameValue::default() });
+                    if new.members[side].len() < MAX_MEMBERS {
+                        new.members[side].push(*term);
                     }
                 }
             }
-            // Where one side is not read by many terms, its first term with the value is taken.
+            // Where one side is not read by many terms, its last term with the value is taken: a running maximum has it
+            // at the points before it has it everywhere.
             for side in 0..2 {
-                for (term, values) in large[side].iter().zip(&values[side]) {
-                    if let Some(members) = values.and_then(|values| new.get_mut(&values))
-                        && members[side].is_empty()
+                for (term, values) in large[side].iter().zip(&values[side]).rev() {
+                    if let Some(new) = values.and_then(|values| new.get_mut(&values))
+                        && new.members[side].is_empty()
                     {
-                        members[side].push(*term);
+                        new.members[side].push(*term);
                     }
                 }
             }
@@ -305,29 +390,37 @@ impl<'s, 'a> Sweep<'s, 'a> {
             for side in 0..2 {
                 let (store, _) = self.sides[side];
                 for term in &tried[side] {
-                    let members = value(side, *term).and_then(|values| new.get(&values));
-                    let paired = members.is_some_and(|members| !members[1 - side].is_empty());
+                    let same = value(side, *term).and_then(|values| new.get(&values));
+                    let paired = same.is_some_and(|same| !same.members[1 - side].is_empty());
                     if !paired || store.op(*term).is_some_and(TermOp::is_partial) {
                         let below = operands(store, *term).into_iter();
                         further[side].extend(below.filter(|operand| sides[side].is_large(*operand)));
                     }
                 }
             }
-            let paired = new.into_iter().filter(|(_, members)| members.iter().all(|side| !side.is_empty()));
-            found.extend(paired);
+            found
+                .extend(new.into_iter().filter(|(_, same)| same.members.iter().all(|side| !side.is_empty())));
             tried = further;
         }
+        // What many terms read comes before what was found in its place.
         let mut found: Vec<SameValue> = found.into_values().collect();
-        found.sort_unstable_by_key(|[references, _]| references[0]);
+        found.sort_unstable_by_key(|same| (same.depth > 0, same.members[0][0]));
         found.truncate(MAX_VALUES);
-        let mut pairs = Vec::new();
-        for [references, opts] in found {
+        let mut all = Vec::new();
+        for SameValue { members: [references, opts], others, .. } in found {
             let first = Located { side: 0, term: references[0] };
             let more = references[1..].iter().map(|term| (0, term));
-            let others = opts.iter().map(|term| (1, term)).chain(more);
-            pairs.extend(others.map(|(side, term)| [first, Located { side, term: *term }]));
+            let members =
+                opts.iter().map(|term| (1, term)).chain(more).map(|(side, term)| (side, term, false));
+            let others =
+                [1, 0].into_iter().flat_map(|side: usize| others[side].iter().map(move |term| (side, term)));
+            let others = others.map(|(side, term)| (side, term, true));
+            all.extend(members.chain(others).map(|(side, term, if_same)| Candidates {
+                pair: [first, Located { side, term: *term }],
+                if_same,
+            }));
         }
-        Some((sides, pairs))
+        Some((sides, all))
     }
 
     /// The large terms of a side that may get names.
