@@ -365,12 +365,13 @@ impl Reader<'_> {
                     self.complain(Error::new_spanned(&value, message));
                 }
                 // Numbers of which some depend on a variable that is any are of several types.
-                let value = match &value {
-                    Expr::Array(list) if !list.elems.iter().all(|item| matches!(item, Expr::Lit(_))) => {
-                        let items = list.elems.iter();
-                        quote!((#(#items,)*))
-                    }
-                    value => quote!(#value),
+                let value = if let Expr::Array(list) = &value
+                    && !list.elems.iter().all(|item| matches!(item, Expr::Lit(_)))
+                {
+                    let items = list.elems.iter();
+                    quote!((#(#items,)*))
+                } else {
+                    quote!(#value)
                 };
                 Some((
                     None,

@@ -135,7 +135,8 @@ impl Parse for Variable {
 
 /// The values that an expression stands for.
 fn bounds(item: &Expr) -> Result<Vec<Bound>> {
-    let wrong = || Error::new_spanned(item, "a value of a family is a whole number, `1..=64`, a type, or `any`");
+    let wrong =
+        || Error::new_spanned(item, "a value of a family is a whole number, `1..=64`, a type, or `any`");
     let number = |expression: &Expr| {
         if let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = expression
             && digits.suffix().is_empty()

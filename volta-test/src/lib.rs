@@ -54,8 +54,8 @@ pub mod render;
 pub mod reproduction;
 pub mod run;
 pub mod runner;
-pub mod snapshot;
 pub mod size;
+pub mod snapshot;
 mod speed;
 pub mod z3;
 

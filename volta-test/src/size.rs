@@ -85,18 +85,16 @@ impl Size {
     /// The smaller one.
     #[must_use]
     pub fn min(self, other: impl Into<Size>) -> Size {
-        let pick = |one: &Even, other: &Even| {
-            Ok(if one.is_at_most(other)? { one.clone() } else { other.clone() })
-        };
+        let pick =
+            |one: &Even, other: &Even| Ok(if one.is_at_most(other)? { one.clone() } else { other.clone() });
         Size::computed([self, other.into()], pick)
     }
 
     /// The larger one.
     #[must_use]
     pub fn max(self, other: impl Into<Size>) -> Size {
-        let pick = |one: &Even, other: &Even| {
-            Ok(if one.is_at_most(other)? { other.clone() } else { one.clone() })
-        };
+        let pick =
+            |one: &Even, other: &Even| Ok(if one.is_at_most(other)? { other.clone() } else { one.clone() });
         Size::computed([self, other.into()], pick)
     }
 }

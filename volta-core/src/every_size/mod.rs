@@ -14,7 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::case::{Case, Claim, Element, FormsWanted, Param, ParamKind, ScalarValue, Schedule, Side, Step, Which};
+use crate::case::{
+    Case, Claim, Element, FormsWanted, Param, ParamKind, ScalarValue, Schedule, Side, Step, Which,
+};
 use crate::given::of_param;
 use crate::verdict::{InputError, InputProblem, Report, SizeClaim, Unknown, UnknownReason, Verdict};
 use crate::verify::{on_threads, verify_known};
