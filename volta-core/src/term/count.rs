@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
-use super::{Congruence, Kind, Product, Store, Sum, TermId, TermKind, TermOp, View};
+use super::{Congruence, Kind, Predicate, Product, Store, Sum, TermId, TermKind, TermOp, View};
 use crate::base::index::InstId;
 
 /// Conditions whose product it is, or an unknown integer and conditions, in ascending order.
@@ -142,6 +142,14 @@ impl Count {
     }
 }
 
+/// How two integers are compared.
+#[derive(Clone, Copy)]
+enum Ordering {
+    Less,
+    LessEqual,
+    Equal,
+}
+
 /// The terms of a store as counts.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
@@ -241,18 +249,20 @@ impl Counts {
                 let is_itself = count.is_of_conditions(store) && modulus.and_then(lies_in) == Some(true);
                 Some(if is_itself { count.clone() } else { Count::unknown(term) })
             }
-            Kind::Condition(_) => match op {
-                TermOp::And => self.operand(a)?.times(self.operand(b)?),
-                TermOp::Or => {
+            Kind::Condition(predicate) => match predicate {
+                Predicate::And => self.operand(a)?.times(self.operand(b)?),
+                Predicate::Or => {
                     let (x, y) = (self.operand(a)?, self.operand(b)?);
                     x.plus(y, 1)?.plus(&x.times(y)?, -1)
                 }
-                TermOp::Xor => {
+                Predicate::Xor => {
                     let (x, y) = (self.operand(a)?, self.operand(b)?);
                     x.plus(y, 1)?.plus(&x.times(y)?, -2)
                 }
-                TermOp::Not => Count::number(1).plus(self.operand(a)?, -1),
-                _ => self.compared(store, congruence, (term, op), [a, b]),
+                Predicate::Not => Count::number(1).plus(self.operand(a)?, -1),
+                Predicate::Less => self.compared(store, congruence, (term, Ordering::Less), [a, b]),
+                Predicate::LessEqual => self.compared(store, congruence, (term, Ordering::LessEqual), [a, b]),
+                Predicate::Equal => self.compared(store, congruence, (term, Ordering::Equal), [a, b]),
             },
             Kind::Sum(_)
             | Kind::Product(_)
@@ -269,7 +279,7 @@ impl Counts {
         &self,
         store: &mut Store,
         congruence: &mut Congruence,
-        (term, op): (TermId, TermOp),
+        (term, by): (TermId, Ordering),
         [a, b]: [TermId; 2],
     ) -> Option<Count> {
         let difference = self.operand(a).zip(self.operand(b)).and_then(|(x, y)| x.plus(y, -1));
@@ -278,17 +288,17 @@ impl Counts {
             && difference.parts.len() == 1
             && part.iter().all(|term| store.op(*term).is_some_and(TermOp::is_condition))
         {
-            let holds = |number: i128| match op {
-                TermOp::Less => number < 0,
-                TermOp::LessEqual => number <= 0,
-                _ => number == 0,
+            let holds = |number: i128| match by {
+                Ordering::Less => number < 0,
+                Ordering::LessEqual => number <= 0,
+                Ordering::Equal => number == 0,
             };
             let [if_not, if_all] = [0, factor].map(|by| i128::from(holds(difference.constant + by)));
             let mut holds = Count::number(if_not);
             holds.add(part.clone(), if_all - if_not)?;
             return Some(holds);
         }
-        if op == TermOp::LessEqual {
+        if let Ordering::LessEqual = by {
             let less = store.apply(TermOp::Less, &[b, a], InstId(u32::MAX));
             let less = congruence.representative(store, less);
             return Count::number(1).plus(&Count::unknown(less), -1);
