@@ -79,13 +79,16 @@ pub fn drawn(name: &str) -> usize {
     name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
 
-/// Whether a test of a fixture of this size runs every time: all small ones do, one in four large ones, drawn by the
-/// test's name, and no huge ones. With `VOLTA_SLOW=1` all do.
+/// Of so many large fixtures, one runs every time.
+const OF_LARGE: usize = 12;
+
+/// Whether a test of a fixture of this size runs every time: all small ones do, some large ones, drawn by the test's
+/// name, and no huge ones. With `VOLTA_SLOW=1` all do.
 pub fn runs_every_time(size: Size, test: &str) -> bool {
-    std::env::var_os("VOLTA_SLOW").is_some()
+    crate::in_full()
         || match size {
             Size::Small => true,
-            Size::Large => drawn(test).is_multiple_of(4),
+            Size::Large => drawn(test).is_multiple_of(OF_LARGE),
             Size::Huge => false,
         }
 }

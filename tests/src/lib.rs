@@ -178,6 +178,11 @@ pub fn commands_in(help: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether suites run in full, and not the sample of every run: `VOLTA_SLOW=1`.
+pub fn in_full() -> bool {
+    std::env::var("VOLTA_SLOW").is_ok_and(|value| value == "1")
+}
+
 /// The variables of the environment that configure the suites; tests start programs without them.
 const VARIABLES: [&str; 13] = [
     "VOLTA_NVCC",

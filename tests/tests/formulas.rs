@@ -61,7 +61,7 @@ const CHANGES: [&str; 1] = ["integer::larger_unsigned, Opt"];
 
 #[test]
 fn formulas_of_fixtures_are_exact() {
-    let all = std::env::var("VOLTA_SLOW").is_ok_and(|slow| slow == "1");
+    let all = volta_suite::in_full();
     let (mut formulas, mut other) = (0, Vec::new());
     for (name, _) in fixture::all() {
         if all || SAMPLE.iter().any(|start| name.starts_with(start)) && fixture::size(&name) != Size::Huge {

@@ -329,7 +329,7 @@ fn hardware_that_does_what_the_interpreter_does_contradicts_nothing() {
 /// interpreter leaves is what the runner compares with.
 #[test]
 fn all_fixtures_contradict_nothing() {
-    if std::env::var_os("VOLTA_SLOW").is_none() {
+    if !volta_suite::in_full() {
         eprintln!("skipped: VOLTA_SLOW=1 runs it");
         return;
     }

@@ -59,7 +59,7 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
     let plain = with(false, &|_| {});
     let executed =
         plain.reference.iter().chain([&plain.opt]).map(|side| side.thread_instructions).sum::<u64>();
-    let all = std::env::var_os("VOLTA_SLOW").is_some();
+    let all = volta_suite::in_full();
     let forms = (all || executed < LONG) && !large;
     if !all && executed >= LONG && !fixture::drawn(name).is_multiple_of(OF_LONG) {
         return Ok(());

@@ -18,7 +18,7 @@ use volta_suite::page;
 use volta_suite::replay::{self, check::Effort};
 
 /// Mutants of each family in every run.
-const SHARE: usize = 10;
+const SHARE: usize = 5;
 /// Families whose smallest pairs take up to a second each: only in full runs.
 const LARGE: [&str; 3] = ["attention_tensor", "conv", "gemm"];
 /// Fewer mutants of a family say nothing about it.
@@ -126,7 +126,7 @@ fn kinds_are_documented() -> Result<(), Failed> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let full = std::env::var("VOLTA_SLOW").is_ok_and(|value| value == "1");
+    let full = volta_suite::in_full();
     let mut trials = vec![
         Trial::test("records_are_arguments", records_are_arguments),
         Trial::test("kinds_are_documented", kinds_are_documented),

@@ -1,9 +1,8 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares only the parser with the verifier,
 //! and their results must agree with the verdict.
 //!
-//! Small fixtures run on eight inputs. One in four of the large ones runs, on two inputs, and none of those that take
-//! minutes. With `VOLTA_SLOW` each
-//! runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
+//! Small fixtures run on eight inputs. One in twelve of the large ones runs, on two inputs, and none of those that take
+//! minutes. With `VOLTA_SLOW=1` each runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
 
 use std::process::ExitCode;
 
@@ -90,7 +89,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let chosen = std::env::var("VOLTA_INPUTS").ok();
     let chosen = chosen.map(|text| text.parse().expect("VOLTA_INPUTS is a number"));
-    let inputs = Inputs { slow: std::env::var_os("VOLTA_SLOW").is_some(), chosen };
+    let inputs = Inputs { slow: volta_suite::in_full(), chosen };
     let mut trials = Vec::new();
     for (name, dir) in fixture::all() {
         let Ok(case) = manifest::load(&name, &dir, &fixture::root()) else { continue };

@@ -209,7 +209,7 @@ fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
         ("on one thread", |case| case.options.threads = 1, false),
         ("on four threads", |case| case.options.threads = 4, false),
     ];
-    let all = std::env::var_os("VOLTA_SLOW").is_some();
+    let all = crate::in_full();
     let drawn =
         crate::fixture::drawn(&case.opt.launches().map(|(_, kernel)| &*kernel.ptx).collect::<String>());
     for (at, (name, change, terms)) in ways.into_iter().enumerate() {

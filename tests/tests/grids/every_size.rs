@@ -233,7 +233,7 @@ fn agrees(reference: &Kernel, opt: &Kernel, partial: bool, further: u64) -> Resu
 }
 
 fn cases() -> ProptestConfig {
-    let slow = std::env::var_os("VOLTA_SLOW").is_some();
+    let slow = volta_suite::in_full();
     ProptestConfig {
         cases: if slow { 2_000 } else { 60 },
         failure_persistence: None,

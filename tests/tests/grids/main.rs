@@ -24,7 +24,7 @@ fn both(reference: Option<&Kernel>, opt: &Kernel) -> [Report; 2] {
 }
 
 fn cases() -> ProptestConfig {
-    let slow = std::env::var_os("VOLTA_SLOW").is_some();
+    let slow = volta_suite::in_full();
     ProptestConfig {
         cases: if slow { 5_000 } else { 150 },
         failure_persistence: None,
