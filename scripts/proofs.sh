@@ -79,12 +79,7 @@ if [ "${1:-}" != wrong ]; then
         exit 1
     fi
     # And the checker of compiled proofs, which shares less with the prover, finds no others either.
-    if ! (cd "$target" && coqchk -silent -o -Q . Volta Volta.Main) >"$target/said" 2>&1 ||
-        ! grep -q '^\* Axioms: <none>$' "$target/said"; then
-        cat "$target/said"
-        exit 1
-    fi
-    if ! (cd "$target" && coqchk -silent -o -Q . Volta Volta.laws.Main) >"$target/said" 2>&1 ||
+    if ! (cd "$target" && coqchk -silent -o -Q . Volta Volta.Main Volta.laws.Main) >"$target/said" 2>&1 ||
         ! grep -q '^\* Axioms:$' "$target/said" ||
         [ -n "$(sed -n 's/^    Coq\.[A-Za-z]*\.//p' "$target/said" | grep -vxF "$axioms")" ] ||
         [ "$(grep -c ': <none>$' "$target/said")" -ne 3 ]; then

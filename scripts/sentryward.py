@@ -243,7 +243,11 @@ def explain(row, reasons):
     return None
 
 
-def page(rows, reasons, versions):
+def commit():
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def page(rows, reasons, versions, seconds):
     counts = collections.Counter((row.our_class(), row.their_class()) for row in rows)
     ours_in_order, theirs_in_order = ["free", "wrong", "other fault"], ["free", "wrong", "not decided"]
     lines = [
@@ -255,7 +259,7 @@ def page(rows, reasons, versions):
         " case. It is asked for synchronisation and races alone, while the seconds of Volta are those of the whole case: both"
         " kernels, and their equivalence.",
         "",
-        f"{versions}, {datetime.date.today().isoformat()}; at most {LIMIT} s and 4 GiB a case. Seconds are processor time of the"
+        f"{versions}, {datetime.date.today().isoformat()}, commit {commit()}; at most {seconds} s and 4 GiB a case. Seconds are processor time of the"
         " whole program, its start included.",
         "",
         "## Verdicts",
@@ -321,7 +325,7 @@ def main():
     rows = sorted(known.values(), key=lambda row: row.case)
     reasons = tomllib.loads(REASONS.read_text()).get("reason", []) if REASONS.is_file() else []
     version = (ROOT / "scripts/sentryward.txt").read_text().strip().splitlines()[-1].replace("==", " ")
-    PAGE.write_text(page(rows, reasons, version))
+    PAGE.write_text(page(rows, reasons, version, options.seconds))
     open_ones = [row for row in rows if row.disagree() and explain(row, reasons) is None]
     for row in open_ones:
         print(f"not explained: {row.case}: {row.ours}, {row.theirs} ({row.detail})")

@@ -1,7 +1,7 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares only the parser with the verifier,
 //! and their results must agree with the verdict.
 //!
-//! Small fixtures run on eight inputs. One in twelve of the large ones runs, on two inputs, and none of those that take
+//! Small fixtures run on eight inputs. One in twelve of the large ones runs, on one input, and none of those that take
 //! minutes. With `VOLTA_SLOW=1` each runs on fifty inputs; `VOLTA_INPUTS` sets another number for those that are not small.
 
 use std::process::ExitCode;
@@ -61,7 +61,10 @@ fn loosest(size: Size) -> f64 {
 const SMALL: usize = 8;
 
 /// So many inputs of a claim about bits run every time.
-const BITS: usize = 1000;
+const BITS: usize = 300;
+
+/// From so many instructions of threads on, a fixture runs on no other inputs.
+const INSTRUCTIONS: u64 = 1_000_000;
 
 /// How often fixtures run.
 #[derive(Clone, Copy)]
@@ -71,17 +74,14 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(self, size: Size) -> usize {
-        match size {
-            Size::Small => {
-                if self.slow {
-                    50
-                } else {
-                    SMALL
-                }
-            }
-            Size::Large | Size::Huge => self.chosen.unwrap_or(if self.slow { 50 } else { 2 }),
-        }
+    fn of(self, size: Size) -> Effort {
+        let inputs = match size {
+            Size::Small if self.slow => 50,
+            Size::Small => SMALL,
+            Size::Large | Size::Huge => self.chosen.unwrap_or(if self.slow { 50 } else { 1 }),
+        };
+        let in_full = self.slow || self.chosen.is_some();
+        Effort { inputs, schedules: inputs > 1, instructions: if in_full { u64::MAX } else { INSTRUCTIONS } }
     }
 }
 
@@ -124,7 +124,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -> Result<(), Failed> {
+fn replay(name: &str, case: &Case, verdict: &str, effort: Effort, loosest: f64) -> Result<(), Failed> {
     let seed = name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
     let begin = std::time::Instant::now();
     // What is tried is what the verifier says now, whatever it ought to.
@@ -136,7 +136,7 @@ fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -
         if let Verdict::Different(difference) = found {
             check::different_bits(case, &difference, seed)?;
         } else {
-            let bits = if inputs < SMALL { 20 * inputs } else { BITS };
+            let bits = if effort.inputs < SMALL { 20 * effort.inputs } else { BITS };
             let tried = check::same_bits(case, seed, bits)?;
             println!("{name}: {tried:?} {:?}", begin.elapsed());
         }
@@ -152,8 +152,7 @@ fn replay(name: &str, case: &Case, verdict: &str, inputs: usize, loosest: f64) -
             }
         };
     }
-    let tried =
-        check::equivalent(case, seed, Effort { inputs, schedules: true }, verdict == "equivalent-where")?;
+    let tried = check::equivalent(case, seed, effort, verdict == "equivalent-where")?;
     println!("{name}: {tried:?} {:?}", begin.elapsed());
     if tried.compared <= tried.open {
         return Err(format!("of most elements nothing is known: {tried:?}").into());

@@ -170,7 +170,7 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
         }
         Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_) => {
             let conditional = matches!(report.verdict, Verdict::EquivalentWhere(_));
-            let effort = Effort { inputs: 4, schedules: true };
+            let effort = Effort { inputs: 4, schedules: true, instructions: u64::MAX };
             let tried = check::equivalent(case, seed, effort, conditional)?;
             Ok(if tried.compared > 0 { Seen::Holds } else { Seen::NotShown })
         }

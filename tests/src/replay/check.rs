@@ -21,6 +21,8 @@ pub struct Effort {
     pub inputs: usize,
     /// Whether the first inputs also run under a second schedule.
     pub schedules: bool,
+    /// Once so many instructions of threads were executed, no other inputs are tried.
+    pub instructions: u64,
 }
 
 /// The result of a check.
@@ -199,8 +201,10 @@ fn greatest_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// Checks that the sides of an equivalent pair write the same elements, with the same integers.
-fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<(), String> {
+/// Checks that the sides of an equivalent pair write the same elements, with the same integers; gives how many elements
+/// of multisets are the same.
+fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<usize, String> {
+    let mut of_sets = 0;
     for (reference, opt) in outputs[0].iter().zip(outputs[1]) {
         let name = &case.params[reference.param].name;
         let is_integer = values::format(reference.element).is_none();
@@ -209,6 +213,7 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
             if !are_alike(reference, opt) {
                 return Err(format!("{name} has other elements on one side than on the other"));
             }
+            of_sets += first.len();
             continue;
         }
         // An element that only one side writes must get its old contents; this is compared by value, if these are
@@ -225,13 +230,13 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
             }
         }
     }
-    Ok(())
+    Ok(of_sets)
 }
 
 /// Elements of two multisets are taken to be the same within this multiple of the larger of their magnitude and one.
 const ROUNDED: f64 = 1e-5;
 
-/// Whether two outputs are the same multiset, up to rounding.
+/// Whether two outputs have the same multiset at the same places, up to rounding.
 fn are_alike(reference: &Output, opt: &Output) -> bool {
     let sorted = |output: &Output| {
         let numbers = output.written().into_iter().map(|at| output.number(at).real(output.element));
@@ -241,7 +246,7 @@ fn are_alike(reference: &Output, opt: &Output) -> bool {
     };
     let (one, other) = (sorted(reference), sorted(opt));
     let is_near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= ROUNDED * a.abs().max(1.0);
-    one.len() == other.len() && one.iter().zip(&other).all(is_near)
+    reference.written() == opt.written() && one.iter().zip(&other).all(is_near)
 }
 
 /// The written bits of all outputs, which must be the same under another schedule.
@@ -269,6 +274,9 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
     let mut random = Random::new(seed);
     let mut tried = Tried::default();
     for turn in 0..effort.inputs {
+        if tried.instructions >= effort.instructions {
+            break;
+        }
         let inputs = inputs(case, [Signs::Mixed, Signs::Positive][turn % 2], &mut random)?;
         let mut run = |side: usize, seed: u64| {
             let name = ["the reference", "the optimized kernel"][side];
@@ -286,10 +294,10 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> 
                     return Err("another schedule gives other outputs".into());
                 }
             }
-            same_integers(case, [&others[0], &others[1]], &inputs)?;
+            tried.compared += same_integers(case, [&others[0], &others[1]], &inputs)?;
             plan.compare(case, &inputs, [&others[0], &others[1]], &mut tried)?;
         }
-        same_integers(case, [&outputs[0], &outputs[1]], &inputs)?;
+        tried.compared += same_integers(case, [&outputs[0], &outputs[1]], &inputs)?;
         plan.compare(case, &inputs, [&outputs[0], &outputs[1]], &mut tried)?;
     }
     Ok(tried)
