@@ -234,8 +234,10 @@ fn wrong_command(command: &str, help: &str) -> Option<String> {
             if let Some(name) = after("-p").iter().find(|name| !krate(name)) {
                 return Some(format!("there is no crate {name}"));
             }
-            let is_test =
-                |name: &str| ["", "/main"].iter().any(|main| exists(&format!("tests/tests/{name}{main}.rs")));
+            let is_test = |name: &str| {
+                let places = [format!("tests/tests/{name}"), format!("volta-test/tests/{name}")];
+                places.iter().any(|at| ["", "/main"].iter().any(|main| exists(&format!("{at}{main}.rs"))))
+            };
             if let Some(name) = after("--test").iter().find(|name| !is_test(name)) {
                 return Some(format!("there is no test {name}"));
             }

@@ -1,6 +1,6 @@
 use volta_test::prelude::*;
 
-#[verify_kernel(reference = "../kernels/add.cu::add", kernel = "../kernels/add.cu::add", block = 32)]
+#[verify_kernel(reference = "../../../tests/tests/kernels/add.cu::add", kernel = "../../../tests/tests/kernels/add.cu::add", block = 32)]
 fn case(x: &[f32; 32], y: &mut [f32; 32]);
 
 fn main() {}

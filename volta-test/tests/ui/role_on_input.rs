@@ -1,6 +1,6 @@
 use volta_test::prelude::*;
 
-#[verify_kernel(kernel = "../kernels/add.cu::add", block = 32)]
+#[verify_kernel(kernel = "../../../tests/tests/kernels/add.cu::add", block = 32)]
 fn case(#[inout] x: &[f32; 32], y: &mut [f32; 32]);
 
 fn main() {}
