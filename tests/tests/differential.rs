@@ -78,6 +78,13 @@ fn branches_and_addresses_from_data() {
     survey(&FAMILIES[6]);
 }
 
+/// Of so many file tests and fixtures, one is held against runs every time, and with `VOLTA_SLOW=1` all.
+const OF_CASES: usize = 4;
+
+fn is_drawn(name: &str) -> bool {
+    volta_suite::in_full() || fixture::drawn(name).is_multiple_of(OF_CASES)
+}
+
 /// Verdicts of file tests and small fixtures, each held against runs of the kernels.
 fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
     let mut tally = Tally::new();
@@ -99,10 +106,12 @@ fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
 #[test]
 fn headlines_of_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("files");
-    let files = filetest::discover(&folder).into_iter().filter_map(|(name, path)| {
-        let file = filetest::load(&path).ok()?;
-        Some((name, file.case))
-    });
+    let files = filetest::discover(&folder).into_iter().filter(|(name, _)| is_drawn(name)).filter_map(
+        |(name, path)| {
+            let file = filetest::load(&path).ok()?;
+            Some((name, file.case))
+        },
+    );
     headlines(files);
 }
 
@@ -110,7 +119,8 @@ fn headlines_of_files() {
 fn headlines_of_fixtures() {
     // What compares values is replayed in full by a test of its own.
     let compares = ["equivalent", "equivalent-where", "different"];
-    let fixtures = fixture::all().into_iter().filter(|(name, _)| fixture::size(name) == Size::Small);
+    let fixtures =
+        fixture::all().into_iter().filter(|(name, _)| fixture::size(name) == Size::Small && is_drawn(name));
     let cases = fixtures.filter_map(|(name, dir)| {
         let manifest = manifest::load(&name, &dir, &fixture::root()).ok()?;
         let case = fixture::load(&name, &dir)?;

@@ -15,7 +15,8 @@ fn main() -> ExitCode {
         let case = fixture::load(&name, &dir)?;
         // Of large ones the lanes are too many for the exact detector and for plain terms in a test's time.
         let large = fixture::size(&name) != Size::Small;
-        let skipped = !fixture::runs_every_time(fixture::size(&name), &name);
+        let is_drawn = volta_suite::in_full() || fixture::drawn(&name).is_multiple_of(OF_ALL);
+        let skipped = !is_drawn || !fixture::runs_every_time(fixture::size(&name), &name);
         let own = name.clone();
         Some(Trial::test(name, move || check(&own, &case, large)).with_ignored_flag(skipped))
     });
@@ -41,6 +42,9 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 
 /// From so many instructions of threads on, formulas are not compared, but with `VOLTA_SLOW=1`.
 const LONG: u64 = 50_000;
+
+/// One of so many fixtures runs every time, and with `VOLTA_SLOW=1` all.
+const OF_ALL: usize = 2;
 
 /// One of so many of these runs every time.
 const OF_LONG: usize = 3;

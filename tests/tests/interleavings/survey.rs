@@ -170,7 +170,7 @@ fn random_programs_under_options() {
 #[test]
 fn passing_at_once_loses_nothing() {
     let mut compared = 0;
-    for seed in 0..wanted().unwrap_or(PROGRAMS) / 4 {
+    for seed in 0..wanted().unwrap_or(PROGRAMS) / 8 {
         let program = generate::program(first() + (1 << 42) + seed);
         let search = Search {
             relaxed: Relaxed::default(),
