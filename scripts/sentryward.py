@@ -201,13 +201,18 @@ def all_cases(volta, filters):
 
 
 def compare(options):
+    """Gives the rows of the cases, one after the other."""
     filters = [word for pattern in options.filter for word in ("--filter", pattern)]
-    rows = []
     for name, folder in all_cases(options.volta, filters):
+        if not (folder / "volta.toml").is_file():
+            print(f"{name}: a member of a family", file=sys.stderr)
+            continue
         case = tomllib.loads((folder / "volta.toml").read_text())
         side = case.get("opt") or case.get("kernel")
-        source = folder / side["source"].partition("::")[0]
         try:
+            if not isinstance(side, dict) or not isinstance(side.get("source"), str):
+                raise NotSaid("no kernel, or several")
+            source = folder / side["source"].partition("::")[0]
             ptx, entry_name, entry = find_kernel(side["source"], sorted(source.parent.glob(source.stem + "*.ptx")))
         except NotSaid as error:
             print(f"{name}: {error}", file=sys.stderr)
@@ -223,10 +228,9 @@ def compare(options):
             )
         except NotSaid as error:
             row.detail = str(error)
-        rows.append(row)
         print(f"{row.case}: {row.ours} {row.our_seconds:.2f} s, {row.theirs} {row.their_seconds:.2f} s {row.detail}"[:160],
               file=sys.stderr, flush=True)
-    return rows
+        yield row
 
 
 def median(numbers):
@@ -319,9 +323,11 @@ def main():
     kept = options.scratch / "rows.json"
     known = {row["case"]: Row(**row) for row in json.loads(kept.read_text())} if kept.is_file() else {}
     if not options.rewrite:
-        found = compare(options)
-        known = (known if options.filter else {}) | {row.case: row for row in found}
-        kept.write_text(json.dumps([dataclasses.asdict(row) for row in known.values()]))
+        known = known if options.filter else {}
+        # What is found is kept at once: a run that ends early goes on with `--filter`.
+        for row in compare(options):
+            known[row.case] = row
+            kept.write_text(json.dumps([dataclasses.asdict(row) for row in known.values()]))
     rows = sorted(known.values(), key=lambda row: row.case)
     reasons = tomllib.loads(REASONS.read_text()).get("reason", []) if REASONS.is_file() else []
     version = (ROOT / "scripts/sentryward.txt").read_text().strip().splitlines()[-1].replace("==", " ")

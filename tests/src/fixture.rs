@@ -1,6 +1,7 @@
 //! Fixtures with their checked-in PTX, as input of the verifier.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use volta_core::case::Case;
 use volta_test::discover::{Found, discover};
@@ -93,15 +94,18 @@ pub fn runs_every_time(size: Size, test: &str) -> bool {
         }
 }
 
-/// Names and folders of all fixtures, by name.
+/// Names and folders of all fixtures, by name; they are looked for once.
 pub fn all() -> Vec<(String, PathBuf)> {
-    let found = discover(&root()).into_iter();
-    found
-        .map(|found| match found {
+    static ALL: OnceLock<Vec<(String, PathBuf)>> = OnceLock::new();
+    let look = || {
+        let found = discover(&root()).into_iter();
+        let case = |found| match found {
             Found::Case { name, dir, .. } => (name, dir),
             Found::Wrong { name, message } => panic!("{name}: {message}"),
-        })
-        .collect()
+        };
+        found.map(case).collect()
+    };
+    ALL.get_or_init(look).clone()
 }
 
 /// The verifier's input for a fixture, with its checked-in PTX; `None` if the case is invalid on purpose. Proofs are

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use volta_core::case::Side;
 use volta_core::case::{Case, FormsWanted};
-use volta_core::ptx;
+use volta_core::ptx::{self, tree::Module};
 use volta_test::manifest;
 
 use super::edits::edits;
@@ -143,6 +143,8 @@ pub fn families() -> BTreeSet<String> {
 pub fn subjects(family: &str) -> Vec<Subject> {
     let reduced = REDUCED.iter().find(|(name, _)| *name == family).map(|(_, cases)| *cases);
     let mut found = Vec::new();
+    // Many cases of a family have their kernels in one file.
+    let mut modules: BTreeMap<String, Option<Module>> = BTreeMap::new();
     for (name, dir) in fixture::all() {
         let Some(case) = name.strip_prefix(family).and_then(|rest| rest.strip_prefix("::")) else { continue };
         let is_small = match reduced {
@@ -164,8 +166,9 @@ pub fn subjects(family: &str) -> Vec<Subject> {
             if !is_small && !side.ptx.contains("mbarrier.") {
                 continue;
             }
-            let Ok(module) = ptx::parse(&side.ptx) else { continue };
-            let sites = sites(&module, side.kernel.as_deref());
+            let parsed = modules.entry(side.ptx.clone()).or_insert_with(|| ptx::parse(&side.ptx).ok());
+            let Some(module) = parsed else { continue };
+            let sites = sites(module, side.kernel.as_deref());
             found.push(Subject {
                 name: name.clone(),
                 dir: dir.clone(),
