@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the proofs about the model of concurrency and about the laws of algebra (proofs/, docs/proofs.md): that they hold
 # and have no gaps, that the former rest on no axioms, and the latter on none but those of the library's real numbers.
-# With `wrong`, that each wrong rule of proofs/wrong breaks its example and its proof, and each wrong law its lemma.
+# With `wrong`, that a wrong rule of proofs/wrong breaks its example and its proof, and a wrong law its lemma; with
+# VOLTA_SLOW=1, that each does.
 # Installs the prover, Debian's package `coq`, where it is missing and apt-get may be used (and `patch`, for wrong rules);
 # where it cannot be installed, the check is skipped, and in CI fails.
 set -euo pipefail
@@ -112,7 +113,10 @@ breaks() {
     return 1
 }
 
-for patch in proofs/wrong/*.patch; do
+# Of the rules and of the laws one each, and with VOLTA_SLOW=1 all.
+some() { if [ "${VOLTA_SLOW:-}" = 1 ]; then ls "$@"; else ls "$@" | head -n 1; fi; }
+
+for patch in $(some proofs/wrong/*.patch); do
     rule=$(basename "$patch" .patch)
     folder=$target/$rule
     copy "$folder/proofs"
@@ -127,7 +131,7 @@ for patch in proofs/wrong/*.patch; do
 done
 
 # In `Table.v`, as a change of the table of laws would have it.
-for patch in proofs/wrong/laws/*.patch; do
+for patch in $(some proofs/wrong/laws/*.patch); do
     law=$(basename "$patch" .patch)
     folder=$target/$law
     copy "$folder/proofs"

@@ -2,11 +2,15 @@
 //! existing code. The mutants themselves are run by `cargo run -p volta-suite --bin verifier-mutants`.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use volta_suite::verifier_mutants::draw::{Mutant, apart, order, share, switched};
 use volta_suite::verifier_mutants::record::{Record, records, stale};
 use volta_suite::verifier_mutants::sites::sites;
-use volta_suite::verifier_mutants::source::sources;
+use volta_suite::verifier_mutants::source::{Source, sources};
+
+/// Read once for all tests here.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(sources);
 
 fn edits(text: &str) -> Vec<String> {
     let sites = sites(text).expect("it is Rust");
@@ -82,8 +86,8 @@ fn an_edit_is_named_by_its_place_and_not_by_its_line() {
 
 #[test]
 fn edits_are_rust() {
-    for source in sources() {
-        let order = order(&source, 1);
+    for source in SOURCES.iter() {
+        let order = order(source, 1);
         let taken = apart(&order, usize::MAX, |_| true);
         let mutants: Vec<_> = taken
             .iter()
@@ -103,10 +107,9 @@ fn edits_are_rust() {
 
 #[test]
 fn enough_is_drawn_and_from_every_file() {
-    let sources = sources();
     let mut kinds = BTreeSet::new();
     let mut drawn = 0;
-    for source in &sources {
+    for source in SOURCES.iter() {
         let order = order(source, 1);
         let taken = apart(&order, share(source, 100), |_| true);
         kinds.extend(taken.iter().map(|site| site.kind));
@@ -118,7 +121,7 @@ fn enough_is_drawn_and_from_every_file() {
 
 #[test]
 fn records_are_arguments_about_code_that_is_there() {
-    let stale = stale(&sources());
+    let stale = stale(&SOURCES);
     assert!(
         stale.is_empty(),
         "no longer in the sources, to be removed from survivors.toml:\n{}",
