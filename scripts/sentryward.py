@@ -32,7 +32,9 @@ SYNCHRONISES = re.compile(
 SAYS_WRONG = {
     "race", "deadlock", "barrier-divergence", "ambiguous-barrier", "proxy-race", "in-flight", "nondeterministic", "allocation",
 }
-SAYS_FREE = {"equivalent", "equivalent-where", "clean", "different", "depends-on-rounding"}
+SAYS_FREE = {
+    "equivalent", "equivalent-where", "clean", "different", "depends-on-rounding", "same-bits", "same-up-to-order", "same-up-to-fma",
+}
 CLASSES = {"race_free": "free", "potential_race": "wrong", "not_wellsynced": "wrong", "invalid_lifecycle": "wrong"}
 
 
