@@ -75,7 +75,14 @@ pub fn size(name: &str) -> Size {
     fit.max_by_key(|(start, _)| start.len()).map_or(Size::Small, |(_, size)| *size)
 }
 
-/// A hash of a name, to draw samples by.
+/// Whether a test runs every time, of which one in so many does; with `VOLTA_SLOW=1` all do. It says nothing about what
+/// [`drawn`] then chooses for the test.
+pub fn in_sample(test: &str, of: usize) -> bool {
+    let spread = (drawn(test) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    crate::in_full() || spread.is_multiple_of(of as u64)
+}
+
+/// A hash of a name, to choose by.
 pub fn drawn(name: &str) -> usize {
     name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
@@ -86,12 +93,11 @@ const OF_LARGE: usize = 12;
 /// Whether a test of a fixture of this size runs every time: all small ones do, some large ones, drawn by the test's
 /// name, and no huge ones. With `VOLTA_SLOW=1` all do.
 pub fn runs_every_time(size: Size, test: &str) -> bool {
-    crate::in_full()
-        || match size {
-            Size::Small => true,
-            Size::Large => drawn(test).is_multiple_of(OF_LARGE),
-            Size::Huge => false,
-        }
+    match size {
+        Size::Small => true,
+        Size::Large => in_sample(test, OF_LARGE),
+        Size::Huge => crate::in_full(),
+    }
 }
 
 /// Names and folders of all fixtures, by name; they are looked for once.

@@ -81,10 +81,6 @@ fn branches_and_addresses_from_data() {
 /// Of so many file tests and fixtures, one is held against runs every time, and with `VOLTA_SLOW=1` all.
 const OF_CASES: usize = 4;
 
-fn is_drawn(name: &str) -> bool {
-    volta_suite::in_full() || fixture::drawn(name).is_multiple_of(OF_CASES)
-}
-
 /// Verdicts of file tests and small fixtures, each held against runs of the kernels.
 fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
     let mut tally = Tally::new();
@@ -106,12 +102,13 @@ fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
 #[test]
 fn headlines_of_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("files");
-    let files = filetest::discover(&folder).into_iter().filter(|(name, _)| is_drawn(name)).filter_map(
-        |(name, path)| {
+    let files = filetest::discover(&folder)
+        .into_iter()
+        .filter(|(name, _)| fixture::in_sample(name, OF_CASES))
+        .filter_map(|(name, path)| {
             let file = filetest::load(&path).ok()?;
             Some((name, file.case))
-        },
-    );
+        });
     headlines(files);
 }
 
@@ -119,8 +116,9 @@ fn headlines_of_files() {
 fn headlines_of_fixtures() {
     // What compares values is replayed in full by a test of its own.
     let compares = ["equivalent", "equivalent-where", "different"];
-    let fixtures =
-        fixture::all().into_iter().filter(|(name, _)| fixture::size(name) == Size::Small && is_drawn(name));
+    let fixtures = fixture::all()
+        .into_iter()
+        .filter(|(name, _)| fixture::size(name) == Size::Small && fixture::in_sample(name, OF_CASES));
     let cases = fixtures.filter_map(|(name, dir)| {
         let manifest = manifest::load(&name, &dir, &fixture::root()).ok()?;
         let case = fixture::load(&name, &dir)?;

@@ -15,8 +15,8 @@ fn main() -> ExitCode {
         let case = fixture::load(&name, &dir)?;
         // Of large ones the lanes are too many for the exact detector and for plain terms in a test's time.
         let large = fixture::size(&name) != Size::Small;
-        let is_drawn = volta_suite::in_full() || fixture::drawn(&name).is_multiple_of(OF_ALL);
-        let skipped = !is_drawn || !fixture::runs_every_time(fixture::size(&name), &name);
+        let skipped =
+            !fixture::in_sample(&name, OF_ALL) || !fixture::runs_every_time(fixture::size(&name), &name);
         let own = name.clone();
         Some(Trial::test(name, move || check(&own, &case, large)).with_ignored_flag(skipped))
     });
@@ -65,7 +65,7 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
         plain.reference.iter().chain([&plain.opt]).map(|side| side.thread_instructions).sum::<u64>();
     let all = volta_suite::in_full();
     let forms = (all || executed < LONG) && !large;
-    if !all && executed >= LONG && !fixture::drawn(name).is_multiple_of(OF_LONG) {
+    if executed >= LONG && !fixture::in_sample(name, OF_LONG) {
         return Ok(());
     }
     let ctas = plain.reference.iter().chain([&plain.opt]).map(|side| side.ctas.1).max();

@@ -220,8 +220,9 @@ fn main() -> ExitCode {
     let is_absent = matches!(*z3, Ok(None));
     let trials = fixture::all().into_iter().map(|(name, dir)| {
         let (z3, counts, trial_name) = (z3.clone(), counts.clone(), name.clone());
-        let runs = volta_suite::in_full() || fixture::drawn(&name).is_multiple_of(OF_ALL);
-        let skipped = is_absent || !runs || !fixture::runs_every_time(fixture::size(&name), &name);
+        let skipped = is_absent
+            || !fixture::in_sample(&name, OF_ALL)
+            || !fixture::runs_every_time(fixture::size(&name), &name);
         Trial::test(trial_name, move || trial(&name, &dir, present(&z3)?, &counts)).with_ignored_flag(skipped)
     });
     let facts = FACTS.iter().enumerate().map(|(at, fact)| {

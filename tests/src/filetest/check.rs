@@ -94,7 +94,7 @@ fn verdict(file: &File) -> Result<(), String> {
     let in_one = report.assumptions.iter().any(|held| held.text.contains("lanes store the same value"));
     same_in_every_way(&file.case, report)?;
     same_under_schedules(file, is_fault, in_one)?;
-    if crate::in_full() || drawn(&file.case).is_multiple_of(OF_PAIRS) {
+    if crate::fixture::in_sample(&texts(&file.case), OF_PAIRS) {
         reflexive(file)?;
     }
     Ok(())
@@ -200,9 +200,9 @@ fn essence(mut report: Report, terms: bool) -> Report {
 /// Of so many pairs, the kernels of one are compared with themselves every time, and with `VOLTA_SLOW=1` those of all.
 const OF_PAIRS: usize = 3;
 
-/// A number to draw samples by.
-fn drawn(case: &Case) -> usize {
-    crate::fixture::drawn(&case.opt.launches().map(|(_, kernel)| &*kernel.ptx).collect::<String>())
+/// What is drawn by.
+fn texts(case: &Case) -> String {
+    case.opt.launches().map(|(_, kernel)| &*kernel.ptx).collect()
 }
 
 /// The way that is compared every time.
@@ -221,7 +221,7 @@ fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
         ("on four threads", |case| case.options.threads = 4, false),
     ];
     let all = crate::in_full();
-    let drawn = drawn(case);
+    let drawn = crate::fixture::drawn(&texts(case));
     for (at, (name, change, terms)) in ways.into_iter().enumerate() {
         if !all && at != EXACT_CLOCKS && at != [0, 2, 3, 4][drawn % 4] {
             continue;
@@ -239,7 +239,7 @@ fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
 /// Checks that the schedule changes at most which fault is found (rule Y8): one of two schedules, drawn by the text; both
 /// with `VOLTA_SLOW=1`.
 fn same_under_schedules(file: &File, is_fault: bool, in_one: bool) -> Result<(), String> {
-    let drawn = drawn(&file.case);
+    let drawn = crate::fixture::drawn(&texts(&file.case));
     for (at, schedule) in [Schedule::Reversed, Schedule::Shuffled(3)].into_iter().enumerate() {
         if !crate::in_full() && at != drawn % 2 {
             continue;
