@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
 rm -f "$target"/package/*.crate
-cargo package --quiet --workspace --exclude volta-suite --no-verify --allow-dirty --locked
+cargo package --quiet --workspace --exclude volta-suite --exclude volta-python --no-verify --allow-dirty --locked
 
 # A workspace of the packages alone, with this one's profiles, so that what they depend on is compiled already.
 rm -rf "$target/packages"
@@ -23,7 +23,7 @@ for archive in "$target"/package/*.crate; do
     printf '%6d KiB  %s\n' "$(($(stat -c %s "$archive") / 1024))" "$(basename "$archive")"
 done
 members=$(IFS=,; printf '%s' "${crates[*]}")
-{ sed -e "s/^members = .*/members = [$members]/" -e '/^exclude = /d' Cargo.toml; printf '\n[patch.crates-io]\n%s' "$patches"; } \
+{ sed -e "s/^members = .*/members = [$members]/" -e '/^exclude = \|^default-members = /d' Cargo.toml; printf '\n[patch.crates-io]\n%s' "$patches"; } \
     >"$home/Cargo.toml"
 cp Cargo.lock "$home"
 cargo check --quiet --offline --all-features --manifest-path "$home/Cargo.toml" --target-dir "$target"

@@ -10,7 +10,7 @@ use volta_core::case::{
     Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
 };
 use volta_core::library::{FUNCTIONS, LibraryFunction};
-use volta_core::verdict::Verdict;
+use volta_core::verdict::{Report, Verdict};
 use volta_suite::{Said, Scratch, page};
 
 /// The functions, each in a kernel of its own.
@@ -29,8 +29,9 @@ const FLAGS: [(&str, &[&str]); 6] = [
     ("`--use_fast_math`", &["--use_fast_math"]),
 ];
 
-/// Whether a function as it was compiled is the same as where the verifier knows it from.
-fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
+/// Compares a kernel that computes a function, alone in its module, with where the verifier knows the function from, on
+/// one element of every operand.
+fn compared(function: &LibraryFunction, ptx: &str) -> Report {
     let known = function.codes().next().expect("each function has a code");
     let operand = Element::Float(function.format);
     let param = |name: &str, role: Role, element: Element| {
@@ -52,18 +53,38 @@ fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
     params.push(param("out", Role::Out, function.result()));
     let side = |ptx: &str| KernelLaunch {
         ptx: ptx.to_string(),
-        path: "functions.ptx".to_string(),
-        kernel: Some(format!("of_{}", function.file())),
+        path: function.name.to_string(),
+        kernel: None,
         arguments: None,
         launch: Launch::default(),
     };
-    let report = volta_core::verify(&Case {
+    volta_core::verify(&Case {
         params,
         reference: Some(side(known).into()),
         opt: side(ptx).into(),
         options: Options::default(),
-    });
-    matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_))
+    })
+}
+
+/// Whether a function as it was compiled is the same as where the verifier knows it from.
+fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
+    matches!(compared(function, ptx).verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_))
+}
+
+#[test]
+fn each_code_of_a_function_is_recognised() {
+    let mut wrong = Vec::new();
+    for function in FUNCTIONS.iter() {
+        for (which, code) in function.codes().enumerate() {
+            let report = compared(function, code);
+            // As itself, or through another function that it contains.
+            let found = report.assumptions.iter().any(|own| own.to_string().contains("` as compiled"));
+            if report.verdict != Verdict::Equivalent || !found {
+                wrong.push(format!("{} {which}: {:?}", function.name, report.verdict));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 /// One kernel of a module, with all that is no kernel.

@@ -534,8 +534,8 @@ fn refute_some(
 const MAP_POINTS: u32 = 3;
 const MAP_NODES: usize = 1 << 20;
 
-/// Indices of the elements that certainly differ at some of a few points, ascending; `None` where there are too many
-/// terms.
+/// Indices of the elements that certainly differ at some of a few points, or are translations of such, ascending; `None`
+/// where there are too many terms.
 pub fn differing(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
@@ -545,7 +545,8 @@ pub fn differing(
     if stores.iter().map(|store| store.len()).sum::<usize>() > MAP_NODES {
         return None;
     }
-    let positions: Vec<usize> = (0..elements.len()).collect();
+    let first = firsts(elements, options);
+    let positions: Vec<usize> = (0..elements.len()).filter(|at| first[*at] == *at).collect();
     let groups: Vec<&[usize]> = positions.chunk_by(|a, b| sides[*a] == sides[*b]).collect();
     let found = groups.into_par_iter().flat_map_iter(|group| {
         let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
@@ -558,9 +559,8 @@ pub fn differing(
         }
         found
     });
-    let mut found: Vec<usize> = found.collect();
-    found.sort_unstable();
-    Some(found)
+    let found: FxHashSet<usize> = found.collect();
+    Some((0..elements.len()).filter(|at| found.contains(&first[*at])).collect())
 }
 
 /// Up to `count` indices, more than one, evenly spread over `elements`, including the first and the last.
