@@ -44,7 +44,7 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 const LONG: u64 = 50_000;
 
 /// One of so many fixtures runs every time, and with `VOLTA_SLOW=1` all.
-const OF_ALL: usize = 2;
+const OF_ALL: usize = 4;
 
 /// One of so many of these runs every time.
 const OF_LONG: usize = 3;

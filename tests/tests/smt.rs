@@ -28,7 +28,7 @@ const MAX_ELEMENTS: usize = 6;
 /// What a question may take.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// Of so many fixtures, one is compared every time, and with `VOLTA_SLOW=1` all.
-const OF_ALL: usize = 3;
+const OF_ALL: usize = 6;
 /// Fewer fixtures than this in agreement mean that the comparison itself is broken.
 const ENOUGH: usize = 30;
 

@@ -15,7 +15,7 @@ use volta_suite::explored::{list, side, tensor};
 const STATES: usize = 40_000;
 
 /// Random programs, when `VOLTA_EXPLORE` does not say.
-const PROGRAMS: u64 = 1_000;
+const PROGRAMS: u64 = 500;
 
 /// So many disagreements are described.
 const DESCRIBED: usize = 4;
