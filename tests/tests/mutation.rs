@@ -18,7 +18,7 @@ use volta_suite::page;
 use volta_suite::replay::{self, check::Effort};
 
 /// Mutants of each family in every run.
-const SHARE: usize = 6;
+const SHARE: usize = 3;
 /// Families whose smallest pairs take up to a second each: only in full runs.
 const LARGE: [&str; 3] = ["attention_tensor", "conv", "gemm"];
 /// Fewer mutants of a family say nothing about it.

@@ -173,7 +173,7 @@ fn licences_of_dependencies_are_stated() {
         crates.entry(text(package, "license")).or_default()[of_tests].insert(text(package, "name"));
     }
     let mut table =
-        "| licence | asks | crates of `volta-test` | of Volta's own tests alone |\n|---|---|---|---|\n"
+        "| licence | asks | crates of `volta-test` | of the module for Python, or of Volta's own tests |\n|---|---|---|---|\n"
             .to_owned();
     for (licence, asks) in LICENCES {
         let Some(names) = crates.remove(licence) else { continue };

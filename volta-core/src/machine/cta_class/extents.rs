@@ -126,6 +126,9 @@ impl Extents {
         if number.first < least || number.first > greatest {
             return false;
         }
+        if number.steps == SAME {
+            return true;
+        }
         self.keep_sizes(number.steps, greatest - number.first);
         self.keep_sizes(number.steps.map(|step| -step), number.first - least);
         let [mut below, mut above] = [number.first; 2];
@@ -136,6 +139,9 @@ impl Extents {
         }
         for dimension in self.fixed() {
             let [low, high] = self.reach_of_fixed(number.steps);
+            if below + low >= least && above + high <= greatest {
+                break;
+            }
             let step = i128::from(number.steps[dimension]);
             let excess = if step > 0 { above + high - greatest } else { least - (below + low) };
             if step == 0 || excess <= 0 {

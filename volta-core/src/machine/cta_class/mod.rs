@@ -34,6 +34,7 @@ pub(crate) use grid::{FEWEST_CTAS, Origin};
 use integers::words_of;
 use sizes::Growth;
 pub(crate) use sizes::{ClassOfSizes, NotFollowed, class_of_sizes};
+use smallvec::SmallVec;
 
 /// How the word of a register changes from CTA to CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,8 +340,15 @@ impl ClassRun {
         bytes: u64,
     ) -> Result<Option<Drift>, Apart> {
         let steps = self.steps(warp, address.base)?;
-        let mut growing = Vec::new();
-        for lane in mask {
+        let is_one = match address.base {
+            Src::Reg(register) => warp.register(register).uniform(mask).is_some(),
+            Src::Imm(_) | Src::Symbol(..) => true,
+        };
+        let lanes = if is_one && !mask.is_empty() { LaneMask::of(mask.first()) } else { mask };
+        // Each object that is accessed, with the least and the greatest offset.
+        let mut objects: SmallVec<[(u32, [i64; 2]); 2]> = SmallVec::new();
+        let mut places = Vec::new();
+        for lane in lanes {
             let Value::Bits(base) = value(launch, warp, address.base, lane) else { return Err(Apart) };
             let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
             // Memory of the CTA or of a thread.
@@ -352,24 +360,55 @@ impl ClassRun {
             }
             // Outside of all objects, the run ends with a fault.
             let Some((number, offset)) = launch.objects.find(own, inner) else { return Err(Apart) };
-            let object = launch.objects.get(number);
-            let Backing::Tensor(tensor) = object.backing else { return Err(Apart) };
-            let begin = Linear { first: offset.into(), steps };
-            let grows = self.growth.as_ref().map_or(0, |growth| growth.bytes_of(tensor));
-            let size = Linear { first: object.size.into(), steps: self.for_each_size(grows) };
-            let behind = size.minus(begin).ok_or(Apart)?;
-            self.keep_all(std::iter::once(begin), [0, FAR])?;
-            self.keep_all(std::iter::once(behind), [bytes.into(), FAR])?;
-            self.reaches(launch, tensor, steps, bytes)?;
-            let place = (tensor, offset as u64);
-            growing.push(self.growth.as_ref().map_or(Ok(None), |growth| growth.number(place, bytes))?);
+            match objects.iter_mut().find(|(known, _)| *known == number) {
+                Some((_, [least, greatest])) => {
+                    (*least, *greatest) = (offset.min(*least), offset.max(*greatest));
+                }
+                None => objects.push((number, [offset; 2])),
+            }
+            if self.growth.is_some() {
+                places.push((number, offset));
+            }
+        }
+        for (number, offsets) in objects {
+            self.accesses(launch, number, (offsets, steps), bytes)?;
+        }
+        let mut growing = Vec::with_capacity(places.len());
+        if let Some(growth) = &self.growth {
+            for (number, offset) in places {
+                let Backing::Tensor(tensor) = launch.objects.get(number).backing else { return Err(Apart) };
+                growing.push(growth.number((tensor, offset as u64), bytes)?);
+            }
         }
         let number = growing.first().copied().flatten();
         let is_one = growing.iter().all(|of_lane| *of_lane == number);
-        if !is_one || number.is_some() && (steps != SAME || growing.len() < mask.count() as usize) {
+        if !is_one || number.is_some() && (steps != SAME || growing.len() < lanes.count() as usize) {
             return Err(Apart);
         }
         Ok(number.map(|by| by.map_or(Drift::Unknown, |by| Drift::By(self.for_each_size(by)))))
+    }
+
+    /// Accesses of `bytes` bytes of an object, at offsets from the least to the greatest in the first CTA.
+    fn accesses(
+        &mut self,
+        launch: &Launch<'_>,
+        number: u32,
+        (offsets, steps): ([i64; 2], Steps),
+        bytes: u64,
+    ) -> Result<(), Apart> {
+        let object = launch.objects.get(number);
+        let Backing::Tensor(tensor) = object.backing else { return Err(Apart) };
+        let grows = self.growth.as_ref().map_or(0, |growth| growth.bytes_of(tensor));
+        let size = Linear { first: object.size.into(), steps: self.for_each_size(grows) };
+        // All lanes have the same steps: in bounds at both ends, an access is in bounds between them.
+        let ends = if offsets[0] == offsets[1] { &offsets[..1] } else { &offsets };
+        for offset in ends {
+            let begin = Linear { first: (*offset).into(), steps };
+            let behind = size.minus(begin).ok_or(Apart)?;
+            self.keep_all(std::iter::once(begin), [0, FAR])?;
+            self.keep_all(std::iter::once(behind), [bytes.into(), FAR])?;
+        }
+        self.reaches(launch, tensor, steps, bytes)
     }
 
     /// The places of a tensor that CTAs access are so far from one another.
