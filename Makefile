@@ -21,7 +21,7 @@ setup:
 	@scripts/setup.sh
 
 demo: setup
-	$(CARGO) run --locked -p volta-test -- check $(CASE)
+	$(CARGO) run --profile demo --locked -p volta-test -- check $(CASE)
 
 test: setup
 	$(CARGO) test --workspace --locked --no-fail-fast

@@ -175,12 +175,17 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         options.budgets.watch.advance(known.len() as u64);
         firsts.into_iter().filter(|at| !known.contains(at)).collect()
     };
+    // Where both sides are the same, nothing is to be proved but that they have a value.
+    let (identical, firsts): (Vec<usize>, Vec<usize>) =
+        firsts.into_iter().partition(|at| alike.is_identical(*at));
     let by_forms = shared_forms::proved(all, &firsts);
     let firsts = without(firsts, &by_forms);
     let by_cuts = cut_points::proved(all, &firsts);
     let (equal, by_cuts) = by_cuts.map(|found| (found.equal_where_defined, found.part)).unzip();
     let all = All { equal: equal.as_ref(), ..all };
-    let firsts = without(firsts, &by_cuts);
+    let mut firsts = without(firsts, &by_cuts);
+    firsts.extend(identical);
+    firsts.sort_unstable();
     let taken = by_forms.iter().chain(&by_cuts).map(Part::steps).sum();
     let mut parts = prove_in_runs(all, &firsts, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
@@ -413,12 +418,12 @@ fn translations_of(stores: &[&Store], roots: &[Vec<TermId>]) -> Vec<Option<(usiz
 }
 
 /// Decides elements one after the other on this thread, like a run of [`decide`], each with the results of those
-/// before. Returns the time of each, for measurements.
+/// before, as long as `tell`, which is told the time of each, asks for more: for measurements.
 pub fn in_turn(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
     options: &DecisionOptions,
-    mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
+    mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration) -> bool,
 ) {
     let (stores, sides) = stores_of(elements);
     let analysis = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
@@ -430,7 +435,9 @@ pub fn in_turn(
     for at in 0..elements.len() {
         let started = Instant::now();
         let result = run.decide(at);
-        tell(at, result, started.elapsed());
+        if !tell(at, result, started.elapsed()) {
+            break;
+        }
     }
 }
 
