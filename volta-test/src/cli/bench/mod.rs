@@ -30,8 +30,9 @@ syncs` count those that complete; published counts are of threads that arrive. `
 that verified the case; each has its own.
 
 `first` is the time to decide the first output element alone, including work that is done once; `median` is over all \
-elements, decided one after the other on one thread, or as many of them as take two seconds. With --z3, the solver gets the first element (see `cargo volta \
-export`), in a new process; where exponentials occur, also with the axiom of addition.
+elements, decided one after the other on one thread, or as many of them as take two seconds. With --z3, the solver \
+gets the first element (see `cargo volta export`), in a new process; where exponentials occur, also with the axiom of \
+addition.
 
 Published figures come from `published.toml` in the enclosing `fixtures` folder.
 
