@@ -540,9 +540,12 @@ fn refute_some(
 /// Number of points at which elements are compared to find those that differ, and the largest number of nodes for that.
 const MAP_POINTS: u32 = 3;
 const MAP_NODES: usize = 1 << 20;
+/// Of more elements than this, so many of those that are translations of one another are compared.
+const MAP_EACH: usize = 1 << 12;
+const MAP_MEMBERS: usize = 16;
 
-/// Indices of the elements that certainly differ at some of a few points, or are translations of such, ascending; `None`
-/// where there are too many terms.
+/// Indices of the elements that certainly differ at some of a few points, ascending; where there are many elements, also
+/// of translations of such. `None` where there are too many terms.
 pub fn differing(
     elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
@@ -552,8 +555,15 @@ pub fn differing(
     if stores.iter().map(|store| store.len()).sum::<usize>() > MAP_NODES {
         return None;
     }
-    let first = firsts(elements, options);
-    let positions: Vec<usize> = (0..elements.len()).filter(|at| first[*at] == *at).collect();
+    let all = 0..elements.len();
+    let first = if elements.len() > MAP_EACH { firsts(elements, options) } else { all.clone().collect() };
+    let mut members: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut is_compared = |at: &usize| {
+        let of = members.entry(first[*at]).or_default();
+        *of += 1;
+        *of <= MAP_MEMBERS
+    };
+    let positions: Vec<usize> = all.clone().filter(&mut is_compared).collect();
     let groups: Vec<&[usize]> = positions.chunk_by(|a, b| sides[*a] == sides[*b]).collect();
     let found = groups.into_par_iter().flat_map_iter(|group| {
         let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
@@ -566,8 +576,8 @@ pub fn differing(
         }
         found
     });
-    let found: FxHashSet<usize> = found.collect();
-    Some((0..elements.len()).filter(|at| found.contains(&first[*at])).collect())
+    let found: FxHashSet<usize> = found.map(|at| first[at]).collect();
+    Some(all.filter(|at| found.contains(&first[*at])).collect())
 }
 
 /// Up to `count` indices, more than one, evenly spread over `elements`, including the first and the last.
