@@ -1,4 +1,5 @@
-//! Which elements of the outputs differ, as trial points show; nothing is proved.
+//! Which elements of the outputs differ, as trial points show: of many elements, a few of those that are translations of
+//! one another stand for the others. Nothing is proved.
 
 use crate::case::Case;
 use crate::conditions::Conditions;

@@ -138,10 +138,11 @@ impl Measurement {
         });
         self.first_seconds = median(alone.collect());
         let each_run = (0..runs).filter_map(|_| {
-            let mut seconds = Vec::with_capacity(elements.len());
+            let (mut seconds, mut total) = (Vec::with_capacity(elements.len()), 0.0);
             decide::in_turn(&elements, inputs, options, |_, _, time| {
                 seconds.push(time.as_secs_f64());
-                seconds.iter().sum::<f64>() < SINGLE_SECONDS
+                total += time.as_secs_f64();
+                total < SINGLE_SECONDS
             });
             median(seconds)
         });
