@@ -45,6 +45,9 @@ pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
             "an earlier step leaves no value here that can be used: it is written for some inputs only, or depends on \
              what is not supported (S6)"
         }
+        Some(Op::Atomic { .. } | Op::Special { .. }) => {
+            "which thread takes which number is open, and this depends on it beyond what is followed (Y18)"
+        }
         Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not computed yet",
         _ => "the value that this computes is not supported",
     });

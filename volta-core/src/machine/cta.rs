@@ -224,6 +224,7 @@ impl<'l> Cta<'l> {
             }
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live().is_empty()) {
+                self.end_items()?;
                 self.end_flags()?;
                 self.sync.end_products()?;
                 self.sync.end_registers()?;
@@ -231,7 +232,7 @@ impl<'l> Cta<'l> {
                 self.end_tensor_memory()?;
                 return self.sync.end_reaches();
             }
-            if !progress && !self.sync.lets_draw() {
+            if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {
                 if let Some(stop) = self.sync.cannot_draw() {
                     return Err(stop);
                 }

@@ -55,6 +55,7 @@ mod phase_history;
 mod place;
 mod points;
 mod possible;
+mod queue;
 mod race;
 mod ran;
 mod register;

@@ -18,6 +18,8 @@ pub(super) struct Access {
     pub(super) agent: Agent,
     /// The mask of the cell's 4 bytes.
     pub(super) bytes: u8,
+    /// The item of work for which it is made; 0 where there are none (rule Y18).
+    pub(super) item: u16,
     pub(super) inst: InstId,
     /// Where it happens: for all inputs, or under a condition.
     pub(super) guard: Guard,
@@ -180,6 +182,9 @@ impl Order<'_> {
     /// Whether an earlier access is ordered before one that the thread of `later` makes or starts now.
     #[inline]
     pub(super) fn is_before(self, earlier: &Access, later: &Access) -> bool {
+        if earlier.item != later.item {
+            return false;
+        }
         match earlier.agent {
             Agent::Thread
             | Agent::Atomic { .. }
@@ -211,6 +216,9 @@ impl Order<'_> {
     pub(super) fn is_before_some(self, earlier: &Access, later: &Access, by: &[u32]) -> bool {
         if later.agent.operation().is_none() || matches!(earlier.agent, Agent::Copy { .. }) {
             return by.iter().any(|thread| self.is_before(earlier, &Access { thread: *thread, ..*later }));
+        }
+        if earlier.item != later.item {
+            return false;
         }
         let is_candidate = |thread| self.find(later, |candidate, _| candidate == thread).is_some();
         self.all(earlier, |thread, stamp| {

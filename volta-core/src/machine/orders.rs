@@ -66,8 +66,11 @@ pub(super) fn run_in_orders(
 ) -> CtaRun {
     let mut run = CtaRun::new();
     run.relied = Relied::new(launch, &options.rules);
-    let mut runs = Orders { launch, options, linear, beside, run, spoken: Vec::new() };
-    let done = runs.all();
+    let mut runs = Orders { launch, options, linear, beside, run, spoken: Vec::new(), draws_again: false };
+    let done = match runs.all() {
+        Err(Stop::Fault(fault)) if fault.rule == "Y18" && runs.draws_again => runs.as_items(),
+        done => done,
+    };
     let Orders { mut run, spoken, .. } = runs;
     let executed = spoken.len();
     let are_all = done.as_ref().is_ok_and(|ran| !ran.others.are_partial);
@@ -94,6 +97,8 @@ struct Orders<'a, 'l> {
     run: CtaRun,
     /// The orders for which each run speaks.
     spoken: Vec<Spoken>,
+    /// Whether a thread would have drawn again after it has used a ticket.
+    draws_again: bool,
 }
 
 impl<'l> Orders<'l, 'l> {
@@ -175,8 +180,23 @@ impl<'l> Orders<'l, 'l> {
         }
     }
 
+    /// A run in which numbers are items of work, which speaks for all.
+    fn as_items(&mut self) -> Result<Ran, Stop> {
+        let ran = self.with(Tickets::of_queue()).0?;
+        self.run.relied.others.insert(Assumption::relied(
+            "who takes which item of work is open: each item is the same for all that may take it (Y18)",
+        ));
+        Ok(ran)
+    }
+
     fn one(&mut self, order: Option<DrawOrder>, learns: Learns) -> (Result<Ran, Stop>, Tickets) {
-        let (mut run, mut tickets) = (CtaRun::new(), Tickets::new(order, learns));
+        let (done, tickets) = self.with(Tickets::new(order, learns));
+        self.draws_again |= tickets.draws_again;
+        (done, tickets)
+    }
+
+    fn with(&mut self, mut tickets: Tickets) -> (Result<Ran, Stop>, Tickets) {
+        let mut run = CtaRun::new();
         let instructions = self.beside.instructions + self.run.taken.instructions;
         let beside = Beside { instructions, ..self.beside };
         let done = attempt(

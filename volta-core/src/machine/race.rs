@@ -17,7 +17,7 @@ use super::history::{Histories, History};
 use super::order::{Access, Copied, CopyEnds, Operations, Order, Pipeline};
 use crate::base::index::number_of;
 use crate::program::{InstId, Scope};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -83,6 +83,56 @@ impl Under<'_> {
     }
 }
 
+/// Items of work (rule Y18). Nothing orders what is done for different ones, whoever does it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Items {
+    /// The item of each thread; 0 before its first one.
+    pub(super) of_thread: Vec<u16>,
+    /// The objects of which those that take items have one each, with the place of its first cell in them.
+    pub(super) private: FxHashMap<u32, u64>,
+    /// For each thread, up to which stamp all others knew it when the first item was taken; empty if they knew nothing.
+    pub(super) known: Vec<u32>,
+    /// The thread that took the last item, another one that it is yet to meet, and what it knew of that one.
+    pub(super) last: Option<(u32, u32, u32)>,
+    /// Private cells that are read and written for an item until all of a CTA have met.
+    heads: [FxHashSet<u64>; 2],
+    /// Those that were read and written for the item before, and may be until then.
+    tails: [FxHashSet<u64>; 2],
+}
+
+impl Items {
+    /// Before the first item of so many threads.
+    pub(super) fn new(threads: usize, private: FxHashMap<u32, u64>, known: Vec<u32>) -> Items {
+        Items { of_thread: vec![0; threads], private, known, ..Items::default() }
+    }
+
+    /// Whether an access that precedes the first item is ordered before all of them.
+    fn is_before_all(&self, access: &Access) -> bool {
+        let is_plain = !matches!(access.agent, Agent::Copy { .. } | Agent::AnyOf { .. });
+        is_plain
+            && access.item == 0
+            && self.known.get(access.thread as usize).is_some_and(|known| *known >= access.stamp)
+    }
+
+    /// Notes an access of the thread that took the last item, if it may not have met the others since.
+    fn note(&mut self, clocks: &Clocks, (object, cell): (u32, u64), by: &[u32], writes: bool) {
+        if let (Some((taker, other, known)), Some(first)) = (self.last, self.private.get(&object))
+            && by.contains(&taker)
+            && clocks.knows(taker as usize, other as usize) == known
+        {
+            self.heads[usize::from(writes)].insert(first + cell);
+        }
+    }
+
+    /// Whether what is done for some item may meet what is done for one before, if other items follow one another.
+    pub(super) fn overlap(&self) -> bool {
+        let [head_reads, head_writes] = &self.heads;
+        let [tail_reads, tail_writes] = &self.tails;
+        let meets_write = |cell: &u64| head_reads.contains(cell) || head_writes.contains(cell);
+        tail_writes.iter().any(meets_write) || tail_reads.iter().any(|cell| head_writes.contains(cell))
+    }
+}
+
 /// The vector-clock detector.
 #[derive(Debug)]
 pub(super) struct VectorClockDetector {
@@ -102,6 +152,8 @@ pub(super) struct VectorClockDetector {
     /// Whether lanes have stored the same value to one place together.
     pub(super) met_alike: Cell<bool>,
     operations: Operations,
+    /// Where threads take items from a queue.
+    pub(super) items: Option<Box<Items>>,
     recorded: u32,
     /// The number of thread numbers of a CTA.
     of_cta: u32,
@@ -128,6 +180,7 @@ impl VectorClockDetector {
             relied_on_parts: Cell::new(false),
             met_alike: Cell::new(false),
             operations: Operations::default(),
+            items: None,
             recorded: 0,
             strict_proxies,
             unfenced: None,
@@ -200,9 +253,25 @@ impl VectorClockDetector {
     /// Whether an access that a thread makes now comes after all writes of a cell so far, which it sees.
     pub(super) fn is_after_all(&self, place: (u32, u64), thread: u32, inst: InstId) -> bool {
         let Some(history) = self.cells.get(place) else { return true };
-        let later = self.access_now(Guard::ALWAYS, (thread, Agent::Thread), 0xf, inst);
+        let later = self.access_now((Guard::ALWAYS, place.0), (thread, Agent::Thread), 0xf, inst);
         let conflict = |earlier| self.conflict(&history.reads, (earlier, true), (&later, false));
         history.writes.iter().all(|earlier| conflict(earlier).is_none())
+    }
+
+    /// Notes the accesses to some private cells after which a thread, which takes an item, is not ordered.
+    pub(super) fn note_tails(&mut self, thread: u32, object: u32, cells: Range<u64>) {
+        for cell in cells {
+            let Some(history) = self.cells.get((object, cell)) else { continue };
+            let now = self.access_now((Guard::ALWAYS, object), (thread, Agent::Thread), 0xf, InstId::FIRST);
+            let order = self.order();
+            let loose = [&history.reads, &history.writes]
+                .map(|accesses| accesses.iter().any(|earlier| !order.is_before(earlier, &now)));
+            let Some(items) = &mut self.items else { return };
+            let Some(first) = items.private.get(&object) else { return };
+            for (tails, _) in items.tails.iter_mut().zip(loose).filter(|(_, loose)| *loose) {
+                tails.insert(first + cell);
+            }
+        }
     }
 
     /// Whether the thread of a change of a flag has found an earlier one, so that its own comes later (rule Y15).
@@ -280,10 +349,20 @@ impl VectorClockDetector {
         self.recorded
     }
 
-    /// The access that a thread makes now.
-    fn access_now(&self, guard: Guard, (thread, agent): (u32, Agent), bytes: u8, inst: InstId) -> Access {
+    /// The access to an object that a thread makes now.
+    fn access_now(
+        &self,
+        (guard, object): (Guard, u32),
+        (thread, agent): (u32, Agent),
+        bytes: u8,
+        inst: InstId,
+    ) -> Access {
         let stamp = self.clocks.now(thread as usize);
-        Access { thread, stamp, agent, bytes, inst, guard, sequence: self.recorded }
+        let item = match &self.items {
+            Some(items) if !items.private.contains_key(&object) => items.of_thread[thread as usize],
+            Some(_) | None => 0,
+        };
+        Access { thread, stamp, agent, bytes, item, inst, guard, sequence: self.recorded }
     }
 
     /// Records an access to `bytes` of a cell of an object; returns an error if it races with an earlier one. If any of
@@ -300,7 +379,7 @@ impl VectorClockDetector {
         let by = self.operations.performers(thread, agent);
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
-                let access = self.access_now(under.guard, (*thread, agent), bytes, inst);
+                let access = self.access_now((under.guard, place.0), (*thread, agent), bytes, inst);
                 self.check(under, history, &access, writes)?;
                 if writes && !agent.is_generic() && self.unfenced.is_none() {
                     let mut reads = history.reads_for(*thread).iter();
@@ -308,7 +387,10 @@ impl VectorClockDetector {
                 }
             }
         }
-        let access = self.access_now(under.guard, (thread, agent), bytes, inst);
+        if let Some(items) = &mut self.items {
+            items.note(&self.clocks, place, &by, writes);
+        }
+        let access = self.access_now((under.guard, place.0), (thread, agent), bytes, inst);
         self.record(place, access, &by, writes);
         Ok(())
     }
@@ -329,7 +411,7 @@ impl VectorClockDetector {
         let by = self.operations.performers(thread, agent);
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
-                let later = self.access_now(guard, (*thread, agent), bytes, inst);
+                let later = self.access_now((guard, place.0), (*thread, agent), bytes, inst);
                 let reads = if writes { &history.reads[..] } else { &[] };
                 let earlier = history.writes.iter().map(|access| (access, true));
                 for (earlier, earlier_writes) in earlier.chain(reads.iter().map(|access| (access, false))) {
@@ -341,7 +423,7 @@ impl VectorClockDetector {
                 }
             }
         }
-        let access = self.access_now(guard, (thread, agent), bytes, inst);
+        let access = self.access_now((guard, place.0), (thread, agent), bytes, inst);
         self.record(place, access, &by, writes);
         conflicts
     }
@@ -358,7 +440,9 @@ impl VectorClockDetector {
             return None;
         }
         let order = self.order();
+        let precedes_items = || self.items.as_ref().is_some_and(|items| items.is_before_all(earlier));
         let is_ordered = order.is_before(earlier, later)
+            || precedes_items()
             || self.is_made_before(earlier, later)
             || self.is_found(earlier, later)
             || self.is_drawn(earlier, later)

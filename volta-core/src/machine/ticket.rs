@@ -5,6 +5,7 @@
 use super::clock::Snapshot;
 use super::flag::Told;
 use super::packed::Ticket;
+use super::queue::Queue;
 use crate::program::{InstId, Scope, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,6 +147,10 @@ pub(super) struct Tickets {
     /// By location, the thread and the stamp of each atomic operation whose result is known: it comes after all earlier
     /// ones, and must come before all later ones.
     pub(super) ordered: BTreeMap<CounterKey, Vec<(u32, u32)>>,
+    /// Whether a thread would have drawn again after it has used a ticket, as it does where numbers are items of work.
+    pub(super) draws_again: bool,
+    /// In a run in which numbers are items of work.
+    pub(super) queue: Option<Queue>,
 }
 
 impl Tickets {
@@ -154,9 +159,20 @@ impl Tickets {
         Tickets { order, learns, ..Tickets::default() }
     }
 
+    /// Those of a run in which numbers are items of work.
+    pub(super) fn of_queue() -> Tickets {
+        Tickets { learns: Learns::Nothing, queue: Some(Queue::default()), ..Tickets::default() }
+    }
+
+    /// The counter that gives items of work.
+    pub(super) fn queue_key(&self) -> Option<CounterKey> {
+        self.queue.as_ref().and_then(Queue::key)
+    }
+
     /// Bytes of what is recorded.
     pub(super) fn bytes(&self) -> u64 {
-        (self.draws.len() * size_of::<Draw>() + self.counters.len() * 4 * MOST_DRAWS) as u64
+        let draws = self.draws.len() * size_of::<Draw>() + self.counters.len() * 4 * MOST_DRAWS;
+        draws as u64 + self.queue.as_ref().map_or(0, Queue::bytes)
     }
 
     /// Whether it is a thread's turn to draw.

@@ -1,7 +1,8 @@
 //! Atomic operations that draw tickets (rule Y18): counters whose previous contents a thread learns.
 
 use super::code::Program;
-use super::op::{InstId, Int2, Op, RegId, Space, Src, Width};
+use super::effect::Effect;
+use super::op::{InstId, Int2, Op, RegId, Space, Special, Src, Width};
 use super::update::Update;
 use super::visit::Named;
 
@@ -61,6 +62,47 @@ impl Program {
             }
         }
         program
+    }
+
+    /// The registers that never hold what depends on some special registers, whatever is executed.
+    pub(crate) fn independent_of(&self, is_one: impl Fn(Special) -> bool) -> Vec<bool> {
+        let mut registers = vec![true; self.registers as usize];
+        let mut predicates = vec![true; self.predicates as usize];
+        let mut memory = true;
+        loop {
+            let mut changed = false;
+            for inst in &self.insts {
+                let mut depends = matches!(&inst.op, Op::Special { special, .. } if is_one(*special))
+                    || !memory && matches!(inst.op, Op::Load { .. });
+                inst.op.visit_registers(&mut |register, writes| {
+                    depends |= !writes && !registers[register.index()];
+                });
+                inst.op.visit_predicates(&mut |predicate, writes| {
+                    depends |= !writes && !predicates[predicate.index()];
+                });
+                depends |= inst.guard.is_some_and(|guard| !predicates[guard.pred.index()]);
+                if !depends {
+                    continue;
+                }
+                if let Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit = inst.op {
+                    return vec![false; registers.len()];
+                }
+                let writes = match inst.op.effect() {
+                    Effect::Computes | Effect::Reads | Effect::Control(_) | Effect::Fault => false,
+                    Effect::Writes(_) | Effect::Context | Effect::Waits(_) | Effect::Collective(_) => true,
+                };
+                changed |= writes && std::mem::take(&mut memory);
+                inst.op.visit_registers(&mut |register, writes| {
+                    changed |= writes && std::mem::take(&mut registers[register.index()]);
+                });
+                inst.op.visit_predicates(&mut |predicate, writes| {
+                    changed |= writes && std::mem::take(&mut predicates[predicate.index()]);
+                });
+            }
+            if !changed {
+                return registers;
+            }
+        }
     }
 
     /// Additions of words whose results are read, and all counters that wrap around.

@@ -49,6 +49,10 @@ const STEPS_A_TERM: u64 = 64;
 const LEAST_STEPS_A_TERM: u64 = 64;
 const ELEMENTS_A_STEP: u64 = 16;
 const MOST_STEPS_A_TERM: u64 = 256;
+/// Nothing is named where elements take no more steps without names than so many for each of their terms. Some elements
+/// are proved to find out.
+const CHEAP_STEPS_A_TERM: u64 = 4;
+const SAMPLE: usize = 4;
 /// Steps for the numbers of the terms of the elements, for each of these.
 const NUMBER_STEPS_A_TERM: u64 = 32;
 /// Values are compared with so many bits.
@@ -215,7 +219,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// Names what many of some elements are computed from, and returns the elements with these names. `None` if
     /// nothing was named.
     pub(in crate::decide) fn cut(mut self, roots: [&[TermId]; 2]) -> Option<Cut> {
-        let (mut sides, candidates) = self.cut_points(roots)?;
+        let mut sides = [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
+        if self.is_cheap_without_names(&sides, roots) {
+            return None;
+        }
+        let candidates = self.cut_points(&mut sides, roots)?;
         let mut may_be_named = [FxHashSet::default(), FxHashSet::default()];
         for located in candidates.iter().flat_map(|candidates| candidates.pair) {
             may_be_named[located.side].insert(located.term);
@@ -326,10 +334,27 @@ impl<'s, 'a> Sweep<'s, 'a> {
         to.apply(op, &operands, from.site(term).unwrap_or(InstId::FIRST))
     }
 
+    /// Whether all elements are proved in few steps as they are, to judge by some of them.
+    fn is_cheap_without_names(&mut self, sides: &[Census; 2], roots: [&[TermId]; 2]) -> bool {
+        let count = sides.iter().map(Census::len).sum::<usize>() as u64;
+        let limit = CHEAP_STEPS_A_TERM * count * SAMPLE as u64 / roots[0].len() as u64;
+        let mut quick = Learned::new(&self.inputs, self.ration, false);
+        let mut spent = 0;
+        for at in 0..SAMPLE {
+            // Elements in the middle of equal parts: what an element takes may grow from the first to the last.
+            let at = (2 * at + 1) * roots[0].len() / (2 * SAMPLE);
+            let [reference, opt] = [0, 1].map(|side: usize| (self.sides[side].0, roots[side][at]));
+            let element = ElementPair { reference, opt };
+            if spent == limit || quick.proves(&element, self.analysis, limit - spent).is_none() {
+                return false;
+            }
+            spent = limit.min(spent + quick.settle());
+        }
+        true
+    }
+
     /// Pairs of terms with the same values at the points, one of which many terms read, operands before results.
-    fn cut_points(&mut self, roots: [&[TermId]; 2]) -> Option<([Census; 2], Vec<Candidates>)> {
-        let mut sides: [Census; 2] =
-            [Census::new(self.sides[0].0, roots[0])?, Census::new(self.sides[1].0, roots[1])?];
+    fn cut_points(&mut self, sides: &mut [Census; 2], roots: [&[TermId]; 2]) -> Option<Vec<Candidates>> {
         let count = sides.iter().map(|side| side.sizes.len()).sum::<usize>();
         let each = LEAST_STEPS_A_TERM + roots[0].len() as u64 / ELEMENTS_A_STEP;
         self.left = self.left.min(count as u64 * each.min(MOST_STEPS_A_TERM));
@@ -420,7 +445,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
                 if_same,
             }));
         }
-        Some((sides, all))
+        Some(all)
     }
 
     /// The large terms of a side that may get names.

@@ -33,6 +33,9 @@ impl Cta<'_> {
         conflict: Conflict,
         content: Option<Cell>,
     ) -> Stop {
+        if let Some(stop) = self.conflict_of_items(warp, lane, at, cell, &conflict) {
+            return stop;
+        }
         self.sync.raced = Some(at.number);
         let stored = content.and_then(|content| content.whole(at.pc));
         let origin = stored.and_then(|stored| self.values.packed.undefined_part(stored));
@@ -57,6 +60,30 @@ impl Cta<'_> {
             return self.values.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]);
         }
         stop
+    }
+
+    /// A conflict of two items of work that is no race in each schedule, or not for sure.
+    fn conflict_of_items(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        conflict: &Conflict,
+    ) -> Option<Stop> {
+        let queue = self.sync.tickets.queue.as_ref()?;
+        let why = if queue.key() == Some((at.number, cell)) {
+            "it is accessed by other operations as well"
+        } else if conflict.earlier.item == conflict.later.item {
+            return None;
+        } else if !queue.is_open() {
+            "the last one that takes items does what others may have done"
+        } else if self.context.launch.program.insts.iter().any(|inst| orders_memory(&inst.op)) {
+            "fences, or operations that release or acquire, may order what different items do"
+        } else {
+            return None;
+        };
+        Some(self.context.unclear_draw(warp, lane, at, why))
     }
 
     /// Records the first read of an instruction that finds memory which no thread has written, for the message of a
@@ -84,6 +111,16 @@ impl Cta<'_> {
             self.unwritten.insert(origin.raw(), site);
         }
     }
+}
+
+/// Whether an operation may order what different threads do.
+fn orders_memory(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Async(Async::Fence { .. } | Async::Publish { .. })
+            | Op::Atomic { releases: true, .. }
+            | Op::Atomic { acquires: true, .. }
+    )
 }
 
 impl Synchronisation<'_> {
@@ -156,7 +193,10 @@ impl Synchronisation<'_> {
                 Some(help.into()),
             );
         }
-        let help = if let Some(help) = tensor_help {
+        let help = if conflict.earlier.item != conflict.later.item {
+            "these are two items of work, or an item and what comes before the first one: others may take them at the \
+             same time (Y18)"
+        } else if let Some(help) = tensor_help {
             help
         } else if conflict.earlier.agent == Agent::Maker {
             "`mbarrier.init` and `mbarrier.inval` are visible to other threads of the CTA after a barrier such as \

@@ -46,8 +46,11 @@ impl Cta<'_> {
             self.context.writable(warp, &at, bytes)?;
             self.note_plain_update(warp, lane, &at)?;
             let by = self.context.value(warp, a, lane);
-            let is_known =
-                d.is_some() && self.context.launch.has_tickets && self.comes_last(warp, lane, &at, bytes);
+            // Another taker may do the same for another item.
+            let is_known = d.is_some()
+                && self.context.launch.has_tickets
+                && self.sync.tickets.queue.is_none()
+                && self.comes_last(warp, lane, &at, bytes);
             let found = self.update_at(warp, lane, &at, at.offsets[lane], by)?;
             if self.context.launch.has_sets && matches!(update, Update::Integer(Int2::Add, _)) {
                 self.note_addition(warp, lane, &at, update, (found, by), d)?;

@@ -185,12 +185,22 @@ impl Cta<'_> {
         if !rest.is_empty() {
             self.values.symbolic_float(warp, rest, pc, shape, d, operands);
         }
+        // Lanes often hold the same numbers.
+        let mut last: Option<(SmallVec<[TermId; 3]>, Value)> = None;
         for lane in known {
             let ids: SmallVec<[TermId; 3]> =
                 operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect();
-            self.values.store.note_folded(&ids);
-            let value = self.fold_float(shape, &ids, pc);
+            let value = match last.take() {
+                Some((same, value)) if same == ids => value,
+                Some(_) | None => {
+                    self.values.store.note_folded(&ids);
+                    self.looked_at += work_of_fold(shape.op);
+                    self.check_more(0)?;
+                    self.fold_float(shape, &ids, pc)
+                }
+            };
             warp.register_mut(d).set(lane, value);
+            last = Some((ids, value));
         }
         for lane in undefined {
             let values: SmallVec<[Value; 3]> =
@@ -226,6 +236,14 @@ impl Cta<'_> {
             return self.fold_float(shape, ids, pc);
         }
         Value::Sym(Sym::real(shape.format, self.values.store.apply(shape.op, ids, pc)))
+    }
+}
+
+/// What folding takes, in operations looked at: some hundreds of steps of arithmetic on long numbers for a function.
+fn work_of_fold(op: TermOp) -> u64 {
+    match op.kind() {
+        Kind::Exponential | Kind::Function(_) => 256,
+        Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => 8,
     }
 }
 

@@ -190,7 +190,11 @@ impl Cta<'_> {
             Op::Select { width, d, a, b, p } => {
                 self.values.select(warp, mask, pc, *width, *d, (*p, [*a, *b]))
             }
-            Op::Special { d, special, width } => self.context.special(warp, mask, pc, *d, *special, *width),
+            Op::Special { d, special, width } => {
+                self.context.special(warp, mask, pc, *d, *special, *width)?;
+                self.forget_taker(warp, mask, pc, (*d, *special));
+                Ok(())
+            }
             Op::Pred2 { op, p, a, b } => self.values.pred2(warp, mask, pc, *op, *p, [*a, *b]),
             Op::PredMov { p, a } => {
                 for lane in mask {

@@ -18,7 +18,7 @@ use super::integer::Integer;
 use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{InstId, Op, Src, Strong, Update};
+use crate::program::{InstId, Op, RegId, Src, Strong, Update};
 use crate::verdict::FaultKind;
 use std::ops::RangeInclusive;
 
@@ -61,10 +61,17 @@ impl Cta<'_> {
         self.context.holds_atomics(warp, lane, &at)?;
         self.context.writable(warp, &at, bytes)?;
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        if self.sync.tickets.queue.is_some() {
+            return self.take_item(warp, lane, &at, (*update, *d, *a));
+        }
         let is_changed =
             self.sync.tickets.counters.contains_key(&key) || self.sync.tickets.updated.contains(&key);
         if is_changed && !matches!(update, Update::Counter { .. }) && self.comes_last(warp, lane, &at, bytes)
         {
+            let counter = self.sync.tickets.counters.get(&key);
+            let own = |draw: &usize| self.sync.tickets.draws[*draw].now.thread == thread as usize;
+            let again = counter.is_some_and(|counter| counter.drawn.iter().any(own));
+            self.sync.tickets.draws_again |= again;
             let (how, place) = ((*update, *scope, *releases), (*space, *address, *alignment));
             self.atomic(warp, LaneMask::of(lane), pc, how, place, (*d, *a))?;
             return Ok(true);
@@ -146,6 +153,41 @@ impl Cta<'_> {
         Ok(true)
     }
 
+    /// A lane reaches an operation that gives an item of work. Returns whether it has taken one.
+    fn take_item(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        (update, d, a): (Update, Option<RegId>, Src),
+    ) -> Result<bool, Stop> {
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        let is_turn = self.sync.tickets.queue.as_mut().is_some_and(|queue| queue.takes_turn(thread));
+        if !is_turn {
+            self.sync.tickets.waiting.insert(thread, key);
+            return Ok(false);
+        }
+        self.sync.tickets.waiting.remove(&thread);
+        let by = self.context.value(warp, a, lane);
+        let held = self.peek(warp, lane, at, key.1);
+        let (Value::Bits(by), Some(found)) = (by, word(held, at.pc)) else {
+            return Err(self.context.unclear_draw(warp, lane, at, "it does not hold a known number"));
+        };
+        let queue = self.sync.tickets.queue.as_mut();
+        let is_one =
+            queue.is_some_and(|queue| queue.key() == Some(key) && queue.counts_by(update, by as u32));
+        let next = update.counted(found, by as u32).filter(|_| is_one);
+        let (Some(next), true) = (next, self.values.guards.of(lane) == Guard::ALWAYS) else {
+            let why = "its operations do not all count by one known number, for all inputs";
+            return Err(self.context.unclear_draw(warp, lane, at, why));
+        };
+        self.store_value(warp, lane, at, at.offsets[lane], update.bytes(), Value::Bits(next.into()))?;
+        if let Some(d) = d {
+            warp.register_mut(d).set(lane, Value::Bits(found.into()));
+        }
+        Ok(true)
+    }
+
     /// The place of a lane's operation on a counter, which may come before or after every other one.
     fn next_turn(
         &mut self,
@@ -165,6 +207,7 @@ impl Cta<'_> {
         let clocks = &exact.clocks;
         let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
         if self.sync.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
+            self.sync.tickets.draws_again = true;
             let why = "its thread, or one with which it has synchronised, has already asked for the value of a ticket";
             return Err(self.context.unclear_draw(warp, lane, at, why));
         }
@@ -209,7 +252,8 @@ impl Cta<'_> {
         }
         // Updates of other widths race with it.
         let key: CounterKey = (at.number, at.offsets[lane] / 4);
-        let is_counter = self.sync.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
+        let is_counter = self.sync.tickets.queue_key() == Some(key)
+            || self.sync.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
         if is_counter || self.sync.tickets.locks.contains_key(&key) {
             let why = "it is updated by other operations as well";
             return Err(self.context.unclear_draw(warp, lane, at, why));

@@ -1,0 +1,614 @@
+//! Queues of work (rule Y18): a counter gives numbers to *takers*, each of which takes one after the other until one
+//! tells it to stop.
+//!
+//! A taker is a CTA, a warp or a thread. It is executed until it waits for its next number, and so are all others. What
+//! all takers hold alike before the first number they may use afterwards; whatever else is there when a number is taken,
+//! of this taker or of the item before, becomes unknown. Items then are the same whoever takes them, and since the
+//! memory accesses of different items count as unordered, also of one taker, it does not matter when.
+
+use super::barriers::{Arrival, COUNT, Count, Reduces, State};
+use super::bind::Launch;
+use super::cta::{Cta, Stop};
+use super::objects::{Backing, Objects, from_generic};
+use super::packed::Cell;
+use super::race::Items;
+use super::synchronisation::Detector;
+use super::ticket::CounterKey;
+use super::value::{Origin, Truth, Value};
+use super::warp::Warp;
+use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
+use crate::program::{
+    Async, Barrier, Effect, Groups, InstId, Op, PredId, Program, RegId, Space, Special, Update, Wait,
+};
+use crate::verdict::FaultKind;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What takes items together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taker {
+    Thread,
+    Warp,
+    Cta,
+}
+
+/// What a lane waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    Never,
+    Returned,
+    AtBarrier,
+    /// With the lanes that it waits for.
+    AtWarpSync(LaneMask),
+    AtCollective,
+    ToTake,
+}
+
+/// Where a thread is.
+type Position = (InstId, Waits);
+
+/// What a thread holds; where there is nothing, takers hold different things.
+#[derive(Clone, Debug)]
+struct Held {
+    registers: Vec<Option<Value>>,
+    predicates: Vec<Option<Truth>>,
+    local: Vec<Option<Cell>>,
+}
+
+/// An arrival at a barrier, with the number of its warp in the CTA.
+type Arrived = (usize, InstId, bool, Option<Reduces>);
+
+/// The state of a taker in front of an item.
+#[derive(Clone, Debug, PartialEq)]
+struct Before {
+    /// Of each thread, if it exists.
+    threads: Vec<Option<Position>>,
+    barriers: Vec<(Option<Count>, Vec<Arrived>)>,
+}
+
+/// A queue of work.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    taken: Option<Taken>,
+}
+
+/// What is known once all takers have waited for their first numbers.
+#[derive(Clone, Debug)]
+struct Taken {
+    key: CounterKey,
+    taker: Taker,
+    /// By which operation, once one was executed.
+    by: Option<(Update, u32)>,
+    /// The instruction that takes a number.
+    pc: InstId,
+    before: Before,
+    threads: Vec<Held>,
+    shared: Vec<Option<Cell>>,
+    /// By register, whether it may hold an address in shared memory, and no number that happens to look like one.
+    may_be_addresses: Vec<bool>,
+    /// By the thread that takes for it: how many numbers each taker has.
+    counts: BTreeMap<u32, u32>,
+    /// The thread that takes the next number.
+    turn: Option<u32>,
+    /// The number of takers that may take the present item.
+    waiting: usize,
+    items: u16,
+    /// Whether a thread may go on with the item before, or with this one, without meeting all others of its block.
+    is_apart: bool,
+}
+
+impl Queue {
+    /// The counter.
+    pub(super) fn key(&self) -> Option<CounterKey> {
+        self.taken.as_ref().map(|taken| taken.key)
+    }
+
+    /// Whether it is a thread's turn, which then is over.
+    pub(super) fn takes_turn(&mut self, thread: u32) -> bool {
+        let Some(taken) = &mut self.taken else { return false };
+        taken.turn.take_if(|turn| *turn == thread).is_some()
+    }
+
+    /// Whether the counter is always changed by one operation, this one.
+    pub(super) fn counts_by(&mut self, update: Update, by: u32) -> bool {
+        self.taken.as_mut().is_some_and(|taken| *taken.by.get_or_insert((update, by)) == (update, by))
+    }
+
+    /// Whether several takers may take the present item.
+    pub(super) fn is_open(&self) -> bool {
+        self.taken.as_ref().is_some_and(|taken| taken.waiting > 1)
+    }
+
+    /// What takes items, once it is known.
+    pub(super) fn taker(&self) -> Option<Taker> {
+        self.taken.as_ref().map(|taken| taken.taker)
+    }
+
+    /// Bytes of what is recorded.
+    pub(super) fn bytes(&self) -> u64 {
+        let Some(taken) = &self.taken else { return 0 };
+        let of = |held: &Held| {
+            size_of_val(&held.registers[..])
+                + size_of_val(&held.predicates[..])
+                + size_of_val(&held.local[..])
+        };
+        (taken.threads.iter().map(of).sum::<usize>() + size_of_val(&taken.shared[..])) as u64
+    }
+}
+
+impl Taker {
+    /// Whether a special register tells takers apart.
+    fn is_told_by(self, special: Special, launch: &Launch<'_>) -> bool {
+        let is_extended = |of: [u32; 3], dimension: u8| of[usize::from(dimension.min(2))] > 1;
+        match special {
+            Special::Ctaid(n) | Special::ClusterId(n) => is_extended(launch.grid, n),
+            Special::Tid(n) => self != Taker::Cta && is_extended(launch.block, n),
+            Special::LaneId
+            | Special::LaneMaskEq
+            | Special::LaneMaskLt
+            | Special::LaneMaskLe
+            | Special::LaneMaskGt
+            | Special::LaneMaskGe => self == Taker::Thread,
+            Special::Ntid(_)
+            | Special::Nctaid(_)
+            | Special::DynamicSharedSize
+            | Special::NClusterId(_)
+            | Special::ClusterCtaId(_)
+            | Special::ClusterNctaId(_)
+            | Special::ClusterCtaRank
+            | Special::ClusterNctaRank
+            | Special::ExplicitCluster
+            | Special::Workspace { .. }
+            | Special::Unpredictable => false,
+        }
+    }
+}
+
+/// Why an operation is not followed behind one that takes an item.
+fn refused(op: &Op, taker: Taker) -> Option<&'static str> {
+    const WRITES_SHARED: &str =
+        "threads or warps that take items write to memory that they share with others";
+    // Which items meet in a block's shared memory depends on who takes them.
+    let may_share = |space: Space| taker != Taker::Cta && !matches!(space, Space::Global | Space::Local);
+    if let Op::Store { space, .. }
+    | Op::Atomic { draws: false, space, .. }
+    | Op::StoreMatrix { space, .. }
+    | Op::StoreFragment { space, .. } = op
+        && may_share(*space)
+    {
+        return Some(WRITES_SHARED);
+    }
+    if let Op::Async(operation) = op {
+        let is_copy = matches!(operation, Async::Copy { .. });
+        let is_followed = is_copy
+            || matches!(
+                operation,
+                Async::Prefetch { .. }
+                    | Async::Commit { groups: Groups::Plain }
+                    | Async::Wait { groups: Groups::Plain, .. }
+                    | Async::Fence { .. }
+            );
+        return match is_followed {
+            false => Some(ASYNCHRONOUS),
+            true => (is_copy && may_share(Space::Shared)).then_some(WRITES_SHARED),
+        };
+    }
+    match op.effect() {
+        Effect::Computes => matches!(op, Op::MapToCta { .. } | Op::CtaRankOf { .. })
+            .then_some("an item names the shared memory of another block"),
+        Effect::Reads | Effect::Control(_) | Effect::Fault => None,
+        Effect::Waits(Wait::Barrier) => (taker != Taker::Cta)
+            .then_some("threads or warps that take items meet others at a barrier of the block"),
+        Effect::Waits(Wait::Phase) => (!matches!(op, Op::Atomic { .. })).then_some(ASYNCHRONOUS),
+        Effect::Waits(Wait::Warp(_)) | Effect::Collective(_) => {
+            (taker == Taker::Thread).then_some("threads that take items meet others of their warp")
+        }
+        Effect::Context => (taker == Taker::Thread && matches!(op, Op::ActiveMask { .. }))
+            .then_some("an item depends on the lanes that are active with its thread"),
+        Effect::Writes(_) => matches!(op, Op::Swap(_)).then_some("an item ends with a loop of exchanges"),
+    }
+}
+
+/// The first operation that may follow some instructions and is not followed in an item.
+fn refused_behind(
+    program: &Program,
+    starts: impl Iterator<Item = InstId>,
+    taker: Taker,
+) -> Option<&'static str> {
+    let mut seen = FxHashSet::default();
+    let mut work: Vec<u32> = starts.map(|at| at.0).collect();
+    while let Some(at) = work.pop() {
+        let Some(inst) = program.insts.get(at as usize).filter(|_| seen.insert(at)) else { continue };
+        if let Some(why) = refused(&inst.op, taker) {
+            return Some(why);
+        }
+        work.extend(program.successors(at));
+    }
+    None
+}
+
+/// The threads of a taker: warps, each with lanes.
+fn threads_of(taker: Taker, thread: u32, warps: usize) -> Vec<(usize, LaneMask)> {
+    let warp = thread as usize / 32;
+    match taker {
+        Taker::Thread => vec![(warp, LaneMask::of(Lane::new(thread % 32)))],
+        Taker::Warp => vec![(warp, LaneMask::ALL)],
+        Taker::Cta => (warp / warps * warps..).take(warps).map(|warp| (warp, LaneMask::ALL)).collect(),
+    }
+}
+
+fn position(warp: &Warp, lane: Lane) -> Option<Position> {
+    let one = LaneMask::of(lane);
+    if !warp.exists.meets(one) {
+        return None;
+    }
+    let waits = if warp.exited.meets(one) {
+        return Some((InstId::FIRST, Waits::Returned));
+    } else if warp.at_barrier.meets(one) {
+        Waits::AtBarrier
+    } else if warp.at_warp_sync.meets(one) {
+        Waits::AtWarpSync(warp.sync_masks[lane])
+    } else if warp.at_collective.meets(one) {
+        Waits::AtCollective
+    } else if warp.at_phase.meets(one) {
+        Waits::ToTake
+    } else {
+        Waits::Never
+    };
+    Some((warp.pc[lane], waits))
+}
+
+impl Before {
+    fn of(warps: &[Warp], threads: &[(usize, LaneMask)], barriers: &[State; COUNT], first: usize) -> Before {
+        let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
+        let arrived = |arrival: &Arrival| {
+            (arrival.warp.wrapping_sub(first), arrival.pc, arrival.waits, arrival.reduces)
+        };
+        Before {
+            threads: lanes.map(|(warp, lane)| position(&warps[warp], lane)).collect(),
+            barriers: barriers
+                .iter()
+                .map(|state| (state.expected, state.arrivals.iter().map(arrived).collect()))
+                .collect(),
+        }
+    }
+}
+
+/// Keeps what is the same in both lists.
+fn keep_both<T: PartialEq>(own: &mut [Option<T>], other: impl IntoIterator<Item = Option<T>>) {
+    for (own, other) in own.iter_mut().zip(other) {
+        if *own != other {
+            *own = None;
+        }
+    }
+}
+
+/// The registers that hold no address of another place in each block's shared memory but by the number of the block.
+struct Addresses<'l> {
+    objects: &'l Objects,
+    may_be: &'l [bool],
+}
+
+impl Addresses<'_> {
+    /// A register's value, of an address in shared memory the same place in that of the first CTA.
+    fn of(&self, at: usize, value: Value, rank: u32) -> Value {
+        let Value::Bits(bits) = value else { return value };
+        let (space, inner) = from_generic(bits);
+        let inner = if space == Space::Shared { inner } else { bits };
+        let object = self.objects.find(Space::Shared, inner).filter(|_| self.may_be[at]);
+        let is_own = object.is_some_and(|(number, _)| self.objects.get(number).rank == rank);
+        let first = self.objects.in_cta(inner, 0).filter(|_| is_own);
+        first.map_or(value, |first| Value::Bits(bits - inner + first))
+    }
+}
+
+impl Held {
+    fn of(warp: &Warp, lane: Lane, addresses: &Addresses<'_>) -> Held {
+        let registers = warp.registers.iter().enumerate();
+        let registers = registers.map(|(at, register)| addresses.of(at, register.get(lane), warp.rank));
+        Held {
+            registers: registers.map(Some).collect(),
+            predicates: warp.predicates.iter().map(|predicate| Some(predicate.get(lane))).collect(),
+            local: warp.local.iter().map(|cells| Some(cells[lane])).collect(),
+        }
+    }
+
+    /// Keeps what another thread holds as well.
+    fn keep(&mut self, other: Held) {
+        keep_both(&mut self.registers, other.registers);
+        keep_both(&mut self.predicates, other.predicates);
+        keep_both(&mut self.local, other.local);
+    }
+
+    /// Makes unknown what a thread holds and is not this.
+    fn forget_rest(&self, warp: &mut Warp, lane: Lane, addresses: &Addresses<'_>, pc: InstId) {
+        let (unknown, rank) = (Origin::Unevaluated(pc), warp.rank);
+        for (at, kept) in self.registers.iter().enumerate() {
+            let register = warp.register_mut(RegId(number_of(at)));
+            if Some(addresses.of(at, register.get(lane), rank)) != *kept {
+                register.set(lane, Value::Undefined(unknown));
+            }
+        }
+        for (at, kept) in self.predicates.iter().enumerate() {
+            let predicate = warp.predicate_mut(PredId(number_of(at)));
+            if Some(predicate.get(lane)) != *kept {
+                predicate.set(lane, Truth::Undefined(unknown));
+            }
+        }
+        for (cells, kept) in warp.local.iter_mut().zip(&self.local) {
+            if Some(cells[lane]) != *kept {
+                cells[lane] = Cell::of(Value::Undefined(unknown));
+            }
+        }
+    }
+}
+
+const ASYNCHRONOUS: &str =
+    "an item waits for something, or starts asynchronous operations other than `cp.async`";
+const OTHERS: &str = "threads take numbers that did not wait for them with the others";
+const ELSEWHERE: &str =
+    "numbers are taken at different places of the code, or other threads are elsewhere then";
+
+impl Cta<'_> {
+    /// No thread can proceed: determines which of those that wait for a number of a queue gets the next one. Returns
+    /// whether one does.
+    pub(super) fn next_item(&mut self, warps: &mut [Warp]) -> Result<bool, Stop> {
+        let Some(mut queue) = self.sync.tickets.queue.take() else { return Ok(false) };
+        let found = self.next_item_of(&mut queue, warps);
+        self.sync.tickets.queue = Some(queue);
+        found
+    }
+
+    fn next_item_of(&mut self, queue: &mut Queue, warps: &mut [Warp]) -> Result<bool, Stop> {
+        let waiting = &self.sync.tickets.waiting;
+        let Some((first, key)) = waiting.first_key_value().map(|(thread, key)| (*thread, *key)) else {
+            return Ok(false);
+        };
+        if waiting.values().any(|other| *other != key) {
+            return Err(self.unclear_queue("threads take numbers from several counters"));
+        }
+        let waiting: Vec<u32> = waiting.keys().copied().collect();
+        let taken = match &mut queue.taken {
+            Some(taken) => taken,
+            none @ None => none.insert(self.first_items(warps, key, &waiting)?),
+        };
+        let counts = &mut taken.counts;
+        if taken.key != key || waiting.iter().any(|thread| !counts.contains_key(thread)) {
+            return Err(self.unclear_queue(OTHERS));
+        }
+        // Items go to all in turn, so that a message mostly shows two takers.
+        let thread = waiting.iter().copied().min_by_key(|thread| (counts.get(thread).copied(), *thread));
+        let thread = thread.unwrap_or(first);
+        counts.entry(thread).and_modify(|count| *count += 1);
+        taken.turn = Some(thread);
+        taken.waiting = waiting.len();
+        let threads = threads_of(taken.taker, thread, self.context.launch.warps());
+        if self.before(warps, &threads) != taken.before {
+            return Err(self.unclear_queue(ELSEWHERE));
+        }
+        if !self.sync.is_nothing_under_way() {
+            return Err(self.unclear_queue("copies are in flight when a number is taken"));
+        }
+        let addresses = Addresses { objects: &self.context.launch.objects, may_be: &taken.may_be_addresses };
+        let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
+        for ((warp, lane), held) in lanes.clone().zip(&taken.threads) {
+            held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
+        }
+        let is_other = |(warp, lane): &(usize, Lane)| {
+            let warp = &warps[*warp];
+            warp.thread(*lane) != thread && warp.live().meets(LaneMask::of(*lane))
+        };
+        let others: Vec<(usize, Lane)> = lanes.clone().filter(is_other).collect();
+        let meets = |(warp, lane): &(usize, Lane)| self.context.launch.meets_all(warps[*warp].pc[*lane]);
+        taken.is_apart |= taken.taker == Taker::Cta && !others.iter().all(meets);
+        let other = others.first().map(|(warp, lane)| warps[*warp].thread(*lane));
+        self.note_tails(thread, other)?;
+        let own = self.shared_of(thread);
+        for (cell, kept) in self.memory.shared[own].iter_mut().zip(&taken.shared) {
+            if Some(*cell) != *kept {
+                *cell = Cell::of(Value::Undefined(Origin::Unevaluated(taken.pc)));
+            }
+        }
+        let Some(next) = taken.items.checked_add(1) else {
+            return Err(self.unclear_queue("there are too many items"));
+        };
+        taken.items = next;
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        if let Some(items) = &mut exact.items {
+            for (warp, lane) in lanes {
+                items.of_thread[warp * 32 + lane.index()] = next;
+            }
+        }
+        Ok(true)
+    }
+
+    /// All takers wait for their first numbers.
+    fn first_items(&mut self, warps: &[Warp], key: CounterKey, waiting: &[u32]) -> Result<Taken, Stop> {
+        let launch = self.context.launch;
+        let is_alone = !(launch.has_flags
+            || launch.has_locks
+            || launch.has_sets
+            || launch.overlaps
+            || launch.is_dependent
+            || launch.cluster != [1; 3]
+            || self.values.survey.is_some());
+        if !is_alone {
+            let why = "the launch has flags, locks, clusters or an output that is compared as a multiset, or overlaps";
+            return Err(self.unclear_queue(why));
+        }
+        let Some(taker) = taker_of(warps, waiting, launch.warps()) else {
+            return Err(self.unclear_queue("it is not clear which threads take an item together"));
+        };
+        let [first, ..] = waiting else { return Err(self.unclear_queue(OTHERS)) };
+        let of = |thread: u32| threads_of(taker, thread, launch.warps());
+        let before = self.before(warps, &of(*first));
+        let may_be_addresses = launch.program.independent_of(|special| taker.is_told_by(special, launch));
+        let addresses = Addresses { objects: &launch.objects, may_be: &may_be_addresses };
+        let mut threads: Option<Vec<Held>> = None;
+        let mut shared: Option<Vec<Option<Cell>>> = None;
+        for thread in waiting {
+            let own = of(*thread);
+            if self.before(warps, &own) != before {
+                return Err(self.unclear_queue(ELSEWHERE));
+            }
+            let lanes = own.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
+            let held = lanes.map(|(warp, lane)| Held::of(&warps[warp], lane, &addresses));
+            match &mut threads {
+                None => threads = Some(held.collect()),
+                Some(common) => common.iter_mut().zip(held).for_each(|(common, held)| common.keep(held)),
+            }
+            let cells = self.memory.shared[self.shared_of(*thread)].iter().map(|cell| Some(*cell));
+            match &mut shared {
+                None => shared = Some(cells.collect()),
+                Some(common) => keep_both(common, cells),
+            }
+        }
+        let starts = before.threads.iter().flatten().map(|(pc, _)| *pc);
+        if let Some(why) = refused_behind(launch.program, starts, taker) {
+            return Err(self.unclear_queue(why));
+        }
+        let private = launch.objects.iter().filter_map(|(number, object)| match object.backing {
+            Backing::Shared(first) if taker == Taker::Cta => {
+                Some((number, u64::from(first - object.rank * launch.shared_cells)))
+            }
+            Backing::Shared(_) | Backing::Local(_) | Backing::Tensor(_) => None,
+        });
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        // Threads of several CTAs have not met.
+        let all: Vec<u32> = (0..number_of(launch.thread_numbers())).collect();
+        let live: Vec<usize> =
+            warps.iter().flat_map(|warp| warp.live().iter().map(|lane| warp.thread(lane) as usize)).collect();
+        let known_to_all = |agent: &u32| {
+            let known = live.iter().map(|thread| exact.clocks.knows(*thread, *agent as usize));
+            // A thread always knows itself.
+            let others = live.iter().zip(known).filter(|(thread, _)| **thread != *agent as usize);
+            others.map(|(_, stamp)| stamp).min().unwrap_or(0)
+        };
+        let known = if launch.ranks() == 1 { all.iter().map(known_to_all).collect() } else { Vec::new() };
+        let items = Items::new(launch.thread_numbers(), private.collect(), known);
+        exact.items = Some(Box::new(items));
+        let pc = warps[*first as usize / 32].pc[Lane::new(first % 32)];
+        Ok(Taken {
+            key,
+            taker,
+            by: None,
+            pc,
+            before,
+            threads: threads.unwrap_or_default(),
+            shared: shared.unwrap_or_default(),
+            may_be_addresses,
+            counts: waiting.iter().map(|thread| (*thread, 0)).collect(),
+            turn: None,
+            waiting: waiting.len(),
+            items: 0,
+            is_apart: false,
+        })
+    }
+
+    /// Notes which accesses to its CTA's shared memory a thread that takes an item is not ordered after, until it meets
+    /// the others.
+    fn note_tails(&mut self, thread: u32, other: Option<u32>) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let last = other.map(|other| (thread, other, exact.clocks.knows(thread as usize, other as usize)));
+        if let Some(items) = &mut exact.items {
+            items.last = last;
+        }
+        let rank = self.context.launch.rank_of(thread);
+        for (number, object) in self.context.launch.objects.iter() {
+            if matches!(object.backing, Backing::Shared(_)) && object.rank == rank {
+                exact.note_tails(thread, number, 0..object.size.div_ceil(4));
+            }
+        }
+        Ok(())
+    }
+
+    /// All have returned.
+    pub(super) fn end_items(&self) -> Result<(), Stop> {
+        let taken = self.sync.tickets.queue.as_ref().and_then(|queue| queue.taken.as_ref());
+        let Detector::VectorClock(exact) = &self.sync.order else { return Ok(()) };
+        let overlap = || exact.items.as_ref().is_some_and(|items| items.overlap());
+        if taken.is_some_and(|taken| taken.is_apart || overlap()) {
+            let why = "what a block does in shared memory for an item may not be ordered before what it does for the \
+                       next one: a barrier in front of taking a number orders it";
+            return Err(self.unclear_queue(why));
+        }
+        Ok(())
+    }
+
+    /// The state of the threads of a taker.
+    fn before(&self, warps: &[Warp], threads: &[(usize, LaneMask)]) -> Before {
+        let first = threads.first().map_or(0, |(warp, _)| *warp);
+        let of_cta = self.context.launch.warps();
+        let barriers = &self.sync.barriers.states[first / of_cta];
+        Before::of(warps, threads, barriers, first / of_cta * of_cta)
+    }
+
+    /// The cells of shared memory of a thread's CTA.
+    fn shared_of(&self, thread: u32) -> Range<usize> {
+        let (launch, cells) = (self.context.launch, self.context.launch.shared_cells as usize);
+        let rank = launch.rank_of(thread) as usize;
+        rank * cells..(rank + 1) * cells
+    }
+
+    /// The fault of a queue that is not followed.
+    #[cold]
+    fn unclear_queue(&self, why: &str) -> Stop {
+        let message = format!("which thread takes which item of work is not followed: {why}");
+        let draw = self.sync.tickets.waiting.keys().next();
+        let site = draw.and_then(|thread| {
+            let insts = &self.context.launch.program.insts;
+            let at = insts.iter().position(|inst| matches!(inst.op, Op::Atomic { draws: true, .. }))?;
+            Some(self.context.site_of_thread("takes a number".into(), *thread, InstId::from_index(at)))
+        });
+        self.context.fault_at(FaultKind::Unsupported, "Y18", message, site.into_iter().collect(), None)
+    }
+
+    /// Makes what a special register holds unknown where it tells those apart that take items.
+    pub(super) fn forget_taker(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (d, special): (RegId, Special),
+    ) {
+        let taker = self.sync.tickets.queue.as_ref().and_then(Queue::taker);
+        if taker.is_some_and(|taker| taker.is_told_by(special, self.context.launch)) {
+            for lane in mask {
+                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unevaluated(pc)));
+            }
+        }
+    }
+}
+
+impl Launch<'_> {
+    /// Whether a thread that waits at an instruction waits for all others of its CTA.
+    fn meets_all(&self, pc: InstId) -> bool {
+        let op = self.program.insts.get(pc.index()).map(|inst| &inst.op);
+        matches!(op, Some(Op::Barrier { count: None, kind, .. }) if *kind != Barrier::Arrive)
+    }
+}
+
+/// What takes items together, if it is the same everywhere.
+fn taker_of(warps: &[Warp], waiting: &[u32], of_cta: usize) -> Option<Taker> {
+    let lanes_of = |warp: usize| {
+        let lanes = waiting.iter().filter(|thread| **thread as usize / 32 == warp);
+        lanes.map(|thread| LaneMask::of(Lane::new(thread % 32))).fold(LaneMask::NONE, |all, one| all | one)
+    };
+    let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
+    waiting.iter().for_each(|thread| *counts.entry(*thread as usize / 32 / of_cta).or_default() += 1);
+    if counts.values().all(|count| *count == 1) {
+        return Some(Taker::Cta);
+    }
+    let mut live = warps.iter().map(Warp::live).enumerate().filter(|(_, lanes)| !lanes.is_empty());
+    if live.clone().all(|(warp, lanes)| lanes_of(warp) == lanes) {
+        return Some(Taker::Thread);
+    }
+    let is_warp = |(warp, lanes): (usize, LaneMask)| {
+        let (drawing, own) = (lanes_of(warp), &warps[warp]);
+        let others = lanes & !drawing;
+        drawing.count() == 1 && (others & !(own.at_collective | own.at_warp_sync)).is_empty()
+    };
+    live.all(is_warp).then_some(Taker::Warp)
+}
