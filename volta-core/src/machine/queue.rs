@@ -86,8 +86,8 @@ struct Taken {
     before: Before,
     threads: Vec<Held>,
     shared: Vec<Option<Cell>>,
-    /// By register, whether it may hold an address in shared memory, and no number that happens to look like one.
-    may_be_addresses: Vec<bool>,
+    /// By register, whether it holds the address of a variable, and never a number that happens to look like one.
+    of_variables: Vec<bool>,
     /// By the thread that takes for it: how many numbers each taker has.
     counts: BTreeMap<u32, u32>,
     /// The thread that takes the next number.
@@ -285,10 +285,10 @@ fn keep_both<T: PartialEq>(own: &mut [Option<T>], other: impl IntoIterator<Item 
     }
 }
 
-/// The registers that hold no address of another place in each block's shared memory but by the number of the block.
+/// The registers that hold addresses of variables: a block's shared memory has other ones than that of another block.
 struct Addresses<'l> {
     objects: &'l Objects,
-    may_be: &'l [bool],
+    of_variables: &'l [bool],
 }
 
 impl Addresses<'_> {
@@ -297,7 +297,7 @@ impl Addresses<'_> {
         let Value::Bits(bits) = value else { return value };
         let (space, inner) = from_generic(bits);
         let inner = if space == Space::Shared { inner } else { bits };
-        let object = self.objects.find(Space::Shared, inner).filter(|_| self.may_be[at]);
+        let object = self.objects.find(Space::Shared, inner).filter(|_| self.of_variables[at]);
         let is_own = object.is_some_and(|(number, _)| self.objects.get(number).rank == rank);
         let first = self.objects.in_cta(inner, 0).filter(|_| is_own);
         first.map_or(value, |first| Value::Bits(bits - inner + first))
@@ -391,7 +391,8 @@ impl Cta<'_> {
         if !self.sync.is_nothing_under_way() {
             return Err(self.unclear_queue("copies are in flight when a number is taken"));
         }
-        let addresses = Addresses { objects: &self.context.launch.objects, may_be: &taken.may_be_addresses };
+        let addresses =
+            Addresses { objects: &self.context.launch.objects, of_variables: &taken.of_variables };
         let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
         for ((warp, lane), held) in lanes.clone().zip(&taken.threads) {
             held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
@@ -444,8 +445,8 @@ impl Cta<'_> {
         let [first, ..] = waiting else { return Err(self.unclear_queue(OTHERS)) };
         let of = |thread: u32| threads_of(taker, thread, launch.warps());
         let before = self.before(warps, &of(*first));
-        let may_be_addresses = launch.program.independent_of(|special| taker.is_told_by(special, launch));
-        let addresses = Addresses { objects: &launch.objects, may_be: &may_be_addresses };
+        let of_variables = launch.program.addresses();
+        let addresses = Addresses { objects: &launch.objects, of_variables: &of_variables };
         let mut threads: Option<Vec<Held>> = None;
         let mut shared: Option<Vec<Option<Cell>>> = None;
         for thread in waiting {
@@ -498,7 +499,7 @@ impl Cta<'_> {
             before,
             threads: threads.unwrap_or_default(),
             shared: shared.unwrap_or_default(),
-            may_be_addresses,
+            of_variables,
             counts: waiting.iter().map(|thread| (*thread, 0)).collect(),
             turn: None,
             waiting: waiting.len(),
