@@ -271,7 +271,8 @@ impl Synchronisation<'_> {
                     if releases {
                         exact.clocks.fence_release(number, is_near);
                     }
-                    if total && !is_near && self.context.launch.has_tickets {
+                    if total && !is_near && (self.context.launch.has_tickets || self.context.launch.has_flags)
+                    {
                         exact.clocks.fence_in_total_order(number);
                     }
                 }

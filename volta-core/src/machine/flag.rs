@@ -479,9 +479,10 @@ impl<C> Flag<C> {
     }
 
     /// The knowledge from a wait for the first `changes` changes and those known before: what they release, and as mere
-    /// past, all that happened before them. The second part is what only threads of the own CTA release.
-    pub(super) fn learned(&self, changes: usize, before: &Snapshot) -> [Joined; 2] {
-        let [mut joined, mut near] = [Joined::default(), Joined::default()];
+    /// past, all that happened before them. The second part is what only threads of the own CTA release; the third, what
+    /// precedes sequentially consistent fences before them.
+    pub(super) fn learned(&self, changes: usize, before: &Snapshot) -> [Joined; 3] {
+        let [mut joined, mut near, mut fences] = std::array::from_fn(|_| Joined::default());
         let all: Vec<usize> = (0..self.events.len()).collect();
         let (seen, _) = self.seen_among(&all, changes, before);
         for event in &self.events[..changes] {
@@ -490,11 +491,12 @@ impl<C> Flag<C> {
         for at in &seen[self.last_store(&seen)..] {
             let Some(told) = self.told(*at, before.thread) else { continue };
             joined.add(told);
+            fences.add_fences(&self.events[*at].now);
             if self.events[*at].now.thread / self.of_cta == before.thread / self.of_cta {
                 near.add(told);
             }
         }
-        [joined, near]
+        [joined, near, fences]
     }
 
     /// The outcome of a wait, given the changes so far. [`Flag::judge_again`] repeats this at the end, given all

@@ -18,8 +18,9 @@ use super::memory::{Contribution, PAGE};
 use super::order::Access;
 use super::output::{Output, OutputValue, integer_constant, output_value};
 use super::packed::PackedValues;
-use super::perhaps::{How, Meeting, PerhapsOfAll, Surely};
-use super::ran::Ran;
+use super::perhaps::{How, Meeting, PerhapsOfAll, Surely, Writer};
+use super::possible::Possible;
+use super::ran::{Ran, Unwritten};
 use super::structs::ElementAt;
 use super::synchronisation::Detector;
 use super::value::{Origin, Sym, SymKind, Value};
@@ -194,6 +195,29 @@ impl Merged {
             self.sums += 1;
         }
         Ok(())
+    }
+
+    /// The fault of an output element that a CTA, with the store of this number, writes for some inputs only: it happens
+    /// for those for which no other one writes it either.
+    pub(super) fn unwritten(&self, found: Unwritten, own: usize, mut stores: Vec<Store>) -> RunError {
+        let Unwritten { place, mut possible } = found;
+        let writers = self.perhaps.writers.get(&place).into_iter().flatten();
+        let others: Vec<&Writer> = writers.filter(|writer| writer.store != own).collect();
+        let Some(when) = possible.when.filter(|_| !others.is_empty()) else {
+            possible.store = std::mem::take(&mut stores[own]);
+            return RunError::Possible(Box::new(possible));
+        };
+        let (mut store, nowhere) = (Store::new(), InstId(u32::MAX));
+        let mut known = Known::default();
+        let mut nobody = store.import(&stores[own], when, known.entry(own).or_default());
+        for writer in others {
+            let from = known.entry(writer.store).or_default();
+            let writes = store.import(&stores[writer.store], writer.when, from);
+            let not = store.apply(TermOp::Not, &[writes], nowhere);
+            nobody = store.apply(TermOp::And, &[nobody, not], nowhere);
+        }
+        let told = "no block writes it".to_owned();
+        RunError::Possible(Box::new(Possible { when: Some(nobody), store, told, ..possible }))
     }
 
     /// By output element that several CTAs wrote, each for other inputs: where it is written, and what the CTAs leave.

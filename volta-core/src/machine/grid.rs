@@ -28,7 +28,7 @@ use super::packed::PackedValues;
 use super::points::KnownFloats;
 use super::possible::{InCases, Possible, undefined_cases};
 use super::race::VectorClockDetector;
-use super::ran::{CtaRun, Ran};
+use super::ran::{CtaRun, Ran, Unwritten};
 use super::relied::Relied;
 use super::structs::ElementAt;
 use super::synchronisation::Detector;
@@ -156,7 +156,7 @@ pub(super) fn run_launch(
     let mut merged = Merged::default();
     options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
-    let mut bags = BagsOfAll::default();
+    let (mut bags, mut unwritten) = (BagsOfAll::default(), None);
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.did.taken));
     while next < launch.clusters.len() {
@@ -206,11 +206,17 @@ pub(super) fn run_launch(
                 overlap.add(launch, *own);
             }
             let own = std::mem::take(&mut ran.bags);
+            if let Some(found) = ran.unwritten.take() {
+                unwritten.get_or_insert((found, outcome.stores.len()));
+            }
             outcome.add(ran, launch, !own.bags.is_empty());
             bags.add(launch, own, &outcome.stores)?;
             outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
+    }
+    if let Some((found, store)) = unwritten {
+        return Err(merged.unwritten(*found, store, outcome.stores));
     }
     merged.combine(launch, options, &mut outcome)?;
     outcome.held.accesses = 0;
@@ -425,7 +431,7 @@ pub(super) fn attempt<'l>(
     let (mut pages, contributions, perhaps) = memory.into_parts();
     let perhaps = perhaps.accessed(&guards, &mut store);
     let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
-    let mut lost = Vec::new();
+    let (mut lost, mut in_part) = (Vec::new(), None);
     for ((number, page), content) in &mut pages {
         let tensor = &launch.tensors[*number as usize];
         if tensor.param.is_none() && content.is_written() && tensor.name != WORKSPACE {
@@ -469,9 +475,18 @@ pub(super) fn attempt<'l>(
             let origin = wrong.3;
             let fault = output_fault(launch, at, wrong, sites);
             if let Some(partly) = origin.and_then(Origin::number) {
+                let is_unwritten = fault.kind == FaultKind::Uninitialised;
                 let mut possible = InCases::new(fault, undefined_cases(&packed, partly), String::new());
                 possible.store = store;
-                return Err(Stop::Possible(Box::new(possible)));
+                if launch.clusters.len() == 1 || !is_unwritten {
+                    return Err(Stop::Possible(Box::new(possible)));
+                }
+                // Other CTAs may write it for these inputs.
+                let mut possible = possible.possible();
+                store = std::mem::take(&mut possible.store);
+                in_part.get_or_insert_with(|| Box::new(Unwritten { place: cell, possible }));
+                unevaluated.push((param, at.element));
+                continue;
             }
             return Err(Stop::Fault(Box::new(fault)));
         }
@@ -526,6 +541,7 @@ pub(super) fn attempt<'l>(
         perhaps,
         outputs,
         unevaluated,
+        unwritten: in_part,
         bags,
         lost,
         written_variables,

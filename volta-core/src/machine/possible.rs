@@ -77,17 +77,20 @@ impl Values<'_> {
         let is_its =
             |lane: &_| thread == Some(self.context.launch.thread(self.context.linear, warp.thread(*lane)));
         let lane = mask.iter().find(is_its).unwrap_or(mask.first());
-        self.possibly(*fault, &[self.guards.of(lane)])
+        self.possibly(*fault, &[self.guards.of(lane)], &[])
     }
 
-    /// A fault that happens where all of these guards hold.
+    /// A fault that happens where all of these guards hold, and if there are any conditions in them, these literals.
     #[cold]
-    pub(super) fn possibly(&self, fault: Fault, guards: &[Guard]) -> Stop {
+    pub(super) fn possibly(&self, fault: Fault, guards: &[Guard], besides: &[Literal]) -> Stop {
         let mut literals: Vec<Literal> = Vec::new();
         for literal in guards.iter().flat_map(|guard| self.guards.literals(*guard)) {
             if !literals.contains(&literal) {
                 literals.push(literal);
             }
+        }
+        if !literals.is_empty() {
+            literals.extend(besides);
         }
         self.possibly_in(fault, vec![literals])
     }

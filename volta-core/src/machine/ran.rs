@@ -10,6 +10,7 @@ use super::orders::Others;
 use super::output::OutputValue;
 use super::overlap::OverlapOfCta;
 use super::perhaps::Accessed;
+use super::possible::Possible;
 use super::relied::Relied;
 use crate::term::Store;
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ pub(super) struct Ran {
     pub(super) perhaps: Vec<Accessed>,
     pub(super) outputs: Vec<(usize, u64, OutputValue)>,
     pub(super) unevaluated: Vec<(usize, u64)>,
+    /// The first output element that it leaves without a value for some inputs, in a launch of several CTAs.
+    pub(super) unwritten: Option<Box<Unwritten>>,
     /// Outputs that are compared as multisets.
     pub(super) bags: BagsOfCta,
     pub(super) lost: Vec<Lost>,
@@ -35,6 +38,14 @@ pub(super) struct Ran {
     pub(super) overlap: Option<Box<OverlapOfCta>>,
     /// What other orders of atomic operations left.
     pub(super) others: Others,
+}
+
+/// An output element that a CTA writes for some inputs only.
+pub(super) struct Unwritten {
+    /// The tensor and the cell.
+    pub(super) place: (u32, u64),
+    /// The fault, unless other CTAs write it for the other inputs. Its store is that of the CTA.
+    pub(super) possible: Possible,
 }
 
 /// A CTA that ran, to its end or not.

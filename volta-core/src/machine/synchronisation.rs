@@ -84,4 +84,12 @@ impl<'l> Synchronisation<'l> {
             meetings: Meetings::default(),
         }
     }
+
+    /// The number of the next access that vector clocks record.
+    pub(super) fn next_access(&self) -> Option<u32> {
+        match &self.order {
+            Detector::VectorClock(exact) => Some(exact.next()),
+            Detector::Epoch(_) => None,
+        }
+    }
 }

@@ -256,6 +256,7 @@ pub(super) fn is_alone(ran: &Ran) -> bool {
         perhaps,
         outputs: _,
         unevaluated,
+        unwritten,
         bags,
         lost,
         written_variables,
@@ -268,6 +269,7 @@ pub(super) fn is_alone(ran: &Ran) -> bool {
     contributions.is_empty()
         && perhaps.is_empty()
         && unevaluated.is_empty()
+        && unwritten.is_none()
         && bags.is_empty()
         && lost.is_empty()
         && written_variables.is_empty()

@@ -3,18 +3,20 @@
 use super::super::agent::Agent;
 use super::super::context::Context;
 use super::super::cta::{Cta, Stop};
+use super::super::guard::Literal;
 use super::super::objects::{Backing, Object, has_owner, locate, owned, pretty_name};
 use super::super::order::Access;
 use super::super::packed::Cell;
 use super::super::race::Conflict;
 use super::super::synchronisation::Synchronisation;
-use super::super::value::Origin;
+use super::super::value::{Origin, SymKind, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
+use crate::term::TermOp;
 use crate::verdict::FaultKind;
 
 /// No object lies below this address: an access there is one through a null pointer.
@@ -57,9 +59,36 @@ impl Cta<'_> {
         });
         let stop = self.sync.race(at.object, cell, conflict, same);
         if let Stop::Fault(fault) = stop {
-            return self.values.possibly(*fault, &[conflict.earlier.guard, conflict.later.guard]);
+            let guards = [conflict.earlier.guard, conflict.later.guard];
+            let differ = self.stores_differ((warp, lane), at, cell, (&conflict, content));
+            return self.values.possibly(*fault, &guards, differ.as_slice());
         }
         stop
+    }
+
+    /// The condition that lanes which store together to one place do not store the same (rule Y1).
+    fn stores_differ(
+        &mut self,
+        (warp, lane): (&Warp, Lane),
+        at: &WarpAccess<'_>,
+        cell: u64,
+        (conflict, content): (&Conflict, Option<Cell>),
+    ) -> Option<Literal> {
+        let other = Lane::new(conflict.earlier.thread % 32);
+        let together = conflict.is_of_one_store()
+            && !self.context.options.rules.strict_stores
+            && warp.go_together(lane, other);
+        let (old, new) = (self.peek(warp, lane, at, cell).whole(at.pc)?, content?.whole(at.pc)?);
+        let old = self.values.value_under(old, conflict.earlier.guard);
+        let new = self.values.value_under(new, conflict.later.guard);
+        let (Value::Sym(old), Value::Sym(new), true) = (old, new, together) else { return None };
+        let terms = match (old.kind(), new.kind()) {
+            (SymKind::Real(one, x), SymKind::Real(other, y)) if one == other => [x, y],
+            (SymKind::Int(one, x), SymKind::Int(other, y)) if one == other => [x, y],
+            _ => return None,
+        };
+        let condition = self.values.store.apply(TermOp::Equal, &terms, at.pc);
+        Some(Literal { condition, holds: false })
     }
 
     /// A conflict of two items of work that is no race in each schedule, or not for sure.

@@ -8,7 +8,6 @@ use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
 use super::super::packed::low_bytes;
-use super::super::synchronisation::Detector;
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
@@ -65,10 +64,7 @@ impl Cta<'_> {
         }
         let mut done = LaneMask::NONE;
         for lanes in self.values.storing_alike(warp, symbolic, inst) {
-            self.values.guards.alike = match &self.sync.order {
-                Detector::VectorClock(exact) if lanes.only().is_none() => Some(exact.next()),
-                Detector::VectorClock(_) | Detector::Epoch(_) => None,
-            };
+            self.values.guards.alike = self.sync.next_access().filter(|_| lanes.only().is_none());
             let accessed = lanes.iter().try_for_each(|lane| -> Result<(), Stop> {
                 done |= self.access_of_lane(warp, lane, inst, pc, (base, targets))?;
                 Ok(())

@@ -116,7 +116,7 @@ impl Cta<'_> {
             }
             Err(unclear) => return Err(self.context.unclear_flag(warp, lane, (key, pc), unclear)),
         };
-        let [mut learned, near] = flag.learned(outcome.changes, &before);
+        let [mut learned, near, mut seen] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
         // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
@@ -134,7 +134,6 @@ impl Cta<'_> {
             clocks.keep(number, &near, true);
         }
         if outcome.changes != 0 {
-            let mut seen = super::super::clock::Joined::default();
             seen.set(agent, outcome.changes as u32);
             clocks.learn(number, &mut seen);
         }

@@ -125,6 +125,7 @@ impl Cta<'_> {
             }
             if is_strong {
                 seen.set(lock.agent, lock.changes);
+                seen.add_fences(before);
             }
             clocks.learn(number, &mut seen);
             clocks.release(number);

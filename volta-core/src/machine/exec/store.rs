@@ -29,13 +29,17 @@ impl Cta<'_> {
         for group in groups {
             apart &= !group;
             self.values.relied.on_same_store(at.pc);
-            let agent = self.sync.any_of(warp, group);
-            let own = WarpAccess { mask: group, agent, ..*at };
-            // Under different conditions, each of them may be the only one that stores.
             let guard = |lane| self.values.guards.of(lane);
-            let alike = group.iter().all(|lane| guard(lane) == guard(group.first()));
-            let storing = if alike { LaneMask::of(group.first()) } else { group };
-            storing.iter().try_for_each(|lane| self.store_lane(warp, &own, lane, width, a))?;
+            if group.iter().all(|lane| guard(lane) == guard(group.first())) {
+                let own = WarpAccess { mask: group, agent: self.sync.any_of(warp, group), ..*at };
+                self.store_lane(warp, &own, group.first(), width, a)?;
+                continue;
+            }
+            // Under different conditions, each of them may be the only one that stores.
+            self.values.guards.alike = self.sync.next_access();
+            let stored = group.iter().try_for_each(|lane| self.store_lane(warp, at, lane, width, a));
+            self.values.guards.alike = None;
+            stored?;
         }
         if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
             (at.object.backing, &self.sync.order, width)
