@@ -175,6 +175,13 @@ impl Tickets {
         draws as u64 + self.queue.as_ref().map_or(0, Queue::bytes)
     }
 
+    /// Notes that a thread is to draw from a counter, which it may have done before.
+    pub(super) fn note_again(&mut self, key: CounterKey, thread: u32) {
+        let counter = self.counters.get(&key);
+        let own = |draw: &usize| self.draws[*draw].now.thread == thread as usize;
+        self.draws_again |= counter.is_some_and(|counter| counter.drawn.iter().any(own));
+    }
+
     /// Whether it is a thread's turn to draw.
     pub(super) fn is_turn(&mut self, key: CounterKey, thread: u32) -> bool {
         let turn = self.counters.get(&key).map_or(0, |counter| counter.drawn.len());

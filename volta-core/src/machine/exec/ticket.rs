@@ -68,10 +68,7 @@ impl Cta<'_> {
             self.sync.tickets.counters.contains_key(&key) || self.sync.tickets.updated.contains(&key);
         if is_changed && !matches!(update, Update::Counter { .. }) && self.comes_last(warp, lane, &at, bytes)
         {
-            let counter = self.sync.tickets.counters.get(&key);
-            let own = |draw: &usize| self.sync.tickets.draws[*draw].now.thread == thread as usize;
-            let again = counter.is_some_and(|counter| counter.drawn.iter().any(own));
-            self.sync.tickets.draws_again |= again;
+            self.sync.tickets.note_again(key, thread);
             let (how, place) = ((*update, *scope, *releases), (*space, *address, *alignment));
             self.atomic(warp, LaneMask::of(lane), pc, how, place, (*d, *a))?;
             return Ok(true);
@@ -207,7 +204,7 @@ impl Cta<'_> {
         let clocks = &exact.clocks;
         let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
         if self.sync.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
-            self.sync.tickets.draws_again = true;
+            self.sync.tickets.note_again(key, number_of(thread));
             let why = "its thread, or one with which it has synchronised, has already asked for the value of a ticket";
             return Err(self.context.unclear_draw(warp, lane, at, why));
         }
