@@ -1,6 +1,8 @@
 //! Attributes under the ordinary test harness, and the cases that they make.
 
-use volta_core::case::{Argument, Assumed, Binding, Contents, ParamKind, Role, ScalarValue, Sign};
+use volta_core::case::{
+    Argument, Assumed, Binding, Contents, ParamKind, Pointer, Role, ScalarValue, Sign,
+};
 use volta_core::number::{Extended, Rational};
 use volta_test::case::{Case, Step};
 use volta_test::prelude::*;
@@ -52,6 +54,23 @@ fn twice(
     shards = 2
 )]
 fn parts(#[init("kernels/four.bin")] x: &[f32; 4], y: &mut [f32; N], #[value(0.5)] by: f32);
+
+/// A list of two tensors and a null pointer that no block follows.
+#[verify_equiv(
+    reference = ["../../fixtures/pointers/pointers.cu::axpy", "../../fixtures/pointers/pointers.cu::axpy"],
+    ref_block = 64, ref_args([x0, y, 40, alpha], [x1, y + 40, 7, alpha]),
+    opt = "../../fixtures/pointers/pointers.cu::axpy_list", opt_block = 32, opt_grid = [1, 2],
+    opt_args(xs, ys, sizes, alpha), snapshot = false
+)]
+fn list(
+    x0: &[f32; 40],
+    x1: &[f32; 7],
+    #[inout] y: &mut [f32; 47],
+    #[init([40, 7])] sizes: &[i32; 2],
+    #[symbolic] alpha: f32,
+    #[pointers(x0, x1, null)] xs: Pointers,
+    #[pointers(y, y + 40)] ys: Pointers,
+);
 
 mod inner {
     use super::*;
@@ -202,6 +221,19 @@ fn a_case_in_parts_is_a_test_for_each() {
     let data: Vec<(&str, &str)> =
         case.data.iter().map(|data| (data.of.as_str(), data.file.as_str())).collect();
     assert_eq!(data, [("x", "kernels/four.bin")]);
+}
+
+#[test]
+fn a_parameter_may_hold_pointers() {
+    let case = case("list");
+    let pointer = |of: &str, at| Some(Pointer { of: of.into(), at });
+    let held = |name: &str| {
+        let param = case.params.iter().find(|param| param.name == name).expect("it is declared");
+        param.pointers().map(<[_]>::to_vec)
+    };
+    assert_eq!(held("xs"), Some(vec![pointer("x0", 0), pointer("x1", 0), None]));
+    assert_eq!(held("ys"), Some(vec![pointer("y", 0), pointer("y", 40)]));
+    assert_eq!(held("sizes"), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! References that are written in Rust, as bodies of functions under the attribute.
+//! References that are no kernels, under the attribute: written in Rust as bodies of functions, and graphs of operators.
 
 use volta_test::prelude::*;
 
@@ -133,6 +133,94 @@ fn cross_entropy(
 )]
 fn one_sum(x: &[[f32; 97]; 2], y: &mut [f32; 2], #[value(97)] n: i32) {
     y[1] = x[1].iter().sum();
+}
+
+mod graphs {
+    use volta_test::case::{GraphSource, Step};
+    use volta_test::prelude::*;
+
+    /// The rows of a softmax, from the last.
+    const DIM: i32 = -1;
+
+    #[verify_equiv(
+        reference = spec("softmax", dim = DIM), opt = "../../fixtures/graph/graph.cu::softmax_rows", block = 64, grid = 4,
+        contains(text = "bar.sync", count = 2), family(N = [64]), snapshot = false
+    )]
+    fn softmax(x: &[[f32; N]; 4], y: &mut [[f32; N]; 4]);
+
+    #[verify_equiv(
+        reference = spec("softmax", self = x, dim = 1, output = y), snapshot = false,
+        opt = "../../fixtures/graph/graph.cu::softmax_short", block = 64, grid = 4, expect = "different"
+    )]
+    fn softmax_short(x: &[[f32; 64]; 4], y: &mut [[f32; 64]; 4]);
+
+    #[verify_equiv(
+        reference = graph("../../fixtures/graph/linear_gelu.json"), snapshot = false,
+        opt = "../../fixtures/graph/graph.cu::linear_gelu", block = [8, 8], grid = [3, 2], contains = ["ld.shared", "fma.rn.f32"]
+    )]
+    fn linear_gelu(x: &[[f32; 32]; 16], w: &[[f32; 32]; 24], b: &[f32; 24], y: &mut [[f32; 24]; 16]);
+
+    #[verify_equiv(
+        reference = spec("native_layer_norm", normalized_shape = [32], eps = 1e-5), snapshot = false,
+        opt = "../../fixtures/graph/graph.cu::layer_norm", block = 32, grid = 4
+    )]
+    fn layer_norm(x: &[[f32; 32]; 4], gamma: &[f32; 32], beta: &[f32; 32], y: &mut [[f32; 32]; 4]);
+
+    #[verify_equiv(
+        reference = formula("z[i] = x[i] + 2·y[i]      i < {N}"),
+        opt = ["kernels/add.cu::add", "kernels/add.cu::add"], opt_args([x, y, s, N], [s, y, z, N]), block = 32,
+        family(N = [1, 32]), snapshot = false
+    )]
+    fn sums(x: &[f32; N], y: &[f32; N], z: &mut [f32; N], #[scratch] s: &mut [f32; N]);
+
+    /// A step between kernels is a graph, which takes one addend where there are two.
+    #[verify_equiv(
+        reference = "kernels/add.cu::add_twice", ref_args(x, y, z, 16),
+        opt = [formula("s[i] = x[i]      i < 16"), "kernels/add.cu::add"], opt_args(s, y, z, 16), block = 16,
+        expect = "different", snapshot = false
+    )]
+    fn steps(x: &[f32; 16], y: &[f32; 16], z: &mut [f32; 16], #[inout(init = 0)] s: &mut [f32; 16]);
+
+    /// The case of one function here.
+    fn case(name: &str) -> Result<volta_test::case::Case, String> {
+        let mut cases = volta_test::registry::registered();
+        let name = format!("rust_references::graphs::{name}");
+        cases.find(|case| case.name() == name).expect("the case is registered").case()
+    }
+
+    #[test]
+    fn a_graph_is_read_as_in_a_folder() {
+        let case = case("softmax::N=64").expect("the case is right");
+        let reference = case.reference.expect("there is a reference");
+        let steps = reference.steps();
+        let [Step::Graph(GraphSource::Here(graph))] = steps.as_slice() else { panic!("it is a graph") };
+        assert_eq!(graph.name, "spec softmax");
+        let contained: Vec<(&str, u64)> =
+            case.contains.iter().map(|wanted| (wanted.text.as_str(), wanted.count)).collect();
+        assert_eq!(contained, [("bar.sync", 2)]);
+    }
+}
+
+mod ranges {
+    use volta_test::prelude::*;
+
+    #[verify_kernel(
+        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, claim = "finite", expect = "finite",
+        snapshot = false
+    )]
+    fn apart(#[range(0..=1)] x: &[f32; 32], #[range(1.5..=3.0)] z: &[f32; 32], y: &mut [f32; 32]);
+
+    #[verify_kernel(
+        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, claim = "finite", expect = "overflow",
+        snapshot = false
+    )]
+    fn may_be_equal(#[range(0..=1)] x: &[f32; 32], #[range(1.0..=3.0)] z: &[f32; 32], y: &mut [f32; 32]);
+
+    /// No other claim reads a range of floats.
+    #[verify_kernel(
+        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, expect = "input-error", snapshot = false
+    )]
+    fn of_reals(#[range(0..=1)] x: &[f32; 32], z: &[f32; 32], y: &mut [f32; 32]);
 }
 
 mod recorded {

@@ -78,6 +78,10 @@ pub const PARAM: &[Key] = &[
          `\"lower_triangular\"` (1 on and below the diagonal, else 0), a list of all elements, or a \
          [file](#contents-from-a-file) with them, `\"indices.npy\"`",
     ),
+    Key::own(
+        "pointers",
+        "in place of all other keys: the parameter is an [array of pointers](#arrays-of-pointers), `[\"a\", \"b + 256\", \"null\"]`",
+    ),
     Key::own("value", "of a scalar: its value at the launch"),
     Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
     SIGN,
@@ -120,7 +124,7 @@ pub const KERNEL: &[Key] = &[
     Key::own(
         "args",
         "the kernel's arguments, as names of parameters or numbers, if they are not the parameters in the order of \
-         their declaration: `[\"y\", \"x\", 0.5]`; `\"x + 256\"` points to element 256 of `x`, 0 is a null pointer; a list \
+         their declaration: `[\"y\", \"x\", 0.5]`; `\"x + 256\"` points to element 256 of `x`, `\"null\"` or 0 is a null pointer; a list \
          of members is a [struct](#structs)",
     ),
 ];

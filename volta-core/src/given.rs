@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Region, Role,
-    Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorMap, Which,
+    Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Pointer, Region,
+    Role, Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorMap, Which,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -50,7 +50,17 @@ impl Mentions {
                 })
             }
         };
-        let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
+        let mut own: Vec<bool> = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
+        // Through an array of pointers, a kernel reaches what these point to: also another such array.
+        let mut arrays: Vec<usize> = (0..params.len()).filter(|at| own[*at]).collect();
+        while let Some(at) = arrays.pop() {
+            for Pointer { of, .. } in params[at].pointers().unwrap_or_default().iter().flatten() {
+                let reached: Vec<usize> = Param::called(params, of).filter(|at| !own[*at]).collect();
+                reached.iter().for_each(|at| own[*at] = true);
+                arrays.extend(reached);
+            }
+        }
+        let params = own;
         let types = program.parameters.iter().map(machine::parameter_element).collect();
         Mentions { params, arguments, types }
     }
@@ -277,6 +287,14 @@ fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
         Contents::Symbolic | Contents::Undefined => None,
         Contents::Fill(value) => Some(format!("{} in every element", spelled(value, types))),
         Contents::Iota => Some("the number of each element in it".into()),
+        Contents::Pointers(pointers) => {
+            let spelled = |pointer: &Option<Pointer>| match pointer {
+                None => "a null pointer".to_owned(),
+                Some(Pointer { of, at: 0 }) => format!("the address of `{of}`"),
+                Some(Pointer { of, at }) => format!("that of element {at} of `{of}`"),
+            };
+            Some(listed(pointers, spelled))
+        }
         Contents::LowerTriangular => Some("1 on and below the diagonal and 0 above".into()),
         Contents::Partly(region, value) => {
             let beside = match region {
@@ -288,15 +306,18 @@ fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
             };
             Some(format!("{} {beside}", spelled(value, types)))
         }
-        Contents::List(values) => {
-            let shown: Vec<String> = values.iter().take(LISTED).map(|value| spelled(value, types)).collect();
-            let more = match values.len().saturating_sub(LISTED) {
-                0 => String::new(),
-                more => format!(", … ({more} more)"),
-            };
-            Some(format!("{}{more}", shown.join(", ")))
-        }
+        Contents::List(values) => Some(listed(values, |value| spelled(value, types))),
     }
+}
+
+/// The first of a list, spelled out, and how many more there are.
+fn listed<T>(all: &[T], spelled: impl Fn(&T) -> String) -> String {
+    let shown: Vec<String> = all.iter().take(LISTED).map(spelled).collect();
+    let more = match all.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(", … ({more} more)"),
+    };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// The rules that a case relaxes.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::{Binding, Case, Claim, Contents, Literals, Param, ParamKind, Role};
+use crate::case::{
+    Binding, Case, Claim, Contents, Element, Literals, Param, ParamKind, Role, Seen, Step,
+};
 use crate::machine;
 use crate::program;
 use crate::steps::Loaded;
@@ -53,6 +55,49 @@ pub(crate) fn check_params(params: &[Param], claim: Claim) -> Result<(), InputEr
     }
     if params.len() >= TermId::MAX_INPUTS {
         return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
+    }
+    Ok(())
+}
+
+/// Checks that arrays of pointers are arguments of kernels or variables of the module, and nothing else: an address is
+/// no number that a graph could compute with, or a copy keep.
+pub(crate) fn check_pointers(case: &Case) -> Result<(), InputError> {
+    for param in &case.params {
+        let Some(pointers) = param.pointers() else { continue };
+        let name = &param.name;
+        let error = |message: String| InputError {
+            part: Some(CasePart::Parameter(name.clone())),
+            ..InputError::new(InputProblem::WrongValue, message)
+        };
+        let word = Element::Int { bytes: 8, signed: false };
+        let is_read = matches!(param.kind, ParamKind::Tensor { role: Role::In, .. });
+        if !is_read || param.elements() != [word; 2] || matches!(param.binding, Binding::Field(_)) {
+            return Err(error(format!("`{name}` holds pointers, so it is an input of type u64")));
+        }
+        if param.count() != pointers.len() as u64 {
+            let message = format!("`{name}` has {} elements and {} pointers", param.count(), pointers.len());
+            return Err(error(message));
+        }
+        for side in case.reference.iter().chain([&case.opt]) {
+            for step in &side.steps {
+                let reads = match step {
+                    Step::Graph(graph) => graph.inputs().any(|(input, _)| input == name),
+                    Step::Copy { from, .. } => from == name,
+                    Step::Launch(_) | Step::Fill { .. } => false,
+                };
+                if reads {
+                    let message = format!("`{name}` holds pointers, which only kernels read");
+                    return Err(error(message));
+                }
+                let is_map = |seen: Seen<'_>| matches!(seen, Seen::Map(_, map) if map.of == *name);
+                let mut has_map = false;
+                let arguments = step.launch().and_then(|kernel| kernel.arguments.as_ref());
+                arguments.into_iter().flatten().for_each(|own| own.visit(&mut |seen| has_map |= is_map(seen)));
+                if has_map {
+                    return Err(error(format!("`{name}` holds pointers, and cannot have a tensor map")));
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::given::{Mentions, given};
 use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
 use crate::multiset;
 use crate::progress::{decided, ended, findings, run_verdict, undecided};
-use crate::sound_case::{check_params, check_part, check_variables};
+use crate::sound_case::{check_params, check_part, check_pointers, check_variables};
 use crate::steps::{self, Programs, Ran};
 use crate::term::{Store, element_index, spell_element};
 use crate::unused::unused_inputs;
@@ -198,6 +198,7 @@ impl<'c> Verification<'c> {
     pub(crate) fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
         if let Err(error) = check_params(&case.params, case.options.rules.claim)
+            .and_then(|()| check_pointers(case))
             .and_then(|()| check_part(case))
             .and_then(|()| crate::accuracy::check(case))
         {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use volta_core::case::{
-    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Role,
+    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Pointer, Role,
     Side, Step,
 };
 use volta_core::graph::Graph;
@@ -470,12 +470,14 @@ impl ReadyLaunch<'_> {
             }
             let (element, values) = (values::elements(param)[self.which], Rc::clone(values));
             let size = element.bytes() as usize;
+            let addresses: Option<Vec<u64>> =
+                param.pointers().map(|list| list.iter().map(|pointer| self.pointer(pointer.as_ref())).collect());
             let fill = move |begin: u64, to: &mut [u8]| {
                 let mut noise = Random::new(!seed ^ begin);
                 for (number, bytes) in (begin / size as u64..).zip(to.chunks_mut(size)) {
-                    let bits = values
-                        .at(number)
-                        .map_or_else(|| noise.bits(), |value| values::encode(value, element));
+                    let address = addresses.as_ref().and_then(|list| list.get(number as usize).copied());
+                    let held = address.or_else(|| Some(values::encode(values.at(number)?, element)));
+                    let bits = held.unwrap_or_else(|| noise.bits());
                     bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
                 }
             };
@@ -489,6 +491,13 @@ impl ReadyLaunch<'_> {
         // The last objects are accessed most.
         objects.reverse();
         Objects(objects)
+    }
+
+    /// The address that a pointer of an array holds.
+    fn pointer(&self, pointer: Option<&Pointer>) -> u64 {
+        let Some(Pointer { of, at }) = pointer else { return 0 };
+        let Ok(param) = self.named(of) else { return 0 };
+        self.base(param) + at * u64::from(values::elements(&self.case.params[param])[self.which].bytes())
     }
 
     /// Replaces the variables of the module of an earlier launch, if this launch is of another one.

@@ -151,7 +151,7 @@ enum Source {
     List(Vec<Number>),
     /// The first kind in a region of matrices with this many rows and columns, and the second outside of it.
     Partly(Region, [u64; 2], Box<[Source; 2]>),
-    /// Anything: the kernel may not read it.
+    /// Anything: the kernel may not read it, or it is the addresses that a launch has.
     Undefined,
 }
 
@@ -184,7 +184,7 @@ impl Values {
         let source = match &param.kind {
             ParamKind::Tensor { contents, shape, .. } => match contents {
                 Contents::Symbolic => symbolic,
-                Contents::Undefined => Source::Undefined,
+                Contents::Undefined | Contents::Pointers(_) => Source::Undefined,
                 Contents::Fill(value) => Source::Fill(exact(value)?),
                 Contents::Iota => Source::Iota,
                 Contents::List(list) => Source::List(list.iter().map(exact).collect::<Result<_, String>>()?),

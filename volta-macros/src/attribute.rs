@@ -7,11 +7,11 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Claim, Element, Expectation, Launch, MAX_SHARDS, Options, Section, Takes, Target, TensorMap,
-    Value, VerdictName, Wrong, choose, source_problem, split_source,
+    About, Claim, Contains, Element, Expectation, Launch, MAX_SHARDS, Options, Section, Takes, Target, TensorMap,
+    Value, VerdictName, Which, Wrong, choose, source_problem, split_source,
 };
 
-use crate::signature::{Function, Number, combine, number};
+use crate::signature::{Function, Kind, Number, Param, combine, number};
 use crate::steps::Step;
 
 /// Which of the two attributes it is.
@@ -30,6 +30,9 @@ pub(crate) struct CaseAttribute {
     pub about: Vec<Set>,
     pub expect: Vec<Set>,
     pub options: Vec<Set>,
+    /// For each parameter of the function, the pointers that it holds.
+    pub pointers: Vec<Vec<Option<Arg>>>,
+    pub contains: Vec<Vec<Set>>,
     pub slow: bool,
     /// The number of parts, each a test of its own.
     pub shards: u32,
@@ -80,13 +83,16 @@ pub(crate) enum Given {
 }
 
 /// The keys that can have the prefix of a side.
-fn by_side() -> Vec<&'static str> {
+pub(crate) fn by_side() -> Vec<&'static str> {
     let keys = Launch::keys().into_iter().chain(Target::keys());
     keys.map(|key| key.name).chain(["args", REPEAT]).collect()
 }
 
 /// The key that says how often a side runs.
-const REPEAT: &str = "repeat";
+pub(crate) const REPEAT: &str = "repeat";
+
+/// The key that says which texts the PTX contains.
+const CONTAINS: &str = "contains";
 
 /// Reads the attribute.
 pub(crate) fn parse(tokens: TokenStream, form: Form, function: &Function) -> Result<CaseAttribute> {
@@ -174,10 +180,16 @@ impl Reader<'_> {
         let options = self.section(&mut chosen, "");
         let slow = chosen.run.slow;
         let shards = self.shards();
+        let contains = self.contains();
+        let pointers = self.pointers();
+        let source_key = if self.form == Form::Pair { "opt" } else { "kernel" };
+        if let Some(opt) = &opt {
+            self.check_steps([("reference", reference.as_deref().unwrap_or_default()), (source_key, opt)]);
+        }
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
             (None, Some(opt)) => {
-                Ok(CaseAttribute { reference, opt, repeat, about, expect, options, slow, shards })
+                Ok(CaseAttribute { reference, opt, repeat, about, expect, options, pointers, contains, slow, shards })
             }
             (None, None) => {
                 let span =
@@ -225,8 +237,8 @@ impl Reader<'_> {
     /// Reports unknown and repeated keys.
     fn check_keys(&mut self) {
         let (fixed, prefixes): (&[&str], &[&str]) = match self.form {
-            Form::Pair => (&["reference", "opt", "expect"], &["", "ref_", "opt_"]),
-            Form::Single => (&["kernel", "expect"], &[""]),
+            Form::Pair => (&["reference", "opt", "expect", CONTAINS], &["", "ref_", "opt_"]),
+            Form::Single => (&["kernel", "expect", CONTAINS], &[""]),
         };
         let others = About::keys().into_iter().chain(Options::keys()).map(|key| key.name);
         let mut known: Vec<String> = fixed.iter().copied().chain(others).map(str::to_owned).collect();
@@ -483,6 +495,31 @@ impl Reader<'_> {
         Some(expressions.iter().filter_map(|expression| self.arg(expression)).collect())
     }
 
+    /// What the arrays of pointers among the parameters hold: `#[pointers(a, b + 256, null)]`.
+    fn pointers(&mut self) -> Vec<Vec<Option<Arg>>> {
+        let Some(function) = self.function else { return Vec::new() };
+        let of = |param: &Param| match &param.kind {
+            Kind::Pointers(list) => list.iter().filter_map(|pointer| self.pointer(pointer)).collect(),
+            Kind::Tensor { .. } | Kind::Scalar { .. } | Kind::Structs { .. } | Kind::Map(_) => Vec::new(),
+        };
+        function.params.iter().map(of).collect()
+    }
+
+    fn pointer(&mut self, pointer: &Expr) -> Option<Option<Arg>> {
+        let is_name = matches!(pointer, Expr::Path(_) | Expr::Binary(_));
+        match self.arg(pointer).filter(|_| is_name) {
+            Some(arg @ (Arg::Named(_) | Arg::Element(..))) => Some(Some(arg)),
+            Some(Arg::Literal(_)) => Some(None),
+            Some(Arg::Struct(_)) | None => {
+                if !is_name {
+                    let message = "a pointer is a tensor, an element of one, or null: `#[pointers(a, b + 256, null)]`";
+                    self.complain(Error::new_spanned(pointer, message));
+                }
+                None
+            }
+        }
+    }
+
     /// An argument, or a member of a struct that is written as one.
     fn arg(&mut self, expression: &Expr) -> Option<Arg> {
         if let Expr::Path(path) = expression
@@ -491,6 +528,9 @@ impl Reader<'_> {
             let params = self.function.iter().flat_map(|function| &function.params);
             let names: Vec<String> = params.map(|param| param.name.to_string()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            if name == "null" && !names.contains(&"null") {
+                return Some(Arg::Literal(Number::Literal("0".into())));
+            }
             if !names.contains(&name.to_string().as_str()) {
                 let message = format!("there is no parameter `{name}`");
                 let wrong = Wrong::unknown(message, &name.to_string(), &names);
@@ -537,6 +577,9 @@ impl Reader<'_> {
             };
         }
         match self.arg(expression)? {
+            Arg::Literal(null) if matches!(expression, Expr::Path(path) if path.path.is_ident("null")) => {
+                Some(Member::Number("u64".into(), null))
+            }
             Arg::Literal(number) => match literal_suffix(expression) {
                 suffix if suffix.is_empty() => {
                     complain(self, "a number in a struct has a type: `0.5f32`, `3i32`".into())
@@ -548,6 +591,62 @@ impl Reader<'_> {
             },
             other @ (Arg::Named(_) | Arg::Element(..) | Arg::Struct(_)) => Some(Member::Arg(other)),
         }
+    }
+
+    /// A reader of a section in parentheses, or of the value of its key `first` alone.
+    fn inner<S: Section>(&mut self, key: &Ident, value: &Given, first: &str) -> Self {
+        let entries: Vec<Entry> = match value {
+            Given::List(tokens) => {
+                let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
+                let parser = |input: ParseStream<'_>| entries(input, parse_entry);
+                match parser.parse2(tokens.clone()) {
+                    Ok(entries) => entries.into_iter().collect(),
+                    Err(error) => {
+                        self.complain(error);
+                        Vec::new()
+                    }
+                }
+            }
+            Given::Value(_) => vec![Entry { key: Ident::new(first, key.span()), value: value.clone() }],
+            Given::Nothing => Vec::new(),
+        };
+        let names: Vec<&str> = S::keys().iter().map(|key| key.name).collect();
+        for entry in &entries {
+            let name = entry.key.to_string();
+            if !names.contains(&name.as_str()) {
+                let wrong = Wrong::unknown(format!("unknown key `{name}`"), &name, &names);
+                self.complain(Error::new(entry.key.span(), wrong));
+            }
+        }
+        Reader { form: self.form, function: self.function, entries, errors: None }
+    }
+
+    /// `contains = "red.shared"`, a list of such texts, or `contains(text = "mma.sync", count = 2)`.
+    fn contains(&mut self) -> Vec<Vec<Set>> {
+        let Some(entry) = self.entry(CONTAINS) else { return Vec::new() };
+        let (key, value) = (entry.key.clone(), entry.value.clone());
+        let each = match &value {
+            Given::Value(Expr::Array(list)) => list.elems.iter().cloned().map(Given::Value).collect(),
+            Given::Value(_) | Given::List(_) | Given::Nothing => vec![value],
+        };
+        let read = |text: &Given| {
+            let mut known = Contains::default();
+            let mut inner = self.inner::<Contains>(&key, text, "text");
+            let sets = inner.section(&mut known, "");
+            if inner.entry("text").is_none() {
+                let message = "`contains` needs a text: `contains = \"red.shared\"`; several with counts are said in a \
+                               `volta.toml`";
+                inner.complain(Error::new(key.span(), message));
+            }
+            if known.side == Which::Reference && self.form == Form::Single {
+                inner.complain(Error::new(key.span(), "this case has no reference"));
+            }
+            if let Some(errors) = inner.errors {
+                self.complain(errors);
+            }
+            sets
+        };
+        each.iter().map(read).collect()
     }
 
     /// `expect = "race"` or `expect(verdict = "race", …)`.
@@ -565,34 +664,8 @@ impl Reader<'_> {
             let verdict = known.verdict.name();
             return vec![Set { key: "verdict", value: quote!(Text(#verdict.into())) }];
         };
-        let key = entry.key.clone();
-        let entries = match &entry.value {
-            Given::List(tokens) => {
-                let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
-                let parser = |input: ParseStream<'_>| entries(input, parse_entry);
-                match parser.parse2(tokens.clone()) {
-                    Ok(entries) => entries.into_iter().collect(),
-                    Err(error) => {
-                        self.complain(error);
-                        return Vec::new();
-                    }
-                }
-            }
-            Given::Value(verdict) => {
-                let verdict = Given::Value(verdict.clone());
-                vec![Entry { key: Ident::new("verdict", key.span()), value: verdict }]
-            }
-            Given::Nothing => Vec::new(),
-        };
-        let names: Vec<&str> = Expectation::keys().iter().map(|key| key.name).collect();
-        for entry in &entries {
-            let name = entry.key.to_string();
-            if !names.contains(&name.as_str()) {
-                let wrong = Wrong::unknown(format!("unknown key `{name}`"), &name, &names);
-                self.complain(Error::new(entry.key.span(), wrong));
-            }
-        }
-        let mut inner = Reader { form: self.form, function: self.function, entries, errors: None };
+        let (key, value) = (entry.key.clone(), entry.value.clone());
+        let mut inner = self.inner::<Expectation>(&key, &value, "verdict");
         let sets = inner.section(&mut known, "");
         if let Err(wrong) = known.verdict.check(is_pair) {
             inner.refuse("verdict", &wrong);

@@ -38,13 +38,13 @@ struct Passed {
     written: Option<TokenStream>,
 }
 
-/// `None` for what has no elements: a tensor map.
+/// `None` for what has no numbers as elements: a tensor map, and an array of pointers.
 fn passed(param: &Param) -> Option<Passed> {
     let name = param.name.clone();
     let known = param.global.as_ref().and_then(|name| name.as_ref().map(syn::LitStr::value));
     let known = known.unwrap_or_else(|| name.to_string());
     match &param.kind {
-        Kind::Map(_) => None,
+        Kind::Map(_) | Kind::Pointers(_) => None,
         Kind::Tensor { types: [element, _], shape, role, .. } => {
             let mut ty = number(*element);
             for extent in shape.iter().rev() {

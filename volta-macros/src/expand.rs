@@ -10,7 +10,7 @@ use volta_case::{Comparison, NamedContents, Shard, split_source};
 use crate::attribute::{self, Arg, CaseAttribute, Form, Member, Set, Side};
 use crate::body;
 use crate::family::{self, Member as FamilyMember};
-use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Value};
+use crate::signature::{self, Assumed, Contents, Function, Kind, Number, Param, Range, Value};
 use crate::steps::Step;
 
 /// The items that replace a function under an attribute.
@@ -66,12 +66,13 @@ fn expand(
     let steps = || attribute.reference.iter().chain([&attribute.opt]).flatten();
     let tracked = steps().filter_map(|step| match step {
         Step::Launch(side) => Some(tracked(&side.source)),
+        Step::Graph(graph) => graph.file.as_ref().map(tracked),
         Step::Fill(..) | Step::Copy(..) => None,
     });
     let docs = docs.iter().map(|line| quote!(case.description(#line);));
     let in_rust = body.as_ref().map(|body| body::recorded(function, body, &text));
     let any = member.and_then(family::any);
-    let params = params.iter().map(|own| param(own, any.is_some()));
+    let params = params.iter().zip(&attribute.pointers).map(|(own, held)| param(own, held, any.is_some()));
     let any = match any {
         Some((variable, least)) => {
             let name = format_ident!("{variable}");
@@ -86,6 +87,7 @@ fn expand(
     let [about, expect, options] =
         [("about", &attribute.about), ("expect", &attribute.expect), ("options", &attribute.options)]
             .map(|(section, sets)| section_call(section, sets));
+    let contains = attribute.contains.iter().map(|sets| section_call("contains", sets));
     // The forms of all sizes are not for reading.
     let unread = member.map(|_| {
         let flag = quote!(::volta_test::__private::Flag(false));
@@ -110,6 +112,7 @@ fn expand(
                 #about
                 #expect
                 #options
+                #(#contains)*
                 #unread
             }
             ::volta_test::__private::Registered {
@@ -141,11 +144,25 @@ fn tracked(source: &LitStr) -> TokenStream {
 }
 
 /// The calls that give a parameter, with `open` where its extents may depend on a variable that is any number.
-fn param(param: &Param, open: bool) -> TokenStream {
+fn param(param: &Param, pointers: &[Option<Arg>], open: bool) -> TokenStream {
     let own_name = param.global.as_ref().and_then(|name| name.as_ref().map(LitStr::value));
     let name = own_name.unwrap_or_else(|| param.name.to_string());
     let by_name = param.global.is_some().then(|| quote!(case.by_name();));
-    let given = kind(&name, &param.kind, open);
+    let given = match &param.kind {
+        Kind::Pointers(_) => {
+            let pointers = pointers.iter().map(|pointer| match pointer {
+                Some(pointer) => {
+                    let pointer = argument(pointer);
+                    quote!(::core::option::Option::Some(#pointer))
+                }
+                None => quote!(::core::option::Option::None),
+            });
+            quote!(case.pointers(#name, ::std::vec![#(#pointers),*]);)
+        }
+        other @ (Kind::Tensor { .. } | Kind::Scalar { .. } | Kind::Structs { .. } | Kind::Map(_)) => {
+            kind(&name, other, open)
+        }
+    };
     quote!(#given #by_name)
 }
 
@@ -153,14 +170,22 @@ fn param(param: &Param, open: bool) -> TokenStream {
 fn assumed(Assumed { sign, range, elements }: &Assumed) -> TokenStream {
     let sign = variant("Sign", sign);
     let elements = variant("Elements", elements);
-    let range = match range {
-        Some([least, greatest]) => quote!(::core::option::Option::Some([
-            { const LEAST: i64 = #least; LEAST },
-            { const GREATEST: i64 = #greatest; GREATEST },
-        ])),
-        None => quote!(::core::option::Option::None),
+    let none = || quote!(::core::option::Option::None);
+    let [range, floats] = match range {
+        Some(Range::Integers([least, greatest])) => [
+            quote!(::core::option::Option::Some([
+                { const LEAST: i64 = #least; LEAST },
+                { const GREATEST: i64 = #greatest; GREATEST },
+            ])),
+            none(),
+        ],
+        Some(Range::Floats(ends)) => {
+            let ends = ends.iter().map(number).map(|end| quote!(::volta_test::__private::float(#end)));
+            [none(), quote!(::core::option::Option::Some([#(#ends),*]))]
+        }
+        None => [none(), none()],
     };
-    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, floats: None, elements: #elements })
+    quote!(::volta_test::__private::Assumed { sign: #sign, range: #range, floats: #floats, elements: #elements })
 }
 
 fn kind(name: &str, kind_of: &Kind, open: bool) -> TokenStream {
@@ -196,6 +221,8 @@ fn kind(name: &str, kind_of: &Kind, open: bool) -> TokenStream {
                 #in_any_order
             }
         }
+        // They are given where the attribute is known.
+        Kind::Pointers(_) => TokenStream::new(),
         Kind::Map(sets) => {
             let values = values(sets);
             quote!(case.tensor_map(#name, #values);)
@@ -268,6 +295,10 @@ fn side(name: &str, steps: &[Step], repeat: Option<&Expr>) -> TokenStream {
         Step::Copy(from, to) => {
             let [from, to] = [from, to].map(|name| name.to_string());
             quote!(case.copy(#which, #from, #to);)
+        }
+        Step::Graph(graph) => {
+            let keys = graph.keys.iter().map(|(key, value)| quote!((#key, #value)));
+            quote!(case.graph(#which, &[#(#keys),*]);)
         }
     });
     let repeat = repeat.map(|times| quote!(case.repeat(#which, { const TIMES: u32 = #times; TIMES });));

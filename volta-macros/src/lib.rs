@@ -33,6 +33,7 @@ mod attribute;
 mod body;
 mod expand;
 mod family;
+mod graph;
 mod signature;
 mod steps;
 
@@ -51,6 +52,9 @@ use proc_macro::TokenStream;
 ///   stand for them in the attribute and in the signature, and `{T}` in texts. `family(rows = any)`: every number, with
 ///   which extents, grids and values of scalars may be computed, as in `grid = rows.div_ceil(4)`.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
+/// - In place of a kernel: `spec("softmax", dim = 1)`, an operator; `formula("y[i] = exp(x[i])      i < 128")`, what each
+///   element of an output is; `graph("attention.json")`, a graph of operators in a file.
+/// - `contains = "red.shared"`, or `contains(text = "mma.sync", count = 2, side = "opt")`: a text that the PTX must contain.
 /// - `shards = 8`: a test for each of so many parts of the case, which decides a share of the compared elements.
 /// - Every key of `[options]`: rules (`partial`, `exit_orders_memory`, …), `slow`, `snapshot = false`,
 ///   `timeout = "10s"`, and limits (`max_instructions`, `max_memory_bytes`, …). [`volta_case::Options`] has all of them.
@@ -62,6 +66,7 @@ use proc_macro::TokenStream;
 ///   `#[compare(set)]` of an output whose order is free.
 /// - On scalars: `#[value(128)]`, or `#[symbolic]`, `#[symbolic(positive)]`.
 /// - `#[global]`, or `#[global("ns::name")]`: no argument, but the `__constant__` or `__device__` variable of that name.
+/// - `#[pointers(x, y + 256, null)] list: Pointers`: an array of pointers.
 /// - `#[tensor_map(of = x, box = [64, 64], swizzle = "128B")] map: TensorMap`: a tensor map, which `args` name.
 #[proc_macro_attribute]
 pub fn verify_equiv(attribute: TokenStream, item: TokenStream) -> TokenStream {

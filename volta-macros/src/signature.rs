@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
@@ -58,6 +58,8 @@ pub(crate) enum Kind {
     },
     /// A tensor map.
     Map(Vec<Set>),
+    /// An array of pointers, as it is given.
+    Pointers(Vec<Expr>),
 }
 
 /// The contents of a tensor before the launch.
@@ -79,9 +81,14 @@ pub(crate) enum Value {
 #[derive(Default)]
 pub(crate) struct Assumed {
     pub sign: Sign,
-    /// For integers, the least and the greatest.
-    pub range: Option<[TokenStream; 2]>,
+    pub range: Option<Range>,
     pub elements: Elements,
+}
+
+/// The least and the greatest value.
+pub(crate) enum Range {
+    Integers([TokenStream; 2]),
+    Floats([Number; 2]),
 }
 
 /// A number: a literal, which is read exactly, or a constant expression.
@@ -186,6 +193,14 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
             return Err(Error::new_spanned(&typed.ty, "a tensor map is a `TensorMap`"));
         }
         Kind::Map(tensor_map(tokens)?)
+    } else if let Some((tokens, _)) = marks.pointers.take() {
+        if let Some((mark, span)) = marks.other() {
+            return Err(Error::new(span, format!("an array of pointers has no `{mark}`")));
+        }
+        if !matches!(&*typed.ty, Type::Path(path) if path.path.is_ident("Pointers")) {
+            return Err(Error::new_spanned(&typed.ty, "an array of pointers is a `Pointers`"));
+        }
+        Kind::Pointers(Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens)?.into_iter().collect())
     } else if let Some((tokens, span)) = marks.fields.take() {
         let Type::Reference(reference) = &*typed.ty else {
             return Err(Error::new_spanned(&typed.ty, "a tensor of structs is a reference: `&[Block; 64]`"));
@@ -244,16 +259,17 @@ struct Marks {
     value: Option<(TokenStream, Span)>,
     symbolic: Option<(Sign, Span)>,
     assume: Option<(Sign, Span)>,
-    range: Option<([TokenStream; 2], Span)>,
+    range: Option<(TokenStream, Span)>,
     elements: Option<(Elements, Span)>,
     compare: Option<(Comparison, Span)>,
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
     tensor_map: Option<(TokenStream, Span)>,
+    pointers: Option<(TokenStream, Span)>,
     fields: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 14] = [
+const MARKS: [&str; 15] = [
     "inout",
     "scratch",
     "ignored",
@@ -267,6 +283,7 @@ const MARKS: [&str; 14] = [
     "opt_type",
     "global",
     "tensor_map",
+    "pointers",
     "fields",
 ];
 
@@ -314,7 +331,7 @@ impl Marks {
                     }
                 }
                 "range" => {
-                    if marks.range.replace((range(arguments(attribute)?)?, span)).is_some() {
+                    if marks.range.replace((arguments(attribute)?, span)).is_some() {
                         return twice();
                     }
                 }
@@ -354,6 +371,11 @@ impl Marks {
                         return twice();
                     }
                 }
+                "pointers" => {
+                    if marks.pointers.replace((arguments(attribute)?, span)).is_some() {
+                        return twice();
+                    }
+                }
                 "fields" => {
                     if marks.fields.replace((arguments(attribute)?, span)).is_some() {
                         return twice();
@@ -381,6 +403,7 @@ impl Marks {
             self.compare.map(|(_, span)| ("compare", span)),
             self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
             self.fields.as_ref().map(|(_, span)| ("fields", *span)),
+            self.pointers.as_ref().map(|(_, span)| ("pointers", *span)),
         ];
         marks.into_iter().flatten().next()
     }
@@ -441,7 +464,9 @@ impl Marks {
         let opt = self.opt_type.map_or(element, |(other, _)| other);
         let sign = self.assume.map_or(Sign::Any, |(sign, _)| sign);
         let elements = self.elements.map_or(Elements::Any, |(elements, _)| elements);
-        let assumed = Assumed { sign, range: self.range.map(|(range, _)| range), elements };
+        let is_real = is_float && matches!(opt, Element::Float(_));
+        let range = self.range.map(|(tokens, _)| range(tokens, is_real)).transpose()?;
+        let assumed = Assumed { sign, range, elements };
         let compare = match self.compare {
             Some((_, span)) if role != Role::Out => {
                 return Err(Error::new(
@@ -475,7 +500,7 @@ impl Marks {
                 Value::Number(number(&expression, is_float)?)
             }
             (None, Some((sign, _))) => {
-                let range = self.range.map(|(range, _)| range);
+                let range = self.range.map(|(tokens, _)| range(tokens, is_float)).transpose()?;
                 Value::Symbolic(Assumed { sign, range, elements: Elements::Any })
             }
             (Some(_), Some((_, span))) => {
@@ -502,18 +527,23 @@ fn arguments(attribute: &Attribute) -> Result<TokenStream> {
     }
 }
 
-/// A range of integers: `0..10`, `0..=9`.
-fn range(tokens: TokenStream) -> Result<[TokenStream; 2]> {
+/// A range of integers, `0..10` or `0..=9`, or of floats, `-8..=8`.
+fn range(tokens: TokenStream, is_float: bool) -> Result<Range> {
+    let (what, example) =
+        if is_float { ("floats", "#[range(-8..=8)]") } else { ("integers", "#[range(0..=9)]") };
     let range: ExprRange = syn::parse2(tokens.clone())
-        .map_err(|error| Error::new(error.span(), "`range` is a range of integers: `#[range(0..=9)]`"))?;
+        .map_err(|error| Error::new(error.span(), format!("`range` is a range of {what}: `{example}`")))?;
     let (Some(least), Some(end)) = (&range.start, &range.end) else {
-        return Err(Error::new_spanned(tokens, "`range` has two ends: `#[range(0..=9)]`"));
+        return Err(Error::new_spanned(tokens, format!("`range` has two ends: `{example}`")));
     };
-    let greatest = match range.limits {
-        RangeLimits::HalfOpen(_) => quote!((#end) - 1),
-        RangeLimits::Closed(_) => quote!(#end),
-    };
-    Ok([quote!(#least), greatest])
+    match (is_float, range.limits) {
+        (true, RangeLimits::HalfOpen(_)) => {
+            Err(Error::new_spanned(tokens, format!("a range of floats has both of its ends: `{example}`")))
+        }
+        (true, RangeLimits::Closed(_)) => Ok(Range::Floats([number(least, true)?, number(end, true)?])),
+        (false, RangeLimits::HalfOpen(_)) => Ok(Range::Integers([quote!(#least), quote!((#end) - 1)])),
+        (false, RangeLimits::Closed(_)) => Ok(Range::Integers([quote!(#least), quote!(#end)])),
+    }
 }
 
 /// The fields of a struct: `scale: f16, #[init(0)] codes: [u8; 16]`.

@@ -1,15 +1,16 @@
-//! A side with several steps: `opt = ["a.cu::part", fill(y, 0), "a.cu::reduce"]`.
+//! A side that is no single kernel: `opt = ["a.cu::part", fill(y, 0), "a.cu::reduce"]`, or a graph.
 //!
 //! Keys with the prefix of the side are then lists with an element for each kernel, `opt_block = [128, 64]`, or hold for
 //! all of them; its arguments are `opt_args([x, part], [part, y])`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, Token};
 
-use crate::attribute::{Entry, Given, Reader, Side};
+use crate::attribute::{Entry, Given, REPEAT, Reader, Side, by_side};
+use crate::graph::GraphStep;
 use crate::signature::{Number, number};
 
 /// A step of a side.
@@ -17,21 +18,19 @@ pub(crate) enum Step {
     Launch(Side),
     Fill(Ident, Number),
     Copy(Ident, Ident),
+    Graph(GraphStep),
 }
 
 impl Reader<'_> {
     /// The steps of a side: one kernel, or a list.
     pub(crate) fn steps(&mut self, source_key: &str, prefix: &str) -> Option<Vec<Step>> {
-        let Some(Given::Value(Expr::Array(list))) = self.entry(source_key).map(|entry| &entry.value) else {
-            return Some(vec![Step::Launch(self.side(source_key, prefix)?)]);
+        let list = match self.entry(source_key).map(|entry| entry.value.clone()) {
+            Some(Given::Value(Expr::Array(list))) => list,
+            Some(Given::Value(call @ Expr::Call(_))) => return self.set(&call).map(|step| vec![step]),
+            _ => return Some(vec![Step::Launch(self.side(source_key, prefix)?)]),
         };
         let items: Vec<Expr> = list.elems.iter().cloned().collect();
-        let list = list.clone();
         let kernels = items.iter().filter(|item| matches!(item, Expr::Lit(_))).count();
-        if kernels == 0 {
-            self.complain(Error::new_spanned(&list, "a side needs a kernel: `\"file.cu::kernel\"`"));
-            return None;
-        }
         let mut steps = Vec::new();
         let mut at = 0;
         for item in items {
@@ -51,8 +50,37 @@ impl Reader<'_> {
         Some(steps)
     }
 
-    /// A step that is no kernel: `fill(y, 0)` or `copy(x, y)`.
+    /// Reports a side that computes nothing, and what is said of kernels where there is none.
+    pub(crate) fn check_steps(&mut self, sides: [(&str, &[Step]); 2]) {
+        let is_kernel = |step: &Step| matches!(step, Step::Launch(_));
+        let has_kernel = |steps: &[Step]| steps.iter().any(is_kernel);
+        for (key, steps) in sides {
+            let is_graph = |step: &Step| matches!(step, Step::Graph(_));
+            if !steps.is_empty() && !has_kernel(steps) && !steps.iter().any(is_graph) {
+                let span = self.entry(key).map_or_else(Span::call_site, |entry| entry.key.span());
+                self.complain(Error::new(span, "a side needs a kernel, `\"file.cu::kernel\"`, or a graph"));
+            }
+        }
+        let [reference, opt] = sides.map(|(_, steps)| has_kernel(steps));
+        for at in 0..self.entries.len() {
+            let key = self.entries[at].key.clone();
+            let name = key.to_string();
+            let (own, has_kernel) = match (name.strip_prefix("ref_"), name.strip_prefix("opt_")) {
+                (Some(own), _) => (own, reference),
+                (_, Some(own)) => (own, opt),
+                (None, None) => (name.as_str(), reference || opt),
+            };
+            if !has_kernel && own != REPEAT && by_side().contains(&own) {
+                self.complain(Error::new(key.span(), format!("`{name}`: there is no kernel that has it")));
+            }
+        }
+    }
+
+    /// A step that is no kernel: `fill(y, 0)`, `copy(x, y)`, or a graph.
     fn set(&mut self, item: &Expr) -> Option<Step> {
+        if let Some(graph) = self.graph(item) {
+            return graph.map_err(|error| self.complain(error)).ok().map(Step::Graph);
+        }
         let Expr::Call(call) = item else { return None };
         let name = call.func.to_token_stream().to_string();
         let arguments: Vec<&Expr> = call.args.iter().collect();
@@ -68,8 +96,8 @@ impl Reader<'_> {
                 self.tensor(from).zip(self.tensor(to)).map(|(from, to)| Step::Copy(from, to))
             }
             _ => {
-                let message =
-                    "a step is a kernel, `\"file.cu::kernel\"`, `fill(tensor, 0)`, or `copy(from, to)`";
+                let message = "a step is a kernel, `\"file.cu::kernel\"`, `fill(tensor, 0)`, `copy(from, to)`, or a \
+                               graph: `spec(\"softmax\", dim = 1)`, `formula(\"y[i] = …\")`, `graph(\"file.json\")`";
                 self.complain(Error::new_spanned(item, message));
                 None
             }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Comparison, Contents, Element, FieldType, Member, Param, ParamKind, Role,
-    ScalarValue, TensorMap, Which, tensor_of_structs,
+    Argument, Assumed, Binding, Comparison, Contents, Element, FieldType, Member, Param, ParamKind, Pointer,
+    Role, ScalarValue, TensorMap, Which, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::rust_reference::Trace;
 
-use crate::case::{Case, DataFile, Expectation, GraphSource, Home, Kernel, Side, Step};
-use crate::manifest::{MOST_RUNS, parts};
+use crate::case::{Case, Contains, DataFile, Expectation, GraphSource, Home, Kernel, Side, Step};
+use crate::manifest::{MOST_RUNS, graph_of, parts};
 use crate::size::{self, Size, Uneven};
 use crate::{contents, limits, number};
 
@@ -30,6 +30,7 @@ pub struct Builder {
     repeat: [u32; 2],
     expect: Expectation,
     options: Options,
+    contains: Vec<Contains>,
     /// The parameters with contents from files.
     data: Vec<(usize, String)>,
     errors: Vec<String>,
@@ -72,6 +73,7 @@ impl Builder {
             repeat: [1; 2],
             expect: Expectation::default(),
             options: Options { limits: limits::of_machine(), ..Options::default() },
+            contains: Vec::new(),
             data: Vec::new(),
             errors: Vec::new(),
         }
@@ -175,6 +177,18 @@ impl Builder {
         }
     }
 
+    /// An array of pointers: tensors and elements of them, or nothing for the null pointer.
+    pub fn pointers(&mut self, name: &str, pointers: Vec<Option<Argument>>) {
+        let pointers = pointers.into_iter().map(|pointer| match pointer? {
+            Argument::Element { of, at } => Some(Pointer { of, at }),
+            Argument::Named(of) => Some(Pointer { of, at: 0 }),
+            // The attribute gives names only.
+            Argument::Literal(_) | Argument::Map { .. } | Argument::Struct(_) => None,
+        });
+        let kind = ParamKind::of_pointers(pointers.collect());
+        self.params.push(Param::new(name, kind, Binding::Argument));
+    }
+
     /// A tensor map: how a tensor is cut into boxes.
     pub fn tensor_map(&mut self, name: &str, values: Values) {
         self.used([true; 2]);
@@ -213,6 +227,15 @@ impl Builder {
     /// The next step of a side: every element of a tensor becomes that of another one.
     pub fn copy(&mut self, side: Which, from: &str, to: &str) {
         self.steps[side as usize].push(Step::Copy { from: from.into(), to: to.into() });
+    }
+
+    /// The next step of a side: a graph of operators, from its keys with their values as text.
+    pub fn graph(&mut self, side: Which, keys: &[(&str, &str)]) {
+        self.used([Which::Reference, Which::Opt].map(|own| own == side));
+        match graph_of(keys, &self.params, side) {
+            Ok(step) => self.steps[side as usize].push(step),
+            Err(message) => self.errors.push(message),
+        }
     }
 
     /// The reference, written in Rust: what `record` does, under the name `shown`.
@@ -272,10 +295,20 @@ impl Builder {
         set(&mut self.options, values, &mut self.errors);
     }
 
+    /// A text that a side's PTX must contain.
+    pub fn contains(&mut self, values: Values) {
+        let mut wanted = Contains::default();
+        set(&mut wanted, values, &mut self.errors);
+        self.contains.push(wanted);
+    }
+
     pub(crate) fn finish(mut self) -> Result<Case, String> {
         let ([reference, opt], [first, second]) = (self.steps, self.repeat);
         let mut reference = Side::of_steps(reference, first);
-        let Some(mut opt) = Side::of_steps(opt, second) else { return Err("there is no kernel".into()) };
+        let Some(mut opt) = Side::of_steps(opt, second) else {
+            let errors = if self.errors.is_empty() { "there is no kernel".into() } else { self.errors.join("; ") };
+            return Err(format!("{}: {errors}", self.name));
+        };
         for side in reference.iter_mut().chain([&mut opt]) {
             side.change_kernels(|kernel| {
                 kernel.args = kernel.args.take().map(|list| Argument::with_maps(list, &self.maps));
@@ -306,7 +339,7 @@ impl Builder {
             expect: self.expect,
             options: self.options,
             recheck: 0,
-            contains: Vec::new(),
+            contains: self.contains,
             guesses: Vec::new(),
             data,
             shard,
@@ -476,6 +509,11 @@ pub fn extent(size: impl Extent) -> Value {
 /// [`RealConstant::extended`] as a function.
 pub fn real(value: impl RealConstant) -> Extended {
     value.extended()
+}
+
+/// The nearest `f64` of a number.
+pub fn float(value: Extended) -> f64 {
+    number::nearest(&value)
 }
 
 /// An argument that names a parameter.

@@ -77,7 +77,7 @@ pub mod __private {
     };
 
     pub use crate::builder::{
-        Builder, count, element, extent, integer, length, literal, named, real, size, typed,
+        Builder, count, element, extent, float, integer, length, literal, named, real, size, typed,
     };
     pub use crate::registry::Registered;
     pub use crate::runner::{Suite, main};

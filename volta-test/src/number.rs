@@ -1,5 +1,6 @@
 //! Decimal and integer literals, read exactly.
 
+use volta_core::number::format::{Format, Rounding, encode, to_f64};
 use volta_core::number::{Extended, Rational};
 
 /// Literals with more digits, or a larger exponent, are refused (rule L1).
@@ -28,6 +29,11 @@ pub fn parse(text: &str) -> Option<Extended> {
         return None;
     }
     Some(Extended::Finite(if negative { -magnitude } else { magnitude }))
+}
+
+/// The nearest `f64`.
+pub fn nearest(value: &Extended) -> f64 {
+    to_f64(Format::F64, encode(value, Format::F64, Rounding::Nearest))
 }
 
 fn integer(digits: &str, radix: u32) -> Option<Rational> {

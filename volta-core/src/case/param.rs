@@ -24,6 +24,17 @@ pub enum Contents {
     LowerTriangular,
     /// In the last two dimensions, an unknown in each element of this region, and this value in every other element.
     Partly(Region, Extended),
+    /// Addresses in other tensors, for kernels that take an array of pointers; nothing is the null pointer.
+    Pointers(Vec<Option<Pointer>>),
+}
+
+/// The address of an element of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// The tensor, by the name that arguments use.
+    pub of: String,
+    /// The element, by its row-major number; the number of elements is the end of the tensor.
+    pub at: u64,
 }
 
 impl Contents {
@@ -97,6 +108,21 @@ pub enum ParamKind {
         /// Its value.
         value: ScalarValue,
     },
+}
+
+impl ParamKind {
+    /// An array of pointers, which kernels read.
+    pub fn of_pointers(pointers: Vec<Option<Pointer>>) -> ParamKind {
+        let word = Element::Int { bytes: 8, signed: false };
+        ParamKind::Tensor {
+            reference: word,
+            opt: word,
+            shape: vec![pointers.len() as u64],
+            role: Role::In,
+            contents: Contents::Pointers(pointers),
+            assumed: Assumed::default(),
+        }
+    }
 }
 
 /// What is assumed of every symbolic element of a parameter.
@@ -223,6 +249,14 @@ impl Param {
             Sign::Negative => of.within(of.least, -1),
             Sign::NonPositive => of.within(of.least, 0),
         })
+    }
+
+    /// The pointers that it holds, if it is an array of pointers.
+    pub fn pointers(&self) -> Option<&[Option<Pointer>]> {
+        match &self.kind {
+            ParamKind::Tensor { contents: Contents::Pointers(pointers), .. } => Some(pointers),
+            ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
+        }
     }
 
     /// The float formats of its elements on the two sides.

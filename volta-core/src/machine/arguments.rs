@@ -10,8 +10,8 @@ use super::structs::{Fields, Rest};
 use super::tensor::{Initial, Tensor};
 use super::tensor_map::Map;
 use crate::case::{
-    Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Role, ScalarValue, TensorMap,
-    bits_of, spell,
+    Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Pointer, Role, ScalarValue,
+    TensorMap, bits_of, spell,
 };
 use crate::number::{Extended, Rational};
 use crate::program::{Parameter, Space};
@@ -82,6 +82,24 @@ fn element_of<'c>(name: &str, element: u64, params: &[Param]) -> Result<Part<'c>
         return Err(format!("`{name}` has {count} elements, and a pointer is to element {element} of it"));
     }
     Ok(Part::Pointer(at, element))
+}
+
+/// What the pointers of an array point to: a parameter and an element of each; `None` if it is no array of pointers.
+pub(super) fn places_of(
+    param: &Param,
+    params: &[Param],
+) -> Option<Vec<Result<Option<(usize, u64)>, String>>> {
+    let place = |pointer: &Option<Pointer>| {
+        let Some(Pointer { of, at }) = pointer else { return Ok(None) };
+        let part = if *at == 0 { named(of, params)? } else { element_of(of, *at, params)? };
+        match part {
+            Part::Pointer(tensor, element) => Ok(Some((tensor, element))),
+            Part::Scalar(_) | Part::Number(..) | Part::Map(..) => {
+                Err(format!("`{of}` is a scalar, which has no address"))
+            }
+        }
+    };
+    Some(param.pointers()?.iter().map(place).collect())
 }
 
 /// The parts of a parameter, with their offsets.
@@ -310,17 +328,39 @@ impl Builder<'_> {
         made.map_err(|message| format!("`{name}`: {message}"))
     }
 
+    /// The address of an element of a tensor of the case.
+    fn address(&self, objects: &Objects, param: usize, element: u64) -> u64 {
+        let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(param));
+        let is_it = |backing| tensor.is_some_and(|at| backing == Backing::Tensor(at as u32));
+        let object = objects.iter().find(|(_, object)| is_it(object.backing));
+        let bytes = tensor.map_or(0, |at| u64::from(self.tensors[at].element.bytes()));
+        object.map_or(0, |(_, object)| object.base) + element * bytes
+    }
+
+    /// Fills in the addresses that arrays of pointers hold.
+    pub(super) fn pointers(&mut self, objects: &Objects) -> Result<(), BindError> {
+        for (at, param) in self.params.iter().enumerate() {
+            let Some(own) = self.tensors.iter().position(|tensor| tensor.param == Some(at)) else { continue };
+            let Some(places) = places_of(param, self.params) else { continue };
+            let addresses = places.into_iter().map(|place| {
+                Ok(place?.map_or(0, |(tensor, element)| self.address(objects, tensor, element)))
+            });
+            let addresses = addresses.collect::<Result<_, String>>().map_err(|message| BindError {
+                part: Some(CasePart::Parameter(param.name.clone())),
+                ..BindError::new(format!("`{}`: {message}", param.name), None)
+            })?;
+            self.tensors[own].initial = Initial::Addresses(addresses);
+        }
+        Ok(())
+    }
+
     /// One part of a parameter, as a tensor.
     fn field(&self, objects: &Objects, part: Part<'_>) -> Result<Tensor, String> {
         let (name, element, initial) = match part {
             Part::Map(..) => return Err("a tensor map is not a number".into()),
             Part::Number(element, value) => (String::new(), element, Initial::Fill(bits_of(element, value)?)),
             Part::Pointer(at, number) => {
-                let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(at));
-                let is_it = |backing| tensor.is_some_and(|at| backing == Backing::Tensor(at as u32));
-                let object = objects.iter().find(|(_, object)| is_it(object.backing));
-                let bytes = tensor.map_or(0, |at| u64::from(self.tensors[at].element.bytes()));
-                let address = object.map_or(0, |(_, object)| object.base) + number * bytes;
+                let address = self.address(objects, at, number);
                 let element = Element::Int { bytes: POINTER as u32, signed: false };
                 (self.params[at].argument().to_owned(), element, Initial::Fill(address))
             }

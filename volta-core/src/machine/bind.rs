@@ -270,6 +270,7 @@ impl<'a> Launch<'a> {
         let mut objects = Objects::place(requests, options.layout, ranks, variables.shared_cells);
         objects.set_addresses(&variables.objects);
         builder.initial_addresses(&objects, &variables);
+        builder.pointers(&objects)?;
         let maps = builder.arguments(&objects, kernel)?;
         let workspace = program.workspace().filter(|_| kernel.launch.cooperative);
         let workspace = workspace.and_then(|variable| variables.objects[variable.index()]);

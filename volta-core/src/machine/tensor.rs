@@ -23,6 +23,8 @@ pub(super) enum Initial {
     Fill(u64),
     List(Vec<u64>),
     Iota,
+    /// Addresses in other tensors of the launch; none before these are placed.
+    Addresses(Vec<u64>),
     /// One kind of contents in a region of the last two dimensions, with the given extents, and another outside of it.
     Partly(Region, [u64; 2], Box<[Initial; 2]>),
     /// The bytes of a variable.
@@ -69,6 +71,7 @@ impl Tensor {
             | Initial::Fill(_)
             | Initial::List(_)
             | Initial::Iota
+            | Initial::Addresses(_)
             | Initial::Partly(..)
             | Initial::Bytes(_)
             | Initial::NotGiven => false,
@@ -131,7 +134,9 @@ impl Tensor {
                 Value::Undefined(Origin::Unwritten(reader))
             }
             Initial::Fill(bits) => Value::Bits(*bits),
-            Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
+            Initial::List(list) | Initial::Addresses(list) => {
+                Value::Bits(list.get(element as usize).copied().unwrap_or(0))
+            }
             Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
             Initial::Partly(region, [rows, columns], held) => {
                 let is_beside = !region.has(element / columns % rows, element % columns);
@@ -199,6 +204,7 @@ fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, B
             }
             Initial::List(list.iter().map(bits).collect::<Result<_, _>>()?)
         }
+        Contents::Pointers(_) => Initial::Addresses(Vec::new()),
         Contents::LowerTriangular => {
             let one = Initial::Fill(number_bits(element, &Rational::ONE));
             let zero = Initial::Fill(bits(&Extended::Finite(Rational::ZERO))?);

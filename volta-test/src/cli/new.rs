@@ -479,6 +479,7 @@ fn line(entry: &Entry) -> String {
                 case::Contents::Symbolic
                 | case::Contents::Undefined
                 | case::Contents::List(_)
+                | case::Contents::Pointers(_)
                 | case::Contents::LowerTriangular
                 | case::Contents::Partly(..) => (String::new(), ""),
             };

@@ -2,13 +2,15 @@
 
 use toml::de::{DeArray, DeTable};
 use volta_case::{MEMBER, Wrong, choose};
-use volta_core::case::{Argument, Member, TensorMap};
+use volta_core::case::{Argument, Element, Member, ParamKind, Pointer, TensorMap};
+use volta_core::number::{Extended, Rational};
 
 use super::check_number;
 use super::reader::{Problems, Table, Value, as_integer, as_number};
 
 const EXPECTED: &str =
     "a parameter's name, one of its elements as in \"x + 256\", a number, or a list of a struct's members";
+const POINTERS: &str = "a list of tensors, their elements and null: [\"a\", \"b + 256\", \"null\"]";
 const MEMBERS: &str = "a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or `{ offset = 16 }`";
 
 /// The names that arguments may refer to.
@@ -34,6 +36,9 @@ impl Known<'_> {
             return Some(Argument::Struct(self.members(table, members)));
         }
         let text = value.get_ref().as_str()?;
+        if self.is_null(text) {
+            return Some(Argument::Literal(Extended::Finite(Rational::ZERO)));
+        }
         // A name may contain a plus sign: that of a variable of a struct.
         let inside = text.split_once('+').filter(|_| !self.names.contains(&text));
         let (name, element) = match inside {
@@ -55,6 +60,35 @@ impl Known<'_> {
         Some(Argument::Element { of: name.into(), at })
     }
 
+    /// An array of pointers.
+    pub(super) fn pointers(&self, table: &Table<'_>, name: &str, list: Value<'_>) -> Option<ParamKind> {
+        if let Some((key, span, _)) = table.entries().find(|(key, ..)| *key != "pointers") {
+            let message = format!("`{name}` is an array of pointers, which has no `{key}`");
+            self.problems.add(span, message, None);
+        }
+        let Some(items) = list.get_ref().as_array().filter(|items| !items.is_empty()) else {
+            table.wrong_type(list, "`pointers`", POINTERS);
+            return None;
+        };
+        let mut pointers = Vec::new();
+        for item in items.iter() {
+            match item.get_ref().as_str().and_then(|_| self.argument(table, item)) {
+                Some(Argument::Named(of)) => pointers.push(Some(Pointer { of, at: 0 })),
+                Some(Argument::Element { of, at }) => pointers.push(Some(Pointer { of, at })),
+                Some(Argument::Literal(_)) => pointers.push(None),
+                Some(Argument::Map { .. } | Argument::Struct(_)) | None => {
+                    table.wrong_type(item, "a pointer", POINTERS);
+                }
+            }
+        }
+        Some(ParamKind::of_pointers(pointers))
+    }
+
+    /// Whether a text is the null pointer: that, and no parameter of that name.
+    fn is_null(&self, text: &str) -> bool {
+        text == "null" && !self.names.contains(&text)
+    }
+
     fn members(&self, table: &Table<'_>, members: &DeArray<'_>) -> Vec<Member> {
         let member = |value| {
             let member = self.member(table, value);
@@ -70,7 +104,14 @@ impl Known<'_> {
         if let Some(entries) = value.get_ref().as_table() {
             return self.table(entries, value);
         }
-        self.argument(table, value).map(Member::Argument)
+        match self.argument(table, value)? {
+            // A number needs a type, and the only one without is the null pointer.
+            Argument::Literal(null) => Some(Member::Number(Element::Int { bytes: 8, signed: false }, null)),
+            other @ (Argument::Named(_)
+            | Argument::Element { .. }
+            | Argument::Map { .. }
+            | Argument::Struct(_)) => Some(Member::Argument(other)),
+        }
     }
 
     /// A member of a struct that is a table: a number with its type, or the offset of the next member.

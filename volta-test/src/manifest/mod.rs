@@ -30,21 +30,22 @@ use volta_core::case::{
 
 pub(crate) use expression::{Even, Quantity, Unequal};
 pub(crate) use family::{MOST_PERIOD, too_long};
+use args::Known;
 use initial::read_contents;
 pub use locate::locate;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
-pub(crate) use side::MOST_RUNS;
 use side::Names;
+pub(crate) use side::{MOST_RUNS, graph_of};
 
 use volta_core::number::Extended;
-use volta_core::number::format::{Format, Rounding, encode, to_f64};
 use volta_core::verdict::CasePart;
 
 use crate::case::{AtSize, Case, Contains, DataFile, Every, Expectation, Home};
 use crate::contents;
 use crate::files;
 use crate::limits;
+use crate::number;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "volta.toml";
@@ -301,7 +302,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
     read_version(&top, problems)?;
     let table = top.table("params", []);
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
-    let params = table.map(|table| read_params(&table, Binding::Argument, problems));
+    let params = table.map(|table| read_params(&table, Binding::Argument, &names, problems));
     if params.is_none() && top.get("params").is_none() && top.get("globals").is_none() {
         problems.add_missing(0..0, "a case needs a table [params]", None);
     }
@@ -314,7 +315,7 @@ fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Opt
                 Some("rename the parameter".into()),
             );
         }
-        params.extend(read_params(&globals, Binding::Variable, problems));
+        params.extend(read_params(&globals, Binding::Variable, &names, problems));
     }
     let data = data_files(&top);
     let maps =
@@ -398,7 +399,8 @@ fn data_files(top: &Table<'_>) -> Vec<DataFile> {
     found
 }
 
-fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<Param> {
+/// The parameters or variables of a table; `names` are those of parameters, to which pointers may point.
+fn read_params(table: &Table<'_>, binding: Binding, names: &[&str], problems: &Problems) -> Vec<Param> {
     let mut params = Vec::new();
     let what = match binding {
         Binding::Variable => "variable",
@@ -410,7 +412,10 @@ fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<
             continue;
         };
         let table = Table::new(entries, span, format!("the {what} `{name}`"), PARAM, problems);
-        if let Some(fields) = structs::fields(&table, problems) {
+        if let Some(list) = table.get("pointers") {
+            let known = Known { names, maps: &[], problems };
+            params.extend(known.pointers(&table, name, list).map(|kind| Param::new(name, kind, binding)));
+        } else if let Some(fields) = structs::fields(&table, problems) {
             params.extend(structs::read(&table, name, &fields, binding, problems).into_iter().flatten());
         } else if let Some(kind) = read_param(&table, name, binding, problems) {
             let compare = read_comparison(&table, &kind, problems);
@@ -514,10 +519,7 @@ fn read_assumed(
     };
     if types.is_some_and(|(one, other)| is_float(one) && is_float(other)) {
         let ends = value.get_ref().as_array().map(|ends| {
-            let number = |end: &DeValue<'_>| {
-                let number = as_number(end)?;
-                Some(to_f64(Format::F64, encode(&number, Format::F64, Rounding::Nearest)))
-            };
+            let number = |end: &DeValue<'_>| as_number(end).as_ref().map(number::nearest);
             ends.iter().map(|end| number(end.get_ref())).collect::<Vec<_>>()
         });
         let Some([Some(least), Some(greatest)]) = ends.as_deref() else {

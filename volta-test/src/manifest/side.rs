@@ -9,8 +9,8 @@ use volta_case::{GRAPH, KERNEL, SIDE, STEP, Section, TensorMap, path_problem, so
 use volta_core::case::{Param, Which};
 
 use super::args::Known;
-use super::graph;
-use super::reader::{Problems, Table, Value, as_number};
+use super::reader::{Problem, Problems, Table, Value, as_number};
+use super::{document, graph};
 use crate::case::{GraphSource, Kernel, Side, Step};
 
 /// What sides refer to.
@@ -29,6 +29,31 @@ pub(crate) const MOST_RUNS: u64 = 16;
 /// A side has no more steps than this.
 const MOST_STEPS: usize = 1000;
 
+/// The graph that a side is, from its keys with their values in TOML.
+///
+/// # Errors
+/// What is wrong with them.
+pub(crate) fn graph_of(keys: &[(&str, &str)], params: &[Param], which: Which) -> Result<Step, String> {
+    let text: String = keys.iter().map(|(key, value)| format!("\"{key}\" = {value}\n")).collect();
+    let told = |problems: Vec<Problem>| {
+        let one = |Problem { message, help, .. }: Problem| match help {
+            Some(help) => format!("{message}: {help}"),
+            None => message,
+        };
+        problems.into_iter().map(one).collect::<Vec<_>>().join("; ")
+    };
+    let document = document::parse(&text).map_err(told)?;
+    let problems = Problems::default();
+    let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    let step = {
+        let known = Names { params: &names, values: params, maps: &[], problems: &problems };
+        let table = Table::new(&document, 0..0, "a graph", GRAPH.iter().chain(SIDE), &problems);
+        known.graph(&table, which).flatten()
+    };
+    let problems = problems.into_sorted(false);
+    step.filter(|_| problems.is_empty()).ok_or_else(|| told(problems))
+}
+
 impl Names<'_> {
     /// The side in a section of this name, if there is one.
     pub(super) fn side(&self, top: &Table<'_>, key: &str) -> Option<Side> {
@@ -39,7 +64,8 @@ impl Names<'_> {
             self.problems.add(table.value_span("repeat"), message, None);
         }
         let repeat = repeat.unwrap_or(1).min(MOST_RUNS) as u32;
-        if let Some(step) = self.graph(&table, key) {
+        let which = if key == "reference" { Which::Reference } else { Which::Opt };
+        if let Some(step) = self.graph(&table, which) {
             return Side::of_steps(vec![step?], repeat);
         }
         let Some(launches) = table.get("launch") else {
@@ -47,7 +73,7 @@ impl Names<'_> {
             table.finish();
             return kernel.map(|kernel| Side::from(kernel).repeated(repeat));
         };
-        let (steps, span) = (self.steps(&table, launches, key), table.key_span("launch"));
+        let (steps, span) = (self.steps(&table, launches, which), table.key_span("launch"));
         if table.get("source").is_some() {
             let message = "the kernels of a side are all in its `launch` tables";
             self.problems.add(table.key_span("source"), message, None);
@@ -62,8 +88,7 @@ impl Names<'_> {
     }
 
     /// The step of a side that is a graph; `None` for a side of kernels, and within it for a graph that is wrong.
-    fn graph(&self, table: &Table<'_>, key: &str) -> Option<Option<Step>> {
-        let which = if key == "reference" { Which::Reference } else { Which::Opt };
+    fn graph(&self, table: &Table<'_>, which: Which) -> Option<Option<Step>> {
         let words = ["spec", "formula", "graph", "nodes"];
         let word = words.into_iter().find(|word| table.get(word).is_some())?;
         let own = |name: &str| match word {
@@ -100,7 +125,7 @@ impl Names<'_> {
     }
 
     /// The steps in a list of tables; `None` if one cannot be read.
-    fn steps(&self, table: &Table<'_>, launches: &Spanned<DeValue<'_>>, key: &str) -> Option<Vec<Step>> {
+    fn steps(&self, table: &Table<'_>, launches: &Spanned<DeValue<'_>>, which: Which) -> Option<Vec<Step>> {
         let Some(items) = launches.get_ref().as_array().filter(|items| !items.is_empty()) else {
             table.wrong_type(launches, "`launch`", "a list of tables, one for each step");
             return None;
@@ -110,18 +135,18 @@ impl Names<'_> {
             self.problems.add(launches.span(), message, None);
             return None;
         }
-        let steps: Vec<Option<Step>> = items.iter().map(|item| self.step(table, item, key)).collect();
+        let steps: Vec<Option<Step>> = items.iter().map(|item| self.step(table, item, which)).collect();
         steps.into_iter().collect()
     }
 
-    fn step(&self, outer: &Table<'_>, item: Value<'_>, key: &str) -> Option<Step> {
+    fn step(&self, outer: &Table<'_>, item: Value<'_>, which: Which) -> Option<Step> {
         let Some(entries) = item.get_ref().as_table() else {
             outer.wrong_type(item, "a step", "a table");
             return None;
         };
         let keys = STEP.iter().chain(GRAPH).chain(KERNEL).chain(Kernel::keys());
         let table = Table::new(entries, item.span(), "a launch", keys, self.problems);
-        if let Some(step) = self.graph(&table, key) {
+        if let Some(step) = self.graph(&table, which) {
             return step;
         }
         let (fill, copy) = (table.string("fill"), table.string("copy"));

@@ -55,6 +55,10 @@ impl<'c> SideOnGpu<'c> {
         (which, ready): (usize, &'c Ready<'c>),
         inputs: &'c Inputs,
     ) -> Result<SideOnGpu<'c>, String> {
+        if let Some(param) = core.params.iter().find(|param| param.pointers().is_some()) {
+            let name = clean_line(&param.name);
+            return Err(format!("`{name}` is an array of pointers, which is not written out for a GPU"));
+        }
         let parameters =
             ready.launches().map(|launch| launch.parameters(inputs)).collect::<Result<_, _>>()?;
         Ok(SideOnGpu { core, which, ready, inputs, parameters })

@@ -4,6 +4,16 @@
 use crate::program::{Space, Special, VariableId, Width};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use std::cell::RefCell;
+
+/// The least and the greatest number that an offset may be.
+pub(super) type Offsets = [i64; 2];
+
+/// The number that an offset is, if it is known.
+pub(super) fn exact(offset: Option<Offsets>) -> Option<i64> {
+    offset.filter(|[least, most]| least == most).map(|[only, _]| only)
+}
+
 /// An object or a space with an address that the launch does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Base {
@@ -41,10 +51,21 @@ pub(super) type Sum = Vec<(Base, i64)>;
 /// A sum with more bases than this is not represented.
 const MAX_BASES: usize = 6;
 
-/// The interner of sums.
+/// A set of more objects is not represented.
+const MAX_OBJECTS: usize = 1024;
+
+/// Sets of objects, which are referred to by their index.
+#[derive(Default)]
+struct Sets {
+    list: Vec<Vec<Base>>,
+    known: FxHashMap<Vec<Base>, u32>,
+}
+
+/// The interner of sums, and of sets of objects.
 pub(super) struct Sums {
     list: Vec<Sum>,
     known: FxHashMap<Sum, u32>,
+    sets: RefCell<Sets>,
     /// The number of low bits of each base that are 0 by its object's alignment.
     zeros: FxHashMap<Base, u32>,
     /// Variables in global memory.
@@ -58,13 +79,13 @@ pub(super) enum Form {
     /// the value is an address shifted down by it, plus a number, in all the bits that an address in shared memory
     /// determines.
     Bits { ones: u64, taint: u64, down: Option<u32> },
-    /// A sum of bases and of a number, which may be known. It fills a whole register.
-    Linear { sum: u32, offset: Option<i64> },
+    /// A sum of bases and of a number, of which bounds may be known. It fills a whole register.
+    Linear { sum: u32, offset: Option<Offsets> },
     /// One of several addresses, or a number. The `low` lowest bits do not depend on the locations of objects. If it is
-    /// narrow, 32 bits hold all of it.
-    Some { low: u32, narrow: bool },
+    /// narrow, 32 bits hold all of it. The objects that it may be an address in are a set, if that is known.
+    Some { low: u32, narrow: bool, of: Option<u32> },
     /// The high or the low half of the bits of a sum of bases and a number.
-    Half { sum: u32, offset: Option<i64>, high: bool },
+    Half { sum: u32, offset: Option<Offsets>, high: bool },
     /// A matrix descriptor's address field plus a number: addresses determine only bits of the lowest 16 from `low` on,
     /// and what is carried out of these.
     Descriptor { low: u32 },
@@ -102,15 +123,52 @@ impl Form {
             (
                 Form::Half { sum, offset, high: true },
                 Form::Half { sum: other, offset: same, high: false },
-            ) if sum == other => Some(Form::Linear { sum, offset: offset.filter(|_| offset == same) }),
+            ) if sum == other => Some(Form::Linear { sum, offset: of_halves(offset, same) }),
             _ => None,
         }
     }
 }
 
+/// The offset of an address from those of its halves: of two different addresses, they are no address with an offset
+/// between theirs.
+pub(super) fn of_halves(one: Option<Offsets>, other: Option<Offsets>) -> Option<Offsets> {
+    one.filter(|_| exact(one).is_some() && one == other)
+}
+
 impl Sums {
     pub(super) fn new(zeros: FxHashMap<Base, u32>, global: FxHashSet<VariableId>) -> Sums {
-        Sums { list: Vec::new(), known: FxHashMap::default(), zeros, global }
+        Sums { list: Vec::new(), known: FxHashMap::default(), sets: RefCell::default(), zeros, global }
+    }
+
+    /// The objects of a set.
+    pub(super) fn objects(&self, set: u32) -> Vec<Base> {
+        self.sets.borrow().list[set as usize].clone()
+    }
+
+    /// The objects that a value may be an address in; `None` if these are not known.
+    fn objects_of(&self, form: Form) -> Option<Vec<Base>> {
+        match form {
+            Form::Bits { taint: 0, .. } => Some(Vec::new()),
+            Form::Linear { sum, .. } => self.object(sum).map(|(base, _)| vec![base]),
+            Form::Some { of, .. } => of.map(|set| self.objects(set)),
+            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor { .. } => None,
+        }
+    }
+
+    /// The set of the objects that either of two values may be an address in.
+    fn set_of_both(&self, a: Form, b: Form) -> Option<u32> {
+        let mut objects = self.objects_of(a)?;
+        objects.extend(self.objects_of(b)?);
+        objects.sort_unstable();
+        objects.dedup();
+        if objects.len() > MAX_OBJECTS {
+            return None;
+        }
+        let Sets { list, known } = &mut *self.sets.borrow_mut();
+        Some(*known.entry(objects).or_insert_with_key(|objects| {
+            list.push(objects.clone());
+            list.len() as u32 - 1
+        }))
     }
 
     /// Takes at least this number of low bits of a base for 0.
@@ -137,7 +195,7 @@ impl Sums {
     pub(super) fn address(&mut self, bases: &[Base], offset: Option<i64>) -> Form {
         let mut sum: Sum = bases.iter().map(|base| (*base, 1)).collect();
         sum.sort_unstable();
-        Form::Linear { sum: self.index(sum), offset }
+        Form::Linear { sum: self.index(sum), offset: offset.map(|offset| [offset; 2]) }
     }
 
     /// The object that a sum is an address in, and whether the address is generic.
@@ -191,7 +249,7 @@ impl Sums {
         match form {
             Form::Bits { taint, .. } => taint,
             Form::Linear { sum, .. } => above(self.low(sum)),
-            Form::Some { low, narrow: _ } => above(low),
+            Form::Some { low, .. } => above(low),
             Form::Half { sum, high: false, .. } => above(self.low(sum)) & u64::from(u32::MAX),
             Form::Half { high: true, .. } => u64::from(u32::MAX),
             Form::Descriptor { low } => above(low),
@@ -306,7 +364,8 @@ impl Sums {
                 Form::Half { sum, offset: None, high }
             }
             _ if self.is_address(a) && self.is_address(b) => {
-                Form::Some { low: low(a).min(low(b)), narrow: self.may_be_narrow(a) && self.may_be_narrow(b) }
+                let narrow = self.may_be_narrow(a) && self.may_be_narrow(b);
+                Form::Some { low: low(a).min(low(b)), narrow, of: self.set_of_both(a, b) }
             }
             _ => Form::tainted(u64::MAX.checked_shl(low(a).min(low(b))).unwrap_or(0)),
         }
@@ -316,7 +375,7 @@ impl Sums {
     pub(super) fn add(&mut self, a: Form, b: Form, times: i64) -> Form {
         let offset = |form: Form| match form {
             Form::Linear { offset, .. } => offset,
-            Form::Bits { ones: 0, taint: 0, .. } => Some(0),
+            Form::Bits { ones, taint: 0, .. } => i64::try_from(ones).ok().map(|most| [0, most]),
             Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => None,
         };
         let sum_of = |sums: &Sums, form: Form| match form {
@@ -342,7 +401,11 @@ impl Sums {
                 return Form::number(u64::MAX);
             }
             if sum.len() <= MAX_BASES {
-                let offset = offset(a).zip(offset(b)).map(|(x, y)| x.wrapping_add(y.wrapping_mul(times)));
+                let offset = offset(a).zip(offset(b)).and_then(|(x, y)| {
+                    let ends = [y[0].checked_mul(times)?, y[1].checked_mul(times)?];
+                    let (least, most) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+                    Some([x[0].checked_add(least)?, x[1].checked_add(most)?])
+                });
                 return Form::Linear { sum: self.index(sum), offset };
             }
         }
@@ -393,7 +456,10 @@ impl Sums {
     pub(super) fn plus(&mut self, a: Form, bytes: i64) -> Form {
         match a {
             Form::Linear { sum, offset } => {
-                Form::Linear { sum, offset: offset.map(|own| own.wrapping_add(bytes)) }
+                let moved = |[least, most]: Offsets| {
+                    Some([least.checked_add(bytes)?, most.checked_add(bytes)?])
+                };
+                Form::Linear { sum, offset: offset.and_then(moved) }
             }
             _ if bytes == 0 => a,
             Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor { .. } => {
@@ -430,13 +496,13 @@ pub(super) fn filled_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// The bits of a special register that may be 1, in whatever width it is read.
-pub(super) fn special_bits(special: Special) -> u64 {
+/// The bits of a special register that may be 1 in a grid of these extents, in whatever width it is read.
+pub(super) fn special_bits(special: Special, grid: [u32; 3]) -> u64 {
     match special {
+        Special::Ctaid(at) => filled(u64::from(grid[usize::from(at).min(2)]).saturating_sub(1)),
         Special::Tid(_) => 1023,
         Special::LaneId => 31,
         Special::Ntid(_)
-        | Special::Ctaid(_)
         | Special::Nctaid(_)
         | Special::LaneMaskEq
         | Special::LaneMaskLt

@@ -21,13 +21,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arguments::{Part, arguments, parts};
+use super::arguments::{Part, arguments, parts, places_of};
 use super::bind::WINDOW_ALIGN;
+use super::globals::{self, Given};
 use super::job::Job;
 use super::objects::pretty_name;
 use super::relied::misaligned;
 use crate::base::assumption::Assumption;
-use crate::case::{KernelLaunch, Param, ParamKind, Role, Which};
+use crate::case::{Binding, KernelLaunch, Param, ParamKind, Role, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
 use transfer::ADDRESSED;
@@ -86,6 +87,8 @@ struct Analysis<'p> {
     /// Whether a write is joined with the register's value at other places (the flow-insensitive pass).
     adds: bool,
     steps: u64,
+    /// CTAs in each dimension.
+    grid: [u32; 3],
     /// Where addresses of tensor memory are stored, and the loads that read them.
     allocated: FxHashSet<(Base, i64)>,
     tensor_loads: BTreeSet<usize>,
@@ -249,12 +252,14 @@ impl<'p> Analysis<'p> {
             numbers: State(Vec::new()),
             adds: true,
             steps: 0,
+            grid: kernel.launch.grid,
             allocated: FxHashSet::default(),
             tensor_loads: BTreeSet::new(),
             leaders: false,
             workspace: program.workspace().filter(|_| kernel.launch.cooperative),
         };
         analysis.arguments(kernel, params);
+        analysis.pointers(params);
         analysis.initial_addresses();
         analysis.given = analysis.held.clone();
         analysis
@@ -272,6 +277,38 @@ impl<'p> Analysis<'p> {
                 let held = self.held.entry(Base::Variable(parameter.variable)).or_default();
                 held.by_place.insert((i64::try_from(offset).ok(), 8), form);
                 held.has_addresses = true;
+            }
+        }
+    }
+
+    /// Arrays of pointers hold the addresses of tensors.
+    fn pointers(&mut self, params: &[Param]) {
+        let given = globals::given(self.program, params).unwrap_or_default();
+        for (at, param) in params.iter().enumerate() {
+            let Some(places) = places_of(param, params) else { continue };
+            let variable = given.iter().position(|given| matches!(given, Given::Whole(own) if *own == at));
+            let base = match param.binding {
+                Binding::Variable => variable.map(|at| self.variable(VariableId::from_index(at))),
+                Binding::Argument | Binding::Field(_) => Some(Base::Tensor(at)),
+            };
+            let Some(base) = base else { continue };
+            // The places of a long array are not distinguished.
+            let is_long = places.len() > MAX_PLACES / 4;
+            // What does not fit is reported as an error of the launch.
+            for (number, place) in places.into_iter().enumerate().filter_map(|(n, place)| Some((n, place.ok()?))) {
+                let form = match place {
+                    Some((tensor, element)) => {
+                        let bytes = u64::from(self.elements.get(&tensor).copied().unwrap_or(1));
+                        self.sums.address(&[Base::Tensor(tensor)], i64::try_from(element * bytes).ok())
+                    }
+                    None => Form::number(0),
+                };
+                let offset = i64::try_from(number as u64 * 8).ok().filter(|_| !is_long);
+                let held = self.held.entry(base).or_default();
+                let known = held.by_place.get(&(offset, 8)).copied();
+                let joined = known.map_or(form, |known| self.sums.join(known, form));
+                held.by_place.insert((offset, 8), joined);
+                held.has_addresses |= !joined.is_number();
             }
         }
     }

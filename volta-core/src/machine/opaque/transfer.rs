@@ -1,7 +1,7 @@
 //! The transfer functions of operations, and which operations on addresses are not allowed.
 
 use super::super::objects::MAX_PAIRED;
-use super::form::{Base, Form, address_bits, filled, filled_bits, special_bits};
+use super::form::{Base, Form, address_bits, exact, filled, filled_bits, of_halves, special_bits};
 use super::{Analysis, Held, MAX_PLACES, State};
 use crate::program::{
     Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Variable,
@@ -48,7 +48,7 @@ impl Analysis<'_> {
     fn cut(&self, form: Form, width: Width) -> Form {
         match (form, width) {
             (_, Width::W64) => form,
-            (Form::Linear { sum, .. }, Width::W32) if self.sums.is_narrow(sum) => form,
+            (Form::Linear { sum, .. }, Width::W32) if self.sums.is_narrow(sum) => in_word(form),
             (Form::Some { narrow: true, .. }, Width::W32) => form,
             (Form::Linear { sum, offset }, Width::W32) => Form::Half { sum, offset, high: false },
             (Form::Half { .. } | Form::Descriptor { .. }, Width::W32) => form,
@@ -83,7 +83,7 @@ impl Analysis<'_> {
     /// The object at an address, and the offset if it is known. `None` stands for any object.
     pub(super) fn object(&self, address: Form) -> Option<(Base, Option<i64>)> {
         let Form::Linear { sum, offset } = address else { return None };
-        self.sums.object(sum).map(|(base, _)| (base, offset))
+        self.sums.object(sum).map(|(base, _)| (base, exact(offset)))
     }
 
     /// Whether an access in a space through the address of an unknown object may touch this one.
@@ -111,14 +111,25 @@ impl Analysis<'_> {
             return number;
         }
         let found = self.object(address);
-        let own = match found {
-            Some((base, _)) => self.held.get(&base).map(|held| vec![held]).unwrap_or_default(),
-            None => {
+        let own: Vec<&Held> = match (found, address) {
+            (Some((base, _)), _) => self.held.get(&base).into_iter().collect(),
+            (None, Form::Some { of: Some(set), .. }) => {
+                self.sums.objects(set).iter().filter_map(|base| self.held.get(base)).collect()
+            }
+            (None, _) => {
                 let may_lie_there = |base: &Base| self.may_be_read(*base, space);
                 self.held.iter().filter(|(base, _)| may_lie_there(base)).map(|(_, held)| held).collect()
             }
         };
         let offset = found.and_then(|(_, offset)| offset);
+        let within = match address {
+            Form::Linear { offset, .. } if found.is_some() => offset,
+            Form::Bits { .. }
+            | Form::Linear { .. }
+            | Form::Some { .. }
+            | Form::Half { .. }
+            | Form::Descriptor { .. } => None,
+        };
         let mut result: Option<Form> = None;
         let mut clean = true;
         let own: Vec<&Held> = own.into_iter().filter(|held| held.has_addresses).collect();
@@ -128,9 +139,11 @@ impl Analysis<'_> {
         for ((at, size), form) in own.into_iter().flat_map(|held| &held.by_place) {
             let form = match (offset, at) {
                 (Some(offset), Some(at)) if offset == *at && bytes == *size => *form,
-                (Some(offset), Some(at))
-                    if offset >= at.saturating_add(i64::from(*size))
-                        || *at >= offset.saturating_add(i64::from(bytes)) =>
+                (_, Some(at))
+                    if within.is_some_and(|[least, most]| {
+                        least >= at.saturating_add(i64::from(*size))
+                            || *at >= most.saturating_add(i64::from(bytes))
+                    }) =>
                 {
                     continue;
                 }
@@ -280,12 +293,12 @@ impl Analysis<'_> {
                 let address = self.workspace.map(|variable| self.form(state, Src::Symbol(variable, 0)));
                 (*d, address.map_or(Form::number(width.mask()), |address| self.sums.half(address, *high)))
             }
-            Op::Special { d, special, width } => (*d, Form::number(special_bits(*special) & width.mask())),
+            Op::Special { d, special, width } => (*d, Form::number(special_bits(*special, self.grid) & width.mask())),
             Op::MapToCta { d, a, rank: _, space: _, width } => {
                 // The address of a place in another CTA has only its low bits in common with that of the place here.
                 let form = self.form(state, *a);
                 let low = self.sums.taint(form).trailing_zeros();
-                (*d, Form::Some { low, narrow: *width == Width::W32 })
+                (*d, Form::Some { low, narrow: *width == Width::W32, of: None })
             }
             Op::CtaRankOf { d, .. } => (*d, Form::number(u64::from(u8::MAX))),
             Op::CvtInt { d, a, from, to, saturate: _ } => {
@@ -347,10 +360,7 @@ impl Analysis<'_> {
                         let product = match (*op, *a, *b) {
                             (Int3::MadLo, _, Src::Imm(times)) => self.sums.times(x, signed(times, ty.width)),
                             (Int3::MadLo, Src::Imm(times), _) => self.sums.times(y, signed(times, ty.width)),
-                            _ if x.is_number() && y.is_number() => {
-                                let most = self.sums.ones(x).checked_mul(self.sums.ones(y));
-                                Form::number(most.filter(|_| !ty.signed).map_or(u64::MAX, filled))
-                            }
+                            _ if x.is_number() && y.is_number() => self.wide_product(x, y, *ty),
                             _ => Form::tainted(u64::MAX),
                         };
                         self.sums.add(product, z, 1)
@@ -400,7 +410,7 @@ impl Analysis<'_> {
                         Form::Half { sum, offset, high: false },
                         Form::Half { sum: other, offset: same, high: true },
                     ] if sum == other && *part == Width::W32 => {
-                        Form::Linear { sum: *sum, offset: offset.filter(|_| offset == same) }
+                        Form::Linear { sum: *sum, offset: of_halves(*offset, *same) }
                     }
                     [form @ Form::Descriptor { .. }, above] if above.is_number() && *part == Width::W32 => {
                         *form
@@ -485,7 +495,11 @@ impl Analysis<'_> {
 
     /// The result of an operation: not cut where addresses of its width may occur.
     fn cut_result(&self, form: Form, width: Width) -> Form {
-        if width == Width::W32 || width == Width::W64 { form } else { self.cut(form, width) }
+        match width {
+            Width::W32 => in_word(form),
+            Width::W64 => form,
+            Width::W8 | Width::W16 => self.cut(form, width),
+        }
     }
 
     fn of_two(&mut self, state: &State, op: Int2, ty: Int, a: Src, b: Src) -> Form {
@@ -505,6 +519,7 @@ impl Analysis<'_> {
             (Int2::Sub, ..) => self.sums.add(x, y, -1),
             (Int2::MulLo, _, Some(times)) => self.sums.times(x, signed(times, width)),
             (Int2::MulLo, Some(times), _) => self.sums.times(y, signed(times, width)),
+            (Int2::MulWide, ..) if x.is_number() && y.is_number() => self.wide_product(x, y, ty),
             (Int2::Shl, _, Some(up)) if up < 63 => self.sums.times(x, 1 << up),
             (Int2::Shr, _, Some(down)) => {
                 let x = if ty.signed { self.sums.sign_spread(x, width) } else { x };
@@ -521,6 +536,13 @@ impl Analysis<'_> {
         self.cut_result(form, width)
     }
 
+    /// The product of two numbers in twice their width.
+    fn wide_product(&self, x: Form, y: Form, ty: Int) -> Form {
+        let [x, y] = [x, y].map(|factor| self.sums.ones(factor) & ty.width.mask());
+        let may_be_negative = ty.signed && (x | y) >> (ty.width.bits() - 1) & 1 == 1;
+        Form::number(x.checked_mul(y).filter(|_| !may_be_negative).map_or(u64::MAX, filled))
+    }
+
     /// `x & mask`. An address remains one if only bits that its offset alone determines are cleared, as in rounding
     /// down. Clearing the bit of the pair gives the address of the same place in the even CTA.
     fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
@@ -533,7 +555,7 @@ impl Analysis<'_> {
         match x {
             Form::Linear { sum, .. } if in_pair && self.is_shared(sum) => {
                 self.leaders = true;
-                Form::Some { low: self.sums.taint(x).trailing_zeros(), narrow: true }
+                Form::Some { low: self.sums.taint(x).trailing_zeros(), narrow: true, of: None }
             }
             Form::Linear { sum, .. } if rounds => Form::Linear { sum, offset: None },
             Form::Some { .. } if rounds => x,
@@ -772,6 +794,22 @@ impl Analysis<'_> {
             Form::Some { .. } => true,
             Form::Bits { .. } | Form::Half { .. } | Form::Descriptor { .. } => false,
         }
+    }
+}
+
+/// An address in 32 bits: an offset that these do not hold may have wrapped around, and has no bounds.
+fn in_word(form: Form) -> Form {
+    match form {
+        Form::Linear { sum, offset: Some([least, most]) }
+            if least < i64::from(i32::MIN) || most > i64::from(i32::MAX) =>
+        {
+            Form::Linear { sum, offset: None }
+        }
+        other @ (Form::Bits { .. }
+        | Form::Linear { .. }
+        | Form::Some { .. }
+        | Form::Half { .. }
+        | Form::Descriptor { .. }) => other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The widths of accesses to tensors, and accesses that lead to no object.
 
-use super::form::Base;
+use super::form::{Base, Form};
 use super::{Analysis, State};
 use crate::program::{Async, Far, Op, Space};
 
@@ -30,10 +30,16 @@ impl Analysis<'_> {
             return None;
         };
         let address = self.address(state, address);
-        let narrowest = match self.object(address) {
-            Some((Base::Tensor(tensor), _)) => self.elements.get(&tensor).copied(),
-            Some((Base::Variable(_) | Base::Window(_) | Base::Columns, _)) => None,
-            None => self.elements.values().min().copied(),
+        let element = |base: Base| match base {
+            Base::Tensor(tensor) => self.elements.get(&tensor).copied(),
+            Base::Variable(_) | Base::Window(_) | Base::Columns => None,
+        };
+        let narrowest = match (self.object(address), address) {
+            (Some((base, _)), _) => element(base),
+            (None, Form::Some { of: Some(set), .. }) => {
+                self.sums.objects(set).into_iter().filter_map(element).min()
+            }
+            (None, _) => self.elements.values().min().copied(),
         };
         narrowest.filter(|element| bytes > *element).map(|_| bytes)
     }
