@@ -1,8 +1,6 @@
 //! Attributes under the ordinary test harness, and the cases that they make.
 
-use volta_core::case::{
-    Argument, Assumed, Binding, Contents, ParamKind, Pointer, Role, ScalarValue, Sign,
-};
+use volta_core::case::{Argument, Assumed, Binding, Contents, ParamKind, Pointer, Role, ScalarValue, Sign};
 use volta_core::number::{Extended, Rational};
 use volta_test::case::{Case, Step};
 use volta_test::prelude::*;

@@ -205,20 +205,29 @@ mod ranges {
     use volta_test::prelude::*;
 
     #[verify_kernel(
-        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, claim = "finite", expect = "finite",
+        kernel = "../../fixtures/ranges/scalars.cu::difference",
+        block = 32,
+        claim = "finite",
+        expect = "finite",
         snapshot = false
     )]
     fn apart(#[range(0..=1)] x: &[f32; 32], #[range(1.5..=3.0)] z: &[f32; 32], y: &mut [f32; 32]);
 
     #[verify_kernel(
-        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, claim = "finite", expect = "overflow",
+        kernel = "../../fixtures/ranges/scalars.cu::difference",
+        block = 32,
+        claim = "finite",
+        expect = "overflow",
         snapshot = false
     )]
     fn may_be_equal(#[range(0..=1)] x: &[f32; 32], #[range(1.0..=3.0)] z: &[f32; 32], y: &mut [f32; 32]);
 
     /// No other claim reads a range of floats.
     #[verify_kernel(
-        kernel = "../../fixtures/ranges/scalars.cu::difference", block = 32, expect = "input-error", snapshot = false
+        kernel = "../../fixtures/ranges/scalars.cu::difference",
+        block = 32,
+        expect = "input-error",
+        snapshot = false
     )]
     fn of_reals(#[range(0..=1)] x: &[f32; 32], z: &[f32; 32], y: &mut [f32; 32]);
 }

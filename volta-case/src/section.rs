@@ -318,7 +318,8 @@ section! {
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
         /// `"nearest"`: where the sides differ, a literal that is the rounding of a quotient of small whole numbers is also
         /// read as that quotient, such as `0.16666667f` as 1/6, and so is one that is the rounding of 1 / L, where L is a
-        /// literal of the other side (V9)
+        /// literal of the other side, or of a root beside one that a kernel computes, such as `0.088388346f` as √(1/128)
+        /// (V9)
         literals: Literals = Literals::Exact;
         /// what is claimed of both kernels (B1): that they compute the same reals, `{default}`; the same sums and products of
         /// floats, each rounded alike, in any order, `order`; the same bits if a product and a sum replace each fused one,

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::{
-    Binding, Case, Claim, Contents, Element, Literals, Param, ParamKind, Role, Seen, Step,
-};
+use crate::case::{Binding, Case, Claim, Contents, Element, Literals, Param, ParamKind, Role, Seen, Step};
 use crate::machine;
 use crate::program;
 use crate::steps::Loaded;
@@ -92,7 +90,10 @@ pub(crate) fn check_pointers(case: &Case) -> Result<(), InputError> {
                 let is_map = |seen: Seen<'_>| matches!(seen, Seen::Map(_, map) if map.of == *name);
                 let mut has_map = false;
                 let arguments = step.launch().and_then(|kernel| kernel.arguments.as_ref());
-                arguments.into_iter().flatten().for_each(|own| own.visit(&mut |seen| has_map |= is_map(seen)));
+                arguments
+                    .into_iter()
+                    .flatten()
+                    .for_each(|own| own.visit(&mut |seen| has_map |= is_map(seen)));
                 if has_map {
                     return Err(error(format!("`{name}` holds pointers, and cannot have a tensor map")));
                 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use volta_core::case::{
-    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Pointer, Role,
-    Side, Step,
+    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind,
+    Pointer, Role, Side, Step,
 };
 use volta_core::graph::Graph;
 use volta_core::verdict::{Difference, How, Witness};
@@ -470,8 +470,9 @@ impl ReadyLaunch<'_> {
             }
             let (element, values) = (values::elements(param)[self.which], Rc::clone(values));
             let size = element.bytes() as usize;
-            let addresses: Option<Vec<u64>> =
-                param.pointers().map(|list| list.iter().map(|pointer| self.pointer(pointer.as_ref())).collect());
+            let addresses: Option<Vec<u64>> = param
+                .pointers()
+                .map(|list| list.iter().map(|pointer| self.pointer(pointer.as_ref())).collect());
             let fill = move |begin: u64, to: &mut [u8]| {
                 let mut noise = Random::new(!seed ^ begin);
                 for (number, bytes) in (begin / size as u64..).zip(to.chunks_mut(size)) {

@@ -7,8 +7,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Claim, Contains, Element, Expectation, Launch, MAX_SHARDS, Options, Section, Takes, Target, TensorMap,
-    Value, VerdictName, Which, Wrong, choose, source_problem, split_source,
+    About, Claim, Contains, Element, Expectation, Launch, MAX_SHARDS, Options, Section, Takes, Target,
+    TensorMap, Value, VerdictName, Which, Wrong, choose, source_problem, split_source,
 };
 
 use crate::signature::{Function, Kind, Number, Param, combine, number};
@@ -188,9 +188,18 @@ impl Reader<'_> {
         }
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
-            (None, Some(opt)) => {
-                Ok(CaseAttribute { reference, opt, repeat, about, expect, options, pointers, contains, slow, shards })
-            }
+            (None, Some(opt)) => Ok(CaseAttribute {
+                reference,
+                opt,
+                repeat,
+                about,
+                expect,
+                options,
+                pointers,
+                contains,
+                slow,
+                shards,
+            }),
             (None, None) => {
                 let span =
                     self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
@@ -512,7 +521,8 @@ impl Reader<'_> {
             Some(Arg::Literal(_)) => Some(None),
             Some(Arg::Struct(_)) | None => {
                 if !is_name {
-                    let message = "a pointer is a tensor, an element of one, or null: `#[pointers(a, b + 256, null)]`";
+                    let message =
+                        "a pointer is a tensor, an element of one, or null: `#[pointers(a, b + 256, null)]`";
                     self.complain(Error::new_spanned(pointer, message));
                 }
                 None

@@ -35,7 +35,10 @@ impl Reader<'_> {
                 [Expr::Lit(ExprLit { lit: Lit::Str(file), .. })] => match path_problem(&file.value()) {
                     None => {
                         let path = quoted(&file.value());
-                        Ok(GraphStep { keys: vec![("graph".into(), quote!(#path))], file: Some(file.clone()) })
+                        Ok(GraphStep {
+                            keys: vec![("graph".into(), quote!(#path))],
+                            file: Some(file.clone()),
+                        })
                     }
                     Some(message) => Err(Error::new(file.span(), message)),
                 },

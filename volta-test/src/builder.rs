@@ -306,7 +306,8 @@ impl Builder {
         let ([reference, opt], [first, second]) = (self.steps, self.repeat);
         let mut reference = Side::of_steps(reference, first);
         let Some(mut opt) = Side::of_steps(opt, second) else {
-            let errors = if self.errors.is_empty() { "there is no kernel".into() } else { self.errors.join("; ") };
+            let errors =
+                if self.errors.is_empty() { "there is no kernel".into() } else { self.errors.join("; ") };
             return Err(format!("{}: {errors}", self.name));
         };
         for side in reference.iter_mut().chain([&mut opt]) {

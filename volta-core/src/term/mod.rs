@@ -23,6 +23,7 @@ mod info;
 mod node;
 mod print;
 mod range;
+mod roots;
 mod template;
 mod translation;
 
@@ -42,5 +43,6 @@ pub use info::{
 pub use node::{BitStrides, Constant, Lanes, Motion, Moves, Nearness, NodeParts, NodeRef, Store, View};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Bound, Range, Ranges};
+pub(crate) use roots::Root;
 pub use template::{MAX_OPERANDS, Nearest, Piece, Rounds, Template, Templates};
 pub use translation::Translation;

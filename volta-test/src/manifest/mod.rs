@@ -28,9 +28,9 @@ use volta_core::case::{
     Which, bits_of,
 };
 
+use args::Known;
 pub(crate) use expression::{Even, Quantity, Unequal};
 pub(crate) use family::{MOST_PERIOD, too_long};
-use args::Known;
 use initial::read_contents;
 pub use locate::locate;
 pub use reader::Problem;

@@ -456,9 +456,8 @@ impl Sums {
     pub(super) fn plus(&mut self, a: Form, bytes: i64) -> Form {
         match a {
             Form::Linear { sum, offset } => {
-                let moved = |[least, most]: Offsets| {
-                    Some([least.checked_add(bytes)?, most.checked_add(bytes)?])
-                };
+                let moved =
+                    |[least, most]: Offsets| Some([least.checked_add(bytes)?, most.checked_add(bytes)?]);
                 Form::Linear { sum, offset: offset.and_then(moved) }
             }
             _ if bytes == 0 => a,

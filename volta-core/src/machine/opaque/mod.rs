@@ -295,7 +295,9 @@ impl<'p> Analysis<'p> {
             // The places of a long array are not distinguished.
             let is_long = places.len() > MAX_PLACES / 4;
             // What does not fit is reported as an error of the launch.
-            for (number, place) in places.into_iter().enumerate().filter_map(|(n, place)| Some((n, place.ok()?))) {
+            for (number, place) in
+                places.into_iter().enumerate().filter_map(|(n, place)| Some((n, place.ok()?)))
+            {
                 let form = match place {
                     Some((tensor, element)) => {
                         let bytes = u64::from(self.elements.get(&tensor).copied().unwrap_or(1));

@@ -293,7 +293,9 @@ impl Analysis<'_> {
                 let address = self.workspace.map(|variable| self.form(state, Src::Symbol(variable, 0)));
                 (*d, address.map_or(Form::number(width.mask()), |address| self.sums.half(address, *high)))
             }
-            Op::Special { d, special, width } => (*d, Form::number(special_bits(*special, self.grid) & width.mask())),
+            Op::Special { d, special, width } => {
+                (*d, Form::number(special_bits(*special, self.grid) & width.mask()))
+            }
             Op::MapToCta { d, a, rank: _, space: _, width } => {
                 // The address of a place in another CTA has only its low bits in common with that of the place here.
                 let form = self.form(state, *a);
