@@ -135,6 +135,78 @@ fn one_sum(x: &[[f32; 97]; 2], y: &mut [f32; 2], #[value(97)] n: i32) {
     y[1] = x[1].iter().sum();
 }
 
+mod structs {
+    use volta_test::prelude::*;
+
+    #[verify_equiv(
+        opt = "../../fixtures/blocks/blocks.cu::found_words",
+        block = 64,
+        grid = 2,
+        snapshot = false
+    )]
+    fn found(x: &[f32; 128], #[fields(value: f32, index: i32, square: f32)] out: &mut [Found; 128]) {
+        for (i, (x, out)) in x.iter().zip(out).enumerate() {
+            *out = Found { value: 2 * *x, index: Int::from(i as i64), square: x * x };
+        }
+    }
+
+    /// The index of the next one.
+    #[verify_equiv(
+        opt = "../../fixtures/blocks/blocks.cu::found_words",
+        block = 64,
+        grid = 2,
+        snapshot = false,
+        expect = "different"
+    )]
+    fn found_next(x: &[f32; 128], #[fields(value: f32, index: i32, square: f32)] out: &mut [Found; 128]) {
+        for i in 0..128 {
+            out[i].value = 2 * x[i];
+            out[i].index = Int::from(i as i64 + 1);
+            out[i].square = x[i] * x[i];
+        }
+    }
+
+    /// A sum of codes of four bits, by the row.
+    fn row(blocks: &[(Real, [Int; 16])], x: &[Real], around: i64) -> Real {
+        let of_block = |(b, (scale, codes)): (usize, &(Real, [Int; 16]))| -> Real {
+            let of_code = |(k, code): (usize, &Int)| {
+                let (code, sixteen, eight) = (Real::from(*code), Real::from(16), Real::from(8));
+                let high = (code / sixteen).floor();
+                let low = code - sixteen * high;
+                *scale * ((low - around) * x[b * 32 + k] + (high - eight) * x[b * 32 + k + 16])
+            };
+            codes.iter().enumerate().map(of_code).sum()
+        };
+        blocks.iter().enumerate().map(of_block).sum()
+    }
+
+    #[verify_equiv(
+        opt = "../../fixtures/blocks/blocks.cu::rows_warp", block = [32, 8], snapshot = false,
+        opt_args(w, x, y, 2)
+    )]
+    fn rows(#[fields(scale: f16, codes: [u8; 16])] w: &[[Block; 2]; 8], x: &[f32; 64], y: &mut [f32; 8]) {
+        for (w, y) in w.iter().zip(y) {
+            let blocks = w.map(|block| (block.scale, block.codes));
+            *y = row(&blocks, x, 8);
+        }
+    }
+
+    #[verify_equiv(
+        opt = "../../fixtures/blocks/blocks.cu::rows_warp", block = [32, 8], snapshot = false, expect = "different",
+        opt_args(w, x, y, 2)
+    )]
+    fn rows_around_seven(
+        #[fields(scale: f16, codes: [u8; 16])] w: &[[Block; 2]; 8],
+        x: &[f32; 64],
+        y: &mut [f32; 8],
+    ) {
+        for (w, y) in w.iter().zip(y) {
+            let blocks = w.map(|block| (block.scale, block.codes));
+            *y = row(&blocks, x, 7);
+        }
+    }
+}
+
 mod graphs {
     use volta_test::case::{GraphSource, Step};
     use volta_test::prelude::*;

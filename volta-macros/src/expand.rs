@@ -241,7 +241,7 @@ fn kind(name: &str, kind_of: &Kind, open: bool) -> TokenStream {
             };
             quote!(case.scalar(#name, #element, #value);)
         }
-        Kind::Structs { fields, rank } => {
+        Kind::Structs { fields, rank, name: _ } => {
             let count = fields.len();
             let fields = fields.iter().map(|(name, own)| kind(&name.to_string(), own, open));
             quote!(#(#fields)* case.structs(#name, #rank, #count);)

@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     },
     /// A tensor of structs.
     Structs {
+        /// The name of the type.
+        name: Option<Ident>,
         /// Each field, as a tensor over all structs.
         fields: Vec<(Ident, Kind)>,
         /// The number of leading dimensions that are those of the tensor of structs.
@@ -439,7 +441,8 @@ impl Marks {
         if fields.is_empty() {
             return Err(Error::new(span, "a struct needs at least one field: `#[fields(scale: f16)]`"));
         }
-        Ok(Kind::Structs { fields, rank: outer.len() })
+        let name = if let Type::Path(path) = ty { path.path.get_ident().cloned() } else { None };
+        Ok(Kind::Structs { name, fields, rank: outer.len() })
     }
 
     fn tensor(self, is_mut: bool, element: Element, shape: Vec<Expr>) -> Result<Kind> {

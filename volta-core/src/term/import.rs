@@ -1,5 +1,7 @@
 //! Copying terms from one store to another.
 
+use std::num::NonZeroU32;
+
 use crate::base::index::InstId;
 use rustc_hash::FxHashMap;
 
@@ -143,7 +145,8 @@ impl Store {
             at
         }
         let mut first: Vec<usize> = (0..of.len()).collect();
-        let mut owner: FxHashMap<InNode, usize> = FxHashMap::default();
+        // By store and node; a store that nothing rests on takes no room.
+        let mut owners: Vec<Vec<Option<NonZeroU32>>> = vec![Vec::new(); stores.len()];
         for (at, number) in of.iter().enumerate() {
             let mut work: Vec<InNode> = Vec::new();
             for term in stores[*number].left.named.values() {
@@ -151,9 +154,13 @@ impl Store {
                     work.push((number, node));
                 }
             }
+            let own = u32::try_from(at + 1).ok().and_then(NonZeroU32::new);
             while let Some(node) = work.pop() {
-                match owner.insert(node, at) {
+                let owners = &mut owners[node.0];
+                owners.resize(stores[node.0].len(), None);
+                match std::mem::replace(&mut owners[node.1.index()], own) {
                     Some(other) => {
+                        let other = other.get() as usize - 1;
                         let (one, other) = (root(&mut first, at), root(&mut first, other));
                         first[one.max(other)] = one.min(other);
                     }
