@@ -10,7 +10,8 @@ use super::reader::{Problems, Table, Value, as_integer, as_number};
 
 const EXPECTED: &str =
     "a parameter's name, one of its elements as in \"x + 256\", a number, or a list of a struct's members";
-const POINTERS: &str = "a list of tensors, their elements and null: [\"a\", \"b + 256\", \"null\"]";
+const POINTERS: &str = "a list of at least one pointer: [\"a\", \"b + 256\", \"null\"]";
+const POINTER: &str = "a tensor, an element of one, or null: \"a\", \"b + 256\", \"null\"";
 const MEMBERS: &str = "a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or `{ offset = 16 }`";
 
 /// The names that arguments may refer to.
@@ -77,7 +78,7 @@ impl Known<'_> {
                 Some(Argument::Element { of, at }) => pointers.push(Some(Pointer { of, at })),
                 Some(Argument::Literal(_)) => pointers.push(None),
                 Some(Argument::Map { .. } | Argument::Struct(_)) | None => {
-                    table.wrong_type(item, "a pointer", POINTERS);
+                    table.wrong_type(item, "a pointer", POINTER);
                 }
             }
         }

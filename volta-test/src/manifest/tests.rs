@@ -1,5 +1,5 @@
 use super::*;
-use volta_core::case::{Argument, Assumed, FieldPlace, Member, Region};
+use volta_core::case::{Argument, Assumed, FieldPlace, Member, Pointer, Region};
 
 use crate::number;
 
@@ -303,6 +303,45 @@ args = ["m", "x"]
     assert_eq!(change("m = {", "x = {")[0], "6:1: `x` is a parameter already | rename the tensor map");
     assert_eq!(change("\"128B\"", "\"256B\"").len(), 1);
     assert_eq!(change("[\"m\"", "[\"n\"").len(), 1);
+}
+
+#[test]
+fn a_parameter_may_be_an_array_of_pointers() {
+    let text = r#"
+[params]
+x = { role = "in", type = "f32", shape = [4] }
+list = { pointers = ["x", "x + 3", "null"] }
+
+[globals]
+table = { pointers = ["list"] }
+
+[kernel]
+source = "k.ptx"
+block = 32
+args = ["null", ["x", "null"]]
+"#;
+    let case = read(text).expect("the case is right");
+    let pointer = |of: &str, at| Some(Pointer { of: of.into(), at });
+    let held: Vec<Vec<Option<Pointer>>> =
+        case.params.iter().filter_map(|param| param.pointers().map(<[_]>::to_vec)).collect();
+    assert_eq!(held, [vec![pointer("x", 0), pointer("x", 3), None], vec![pointer("list", 0)]]);
+    let zero = || number::parse("0").expect("a number");
+    let word = Element::parse("u64").expect("a type");
+    let x = Member::Argument(Argument::Named("x".into()));
+    let args = vec![Argument::Literal(zero()), Argument::Struct(vec![x, Member::Number(word, zero())])];
+    assert_eq!(case.opt.kernel(0).args, Some(args));
+    let change = |from: &str, to: &str| problems(&text.replace(from, to));
+    assert_eq!(change("\"x + 3\"", "\"y + 3\""), ["4:27: there is no parameter `y` | there are: x, list"]);
+    assert_eq!(
+        change("\"x + 3\"", "3"),
+        ["4:27: a pointer is a tensor, an element of one, or null: \"a\", \"b + 256\", \"null\", not 3"]
+    );
+    assert_eq!(change("pointers = [\"x\",", "role = \"in\", pointers = [\"x\",").len(), 1);
+    assert_eq!(change("[\"list\"]", "[]").len(), 1);
+    // Whatever its name, a tensor is no null pointer.
+    let named = read(&text.replace("x = {", "null = {").replace("\"x", "\"null")).expect("it is right");
+    let first = named.params.iter().find_map(Param::pointers).and_then(|all| all.first().cloned());
+    assert_eq!(first, Some(pointer("null", 0)));
 }
 
 #[test]

@@ -13,6 +13,7 @@
 mod asynchronous;
 mod atomic;
 mod form;
+mod memory;
 mod transfer;
 mod width;
 
