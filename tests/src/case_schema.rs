@@ -28,7 +28,7 @@ pub fn case_schema() -> Value {
         "contains" => list(reference("contains")),
         _ => Value::Null,
     });
-    let parameter = object(PARAM, &["type"], |key| match key {
+    let mut parameter = object(PARAM, &[], |key| match key {
         "role" => word::<Role>(),
         "type" => {
             let element = word::<Element>;
@@ -37,6 +37,7 @@ pub fn case_schema() -> Value {
         }
         "shape" => json!({ "anyOf": [count(), list(count())] }),
         "contents" => contents(),
+        "pointers" => list(text()),
         "value" => number(),
         "symbolic" => json!({ "type": "boolean" }),
         "assume" => word::<Sign>(),
@@ -45,6 +46,7 @@ pub fn case_schema() -> Value {
         "elements" => word::<Elements>(),
         _ => Value::Null,
     });
+    parameter["anyOf"] = json!([{ "required": ["type"] }, { "required": ["pointers"] }]);
     let field = object(FIELD, &["type"], |key| match key {
         "type" => field_type(),
         "contents" => contents(),

@@ -1,6 +1,8 @@
 //! Attributes under the ordinary test harness, and the cases that they make.
 
-use volta_core::case::{Argument, Assumed, Binding, Contents, ParamKind, Pointer, Role, ScalarValue, Sign};
+use volta_core::case::{
+    Argument, Assumed, Binding, Contents, ParamKind, Role, ScalarValue, Sign, TensorAddress,
+};
 use volta_core::number::{Extended, Rational};
 use volta_test::case::{Case, Step};
 use volta_test::prelude::*;
@@ -224,7 +226,7 @@ fn a_case_in_parts_is_a_test_for_each() {
 #[test]
 fn a_parameter_may_hold_pointers() {
     let case = case("list");
-    let pointer = |of: &str, at| Some(Pointer { of: of.into(), at });
+    let pointer = |of: &str, at| Some(TensorAddress { of: of.into(), at });
     let held = |name: &str| {
         let param = case.params.iter().find(|param| param.name == name).expect("it is declared");
         param.pointers().map(<[_]>::to_vec)

@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Pointer, Region,
-    Role, Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorMap, Which,
+    Argument, Binding, Case, Contents, Element, Elements, KernelLaunch, Param, ParamKind, Region, Role,
+    Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorAddress, TensorMap, Which,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -54,7 +54,7 @@ impl Mentions {
         // Through an array of pointers, a kernel reaches what these point to: also another such array.
         let mut arrays: Vec<usize> = (0..params.len()).filter(|at| own[*at]).collect();
         while let Some(at) = arrays.pop() {
-            for Pointer { of, .. } in params[at].pointers().unwrap_or_default().iter().flatten() {
+            for TensorAddress { of, .. } in params[at].pointers().unwrap_or_default().iter().flatten() {
                 let reached: Vec<usize> = Param::called(params, of).filter(|at| !own[*at]).collect();
                 reached.iter().for_each(|at| own[*at] = true);
                 arrays.extend(reached);
@@ -288,10 +288,10 @@ fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
         Contents::Fill(value) => Some(format!("{} in every element", spelled(value, types))),
         Contents::Iota => Some("the number of each element in it".into()),
         Contents::Pointers(pointers) => {
-            let spelled = |pointer: &Option<Pointer>| match pointer {
+            let spelled = |pointer: &Option<TensorAddress>| match pointer {
                 None => "a null pointer".to_owned(),
-                Some(Pointer { of, at: 0 }) => format!("the address of `{of}`"),
-                Some(Pointer { of, at }) => format!("that of element {at} of `{of}`"),
+                Some(TensorAddress { of, at: 0 }) => format!("the address of `{of}`"),
+                Some(TensorAddress { of, at }) => format!("that of element {at} of `{of}`"),
             };
             Some(listed(pointers, spelled))
         }

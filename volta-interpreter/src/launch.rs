@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use volta_core::case::{
-    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind,
-    Pointer, Role, Side, Step,
+    self, Argument, Binding, Case, Element, FieldPlace, KernelLaunch, Launch, Member, Param, ParamKind, Role,
+    Side, Step, TensorAddress,
 };
 use volta_core::graph::Graph;
 use volta_core::verdict::{Difference, How, Witness};
@@ -495,8 +495,8 @@ impl ReadyLaunch<'_> {
     }
 
     /// The address that a pointer of an array holds.
-    fn pointer(&self, pointer: Option<&Pointer>) -> u64 {
-        let Some(Pointer { of, at }) = pointer else { return 0 };
+    fn pointer(&self, pointer: Option<&TensorAddress>) -> u64 {
+        let Some(TensorAddress { of, at }) = pointer else { return 0 };
         let Ok(param) = self.named(of) else { return 0 };
         self.base(param) + at * u64::from(values::elements(&self.case.params[param])[self.which].bytes())
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Assumed, Binding, Comparison, Contents, Element, FieldType, Member, Param, ParamKind, Pointer,
-    Role, ScalarValue, TensorMap, Which, tensor_of_structs,
+    Argument, Assumed, Binding, Comparison, Contents, Element, FieldType, Member, Param, ParamKind, Role,
+    ScalarValue, TensorAddress, TensorMap, Which, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::rust_reference::Trace;
@@ -180,8 +180,8 @@ impl Builder {
     /// An array of pointers: tensors and elements of them, or nothing for the null pointer.
     pub fn pointers(&mut self, name: &str, pointers: Vec<Option<Argument>>) {
         let pointers = pointers.into_iter().map(|pointer| match pointer? {
-            Argument::Element { of, at } => Some(Pointer { of, at }),
-            Argument::Named(of) => Some(Pointer { of, at: 0 }),
+            Argument::Element { of, at } => Some(TensorAddress { of, at }),
+            Argument::Named(of) => Some(TensorAddress { of, at: 0 }),
             // The attribute gives names only.
             Argument::Literal(_) | Argument::Map { .. } | Argument::Struct(_) => None,
         });

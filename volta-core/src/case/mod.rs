@@ -17,7 +17,7 @@ use crate::graph::Graph;
 use crate::number::Extended;
 pub use numbers::bits_of;
 pub(crate) use numbers::{has_iota, number_bits, spell};
-pub use param::{Assumed, Binding, Contents, Param, ParamKind, Pointer, ScalarValue};
+pub use param::{Assumed, Binding, Contents, Param, ParamKind, ScalarValue, TensorAddress};
 pub use structs::{FieldPlace, FieldType, tensor_of_structs};
 
 /// One or two sides over shared parameters.

@@ -25,12 +25,12 @@ pub enum Contents {
     /// In the last two dimensions, an unknown in each element of this region, and this value in every other element.
     Partly(Region, Extended),
     /// Addresses in other tensors, for kernels that take an array of pointers; nothing is the null pointer.
-    Pointers(Vec<Option<Pointer>>),
+    Pointers(Vec<Option<TensorAddress>>),
 }
 
 /// The address of an element of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pointer {
+pub struct TensorAddress {
     /// The tensor, by the name that arguments use.
     pub of: String,
     /// The element, by its row-major number; the number of elements is the end of the tensor.
@@ -112,7 +112,7 @@ pub enum ParamKind {
 
 impl ParamKind {
     /// An array of pointers, which kernels read.
-    pub fn of_pointers(pointers: Vec<Option<Pointer>>) -> ParamKind {
+    pub fn of_pointers(pointers: Vec<Option<TensorAddress>>) -> ParamKind {
         let word = Element::Int { bytes: 8, signed: false };
         ParamKind::Tensor {
             reference: word,
@@ -252,7 +252,7 @@ impl Param {
     }
 
     /// The pointers that it holds, if it is an array of pointers.
-    pub fn pointers(&self) -> Option<&[Option<Pointer>]> {
+    pub fn pointers(&self) -> Option<&[Option<TensorAddress>]> {
         match &self.kind {
             ParamKind::Tensor { contents: Contents::Pointers(pointers), .. } => Some(pointers),
             ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,

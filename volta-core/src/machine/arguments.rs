@@ -10,7 +10,7 @@ use super::structs::{Fields, Rest};
 use super::tensor::{Initial, Tensor};
 use super::tensor_map::Map;
 use crate::case::{
-    Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Pointer, Role, ScalarValue,
+    Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Role, ScalarValue, TensorAddress,
     TensorMap, bits_of, spell,
 };
 use crate::number::{Extended, Rational};
@@ -89,8 +89,8 @@ pub(super) fn places_of(
     param: &Param,
     params: &[Param],
 ) -> Option<Vec<Result<Option<(usize, u64)>, String>>> {
-    let place = |pointer: &Option<Pointer>| {
-        let Some(Pointer { of, at }) = pointer else { return Ok(None) };
+    let place = |pointer: &Option<TensorAddress>| {
+        let Some(TensorAddress { of, at }) = pointer else { return Ok(None) };
         let part = if *at == 0 { named(of, params)? } else { element_of(of, *at, params)? };
         match part {
             Part::Pointer(tensor, element) => Ok(Some((tensor, element))),

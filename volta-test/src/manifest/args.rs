@@ -2,7 +2,7 @@
 
 use toml::de::{DeArray, DeTable};
 use volta_case::{MEMBER, Wrong, choose};
-use volta_core::case::{Argument, Element, Member, ParamKind, Pointer, TensorMap};
+use volta_core::case::{Argument, Element, Member, ParamKind, TensorAddress, TensorMap};
 use volta_core::number::{Extended, Rational};
 
 use super::check_number;
@@ -74,8 +74,8 @@ impl Known<'_> {
         let mut pointers = Vec::new();
         for item in items.iter() {
             match item.get_ref().as_str().and_then(|_| self.argument(table, item)) {
-                Some(Argument::Named(of)) => pointers.push(Some(Pointer { of, at: 0 })),
-                Some(Argument::Element { of, at }) => pointers.push(Some(Pointer { of, at })),
+                Some(Argument::Named(of)) => pointers.push(Some(TensorAddress { of, at: 0 })),
+                Some(Argument::Element { of, at }) => pointers.push(Some(TensorAddress { of, at })),
                 Some(Argument::Literal(_)) => pointers.push(None),
                 Some(Argument::Map { .. } | Argument::Struct(_)) | None => {
                     table.wrong_type(item, "a pointer", POINTER);

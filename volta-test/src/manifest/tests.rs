@@ -1,5 +1,5 @@
 use super::*;
-use volta_core::case::{Argument, Assumed, FieldPlace, Member, Pointer, Region};
+use volta_core::case::{Argument, Assumed, FieldPlace, Member, Region, TensorAddress};
 
 use crate::number;
 
@@ -321,8 +321,8 @@ block = 32
 args = ["null", ["x", "null"]]
 "#;
     let case = read(text).expect("the case is right");
-    let pointer = |of: &str, at| Some(Pointer { of: of.into(), at });
-    let held: Vec<Vec<Option<Pointer>>> =
+    let pointer = |of: &str, at| Some(TensorAddress { of: of.into(), at });
+    let held: Vec<Vec<Option<TensorAddress>>> =
         case.params.iter().filter_map(|param| param.pointers().map(<[_]>::to_vec)).collect();
     assert_eq!(held, [vec![pointer("x", 0), pointer("x", 3), None], vec![pointer("list", 0)]]);
     let zero = || number::parse("0").expect("a number");
