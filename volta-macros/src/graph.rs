@@ -3,6 +3,8 @@
 //!
 //! What is given becomes text, as it would stand in a `volta.toml`, which has one reader.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "enums of `syn`, which may grow")]
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, UnOp};

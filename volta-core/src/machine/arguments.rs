@@ -84,11 +84,11 @@ fn element_of<'c>(name: &str, element: u64, params: &[Param]) -> Result<Part<'c>
     Ok(Part::Pointer(at, element))
 }
 
-/// What the pointers of an array point to: a parameter and an element of each; `None` if it is no array of pointers.
-pub(super) fn places_of(
-    param: &Param,
-    params: &[Param],
-) -> Option<Vec<Result<Option<(usize, u64)>, String>>> {
+/// What a pointer of an array points to: a parameter and an element of it, or nothing.
+type PlaceOfPointer = Result<Option<(usize, u64)>, String>;
+
+/// What the pointers of an array point to; `None` if it is no array of pointers.
+pub(super) fn places_of(param: &Param, params: &[Param]) -> Option<Vec<PlaceOfPointer>> {
     let place = |pointer: &Option<TensorAddress>| {
         let Some(TensorAddress { of, at }) = pointer else { return Ok(None) };
         let part = if *at == 0 { named(of, params)? } else { element_of(of, *at, params)? };
