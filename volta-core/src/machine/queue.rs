@@ -407,8 +407,13 @@ impl Cta<'_> {
         let other = others.first().map(|(warp, lane)| warps[*warp].thread(*lane));
         self.note_tails(thread, other)?;
         let own = self.shared_of(thread);
-        for (cell, kept) in self.memory.shared[own].iter_mut().zip(&taken.shared) {
-            if Some(*cell) != *kept {
+        let counter = match self.context.launch.objects.get(key.0).backing {
+            Backing::Shared(first) => Some(u64::from(first) + key.1),
+            Backing::Tensor(_) | Backing::Local(_) => None,
+        };
+        let cells = (own.start as u64..).zip(&mut self.memory.shared[own]);
+        for ((at, cell), kept) in cells.zip(&taken.shared) {
+            if Some(*cell) != *kept && counter != Some(at) {
                 *cell = Cell::of(Value::Undefined(Origin::Unevaluated(taken.pc)));
             }
         }
