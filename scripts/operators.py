@@ -32,7 +32,9 @@ def whole(*shape, high, low=0):
 
 
 def described(tensor):
-    kind = {torch.float64: "f32", torch.int64: "i64", torch.bool: "bool"}[tensor.dtype]
+    # Numbers are computed in f64, and stand for those of f32.
+    kind = {torch.float64: "f32", torch.float32: "f32", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16",
+            torch.int8: "i8", torch.uint8: "u8", torch.bool: "bool"}[tensor.dtype]
     values = tensor.flatten().tolist()
     shown = [int(v) if kind != "f32" or float(v).is_integer() else v for v in values]
     shown = ["inf" if v == math.inf else "-inf" if v == -math.inf else v for v in shown]
@@ -280,6 +282,66 @@ case("nll_loss", F.nll_loss(guess, labels), self=guess, target=labels)
 case("cross_entropy", F.cross_entropy(guess, labels), self=guess, target=labels)
 case("cosine_similarity", F.cosine_similarity(guess, truth, 1), x1=guess, x2=truth, dim=1)
 case("triplet_margin_loss", F.triplet_margin_loss(guess, truth, numbers(4, 3)), anchor=guess, positive=truth, negative=numbers(4, 3))
+
+# Types: of truth values, of integers beside numbers that are written as floats, of narrow integers.
+singles = x.to(torch.float32)
+for name in "add mul maximum minimum".split():
+    case(name, getattr(torch, name)(a, b), self=a, other=b)
+    case(name, getattr(torch, name)(a, n[:5].to(torch.int32)), self=a, other=n[:5].to(torch.int32))
+case("div", a / (b | True), self=a, other=b | True)
+case("add", a + 1, self=a, other=1)
+case("mul", a * 2.0, self=a, other=2.0)
+square = torch.tensor([[True, True, False], [True, True, True], [False, True, True]])
+case("tril", square.tril(), self=square)
+case("triu", square.triu(1), self=square, diagonal=1)
+for value in (0, 1, 2):
+    case("masked_fill", a.masked_fill(b, value), self=a, mask=b, value=value)
+case("masked_fill", n.to(torch.int8).masked_fill(n > 2, 7), self=n.to(torch.int8), mask=n > 2, value=7)
+case("where", torch.where(a, b, 0), condition=a, self=b, other=0)
+for name in "amax amin".split():
+    case(name, getattr(torch, name)(a, dim=(1,)), self=a, dim=[1])
+case("max", a.max(1).values, self=a, dim=1)
+case("min", torch.min(a, b), self=a, other=b)
+case("cummax", a.cummax(1).values, self=a, dim=1)
+case("cummin", a.cummin(1).values, self=a, dim=1)
+case("prod", a.prod(1), self=a, dim=1)
+small, bytes_ = n.to(torch.int32), torch.tensor([0, 1, 44, 128, 200, 255], dtype=torch.uint8)
+for name in "add sub mul div floor_divide remainder pow clamp_min clamp_max".split():
+    other = {"pow": "exponent", "clamp_min": "min", "clamp_max": "max"}.get(name, "other")
+    for value in (2, 2.0):
+        for tensor in (small, bytes_):
+            case(name, getattr(torch, name)(tensor, value), self=tensor, **{other: value})
+case("clamp", torch.clamp(bytes_, min=1.0, max=128), self=bytes_, min=1.0, max=128)
+case("eq", bytes_ == 128.0, self=bytes_, other=128.0)
+case("rsub", torch.rsub(bytes_, 1), self=bytes_, other=1)
+case("neg", -bytes_, self=bytes_)
+case("add", bytes_ + (n > 0), self=bytes_, other=n > 0)
+case("mul", bytes_ * n.to(torch.int8), self=bytes_, other=n.to(torch.int8))
+case("add", bytes_ + torch.tensor(300), self=bytes_, other=torch.tensor(300))
+case("lt", bytes_ < torch.tensor(300), self=bytes_, other=torch.tensor(300))
+case("add", small + torch.tensor(0.5), self=small, other=torch.tensor(0.5))
+case("where", torch.where(n > 0, small, 2.0), condition=n > 0, self=small, other=2.0)
+case("where", torch.where(n > 0, small, bytes_), condition=n > 0, self=small, other=bytes_)
+for name in "any all".split():
+    case(name, getattr(torch, name)(bytes_, dim=0), self=bytes_, dim=0)
+case("prod", bytes_[1:].prod(0), self=bytes_[1:].clone(), dim=0)
+case("sum", bytes_.sum(0, dtype=torch.uint8), self=bytes_, dim=0, dtype="u8")
+case("sum", singles.sum(1, dtype=torch.int32), self=singles, dim=1, dtype="i32")
+case("_to_copy", n.to(torch.uint8), self=n, dtype="u8")
+case("full", torch.full((2,), 3), size=[2], fill_value=3)
+case("full", torch.full((2,), 3.0), size=[2], fill_value=3.0)
+case("full", torch.full((2,), 0.5, dtype=torch.bool), size=[2], fill_value=0.5, dtype="bool")
+case("arange", torch.arange(0, 5.0), start=0, end=5.0)
+for name in "floor ceil trunc round sign".split():
+    case(name, getattr(torch, name)(small), self=small)
+slopes = torch.tensor([0.5, -2.0, 3.0], dtype=torch.float64)
+for shape in ((2, 3), (2, 3, 4), (1, 3, 3)):
+    case("prelu", F.prelu(numbers(*shape), slopes), self=numbers(*shape), weight=slopes)
+case("_prelu_kernel", torch._prelu_kernel(t, slopes.view(1, 3, 1)), self=t, weight=slopes.view(1, 3, 1))
+case("rms_norm", F.rms_norm(singles / 4096, [5]), self=singles / 4096, normalized_shape=[5])
+line_mask = torch.ones(3, 3, dtype=torch.bool).tril()
+case("scaled_dot_product_attention", F.scaled_dot_product_attention(q, keys[:, :3], v[:, :3], line_mask), query=q,
+     key=keys[:, :3].clone(), value=v[:, :3].clone(), attn_mask=line_mask)
 
 path = Path(__file__).resolve().parent.parent / "tests" / "operators.json"
 lines = ",\n".join(json.dumps(case, allow_nan=False) for case in cases)

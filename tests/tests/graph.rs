@@ -61,8 +61,9 @@ fn exact(text: &str) -> Extended {
 fn given(value: &Value, named: &dyn Fn(&str) -> ValueId) -> Given {
     match value {
         Value::Bool(flag) => Given::Flag(*flag),
+        Value::Number(number) if number.is_f64() => Given::Float(exact(&number.to_string())),
         Value::Number(number) => Given::Number(exact(&number.to_string())),
-        Value::String(text) if text == "inf" => Given::Number(Extended::PosInf),
+        Value::String(text) if text == "inf" => Given::Float(Extended::PosInf),
         Value::String(text) => Given::Text(text.clone()),
         Value::Array(list) => Given::List(list.iter().map(|item| given(item, named)).collect()),
         Value::Object(of) => {
@@ -254,6 +255,10 @@ fn operators_compute_what_pytorch_does() {
         graph.outputs = (0..).zip(&results).map(|(at, value)| (format!("r{at}"), *value)).collect();
         graph.outputs.truncate(expected.len());
         for (value, wanted) in results.iter().zip(&expected) {
+            let own = graph.value(*value).element;
+            if own != wanted.element {
+                fail(format!("the type is {}, not {}", own.name(), wanted.element.name()));
+            }
             if graph.value(*value).shape != wanted.shape {
                 fail(format!("the shape is {:?}, not {:?}", graph.value(*value).shape, wanted.shape));
             }

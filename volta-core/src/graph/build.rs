@@ -8,7 +8,7 @@ use super::{
     At, Combination, Construct, Expr, Function, Graph, GraphValue, Indexing, Read, Reduce, ValueDefinition,
     ValueId, spell_shape,
 };
-use crate::number::Extended;
+use crate::number::{Extended, Rational};
 
 /// The type of counts and places.
 pub const INT64: Element = Element::Int { bytes: 8, signed: true };
@@ -20,13 +20,26 @@ pub const FLOAT: Element = Element::Float(Format::F32);
 pub enum TensorOrNumber {
     /// A value.
     Value(ValueId),
-    /// A number.
+    /// A number. One that is whole leaves integers what they are.
     Number(Extended),
+    /// A number of a float type, though it may be whole.
+    Float(Extended),
 }
 
 impl From<ValueId> for TensorOrNumber {
     fn from(value: ValueId) -> TensorOrNumber {
         TensorOrNumber::Value(value)
+    }
+}
+
+impl TensorOrNumber {
+    /// Whether it is a number of a float type.
+    pub fn is_float(&self) -> bool {
+        match self {
+            TensorOrNumber::Value(_) => false,
+            TensorOrNumber::Number(number) => !number.finite().is_some_and(Rational::is_integer),
+            TensorOrNumber::Float(_) => true,
+        }
     }
 }
 
@@ -81,29 +94,43 @@ impl Builder {
         self.graph.value(value).element
     }
 
-    /// The type of the result of an expression that computes with operands, as PyTorch promotes types: tensors without
-    /// dimensions count only where no other one is of their kind.
+    /// The type to which PyTorch promotes operands: that of the tensors with dimensions, unless a tensor without them,
+    /// or a number beside neither, is of a higher kind (truth values, integers, floats).
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn common_type(&self, operands: &[TensorOrNumber]) -> Built<Element> {
+        let mut by_rank: [Option<Element>; 3] = [None; 3];
+        for operand in operands {
+            let (rank, own) = match operand {
+                TensorOrNumber::Value(value) => {
+                    (usize::from(self.shape(*value).is_empty()), self.element(*value))
+                }
+                number if number.is_float() => (2, FLOAT),
+                _ => (2, INT64),
+            };
+            by_rank[rank] = Some(by_rank[rank].map_or(Ok(own), |known| wider(known, own))?);
+        }
+        let mut types = by_rank.into_iter().flatten();
+        let Some(first) = types.next() else { return Ok(INT64) };
+        types.try_fold(first, |known, own| match (ExprKind::of(known), ExprKind::of(own)) {
+            (ExprKind::Real, _) | (ExprKind::Whole, ExprKind::Whole | ExprKind::Truth) => Ok(known),
+            (ExprKind::Truth, _) | (ExprKind::Whole, ExprKind::Real) => wider(known, own),
+        })
+    }
+
+    /// The type of the result of an expression that computes with operands.
     ///
     /// # Errors
     /// If there is none.
     fn promoted(&self, kind: ExprKind, operands: &[TensorOrNumber]) -> Built<Element> {
-        let is_of_kind = |value: &ValueId| ExprKind::of(self.element(*value)) == kind;
-        let values = operands.iter().filter_map(|operand| match operand {
-            TensorOrNumber::Value(value) => Some(*value),
-            TensorOrNumber::Number(_) => None,
-        });
-        let values: Vec<ValueId> = values.filter(is_of_kind).collect();
-        let has_extents = |value: &ValueId| !self.shape(*value).is_empty();
-        let counts = |value: &ValueId| has_extents(value) || !values.iter().any(has_extents);
-        let mut types = values.iter().filter(|value| counts(value)).map(|value| self.element(*value));
-        match kind {
-            ExprKind::Truth => Ok(Element::Bool),
-            ExprKind::Real => Ok(types.reduce(wider_float).unwrap_or(FLOAT)),
-            ExprKind::Whole => {
-                let Some(first) = types.next() else { return Ok(INT64) };
-                types.try_fold(first, wider_integer)
-            }
-        }
+        let common = self.common_type(operands)?;
+        Ok(match (ExprKind::of(common), kind) {
+            (_, ExprKind::Truth) => Element::Bool,
+            (ExprKind::Real, _) | (ExprKind::Whole, ExprKind::Whole) => common,
+            (ExprKind::Whole | ExprKind::Truth, ExprKind::Real) => FLOAT,
+            (ExprKind::Truth, ExprKind::Whole) => INT64,
+        })
     }
 
     /// The shape to which shapes are broadcast.
@@ -134,7 +161,7 @@ impl Builder {
     /// The element of an operand for the indices of a shape to which it is broadcast.
     fn broadcast_read(&self, operand: &TensorOrNumber, rank: usize) -> Expr {
         match operand {
-            TensorOrNumber::Number(number) => Expr::Number(number.clone()),
+            TensorOrNumber::Number(number) | TensorOrNumber::Float(number) => Expr::Number(number.clone()),
             TensorOrNumber::Value(value) => {
                 let own = self.shape(*value);
                 let at = own.iter().enumerate().map(|(at, extent)| {
@@ -348,8 +375,18 @@ impl Builder {
         let length = |part: &ValueId| self.shape(*part).get(along).copied().unwrap_or(0);
         shape[along] = parts.iter().map(length).fold(0, u64::saturating_add);
         let list: Vec<TensorOrNumber> = parts.iter().map(|part| TensorOrNumber::Value(*part)).collect();
-        let element = self.promoted(ExprKind::of(self.element(first)), &list)?;
+        let element = self.common_type(&list)?;
         self.add(element, shape, ValueDefinition::Concatenation(parts.to_vec(), along))
+    }
+}
+
+/// The type that holds what is of either type.
+fn wider(a: Element, b: Element) -> Built<Element> {
+    match (ExprKind::of(a), ExprKind::of(b)) {
+        (ExprKind::Real, ExprKind::Real) => Ok(wider_float(a, b)),
+        (ExprKind::Whole, ExprKind::Whole) => wider_integer(a, b),
+        (ExprKind::Truth, _) | (ExprKind::Whole, ExprKind::Real) => Ok(b),
+        (ExprKind::Real | ExprKind::Whole, ExprKind::Truth) | (ExprKind::Real, ExprKind::Whole) => Ok(a),
     }
 }
 

@@ -285,6 +285,21 @@ pub fn kind_of(earlier: &[GraphValue], extents: &[u64], expr: &Expr) -> Result<E
     Scope { earlier, extents, may_be_left_out: true }.kind(expr)
 }
 
+/// Whether an expression is a whole number because it rounds reals.
+pub fn rounds_reals(earlier: &[GraphValue], extents: &[u64], expr: &Expr) -> bool {
+    let Expr::Apply(function, operands) = expr else { return false };
+    let parts = match function.meaning() {
+        Meaning::Numbers(op) if op.function().is_some_and(FunctionInfo::rounds) => {
+            let is_real = |own: &Expr| kind_of(earlier, extents, own) == Ok(ExprKind::Real);
+            return operands.iter().any(|own| is_real(own) || rounds_reals(earlier, extents, own));
+        }
+        Meaning::Comparison(_) | Meaning::Derived | Meaning::Truths(_) => return false,
+        Meaning::Choice => &operands[1.min(operands.len())..],
+        Meaning::Numbers(_) | Meaning::Exponential | Meaning::Power => operands,
+    };
+    parts.iter().any(|own| rounds_reals(earlier, extents, own))
+}
+
 /// What the result of a function is.
 ///
 /// # Errors

@@ -150,7 +150,8 @@ class _Graph:
             return [self._argument(item) for item in value]
         if isinstance(value, self.torch.dtype):
             return self._described_type(value)
-        if isinstance(value, (bool, str)):
+        if isinstance(value, (bool, str)) or isinstance(value, float) and value.is_integer():
+            # A float stays one where it is whole: beside integers, the result is a float.
             return value
         return _number(value)
 

@@ -267,12 +267,14 @@ impl<'p> Reader<'p> {
         let extents: Vec<u64> = read.shape.iter().chain(&read.construct.over).copied().collect();
         let kind = check::kind_of(&builder.graph.values, &extents, &read.construct.expr);
         let kind = self.told(&formula.span(), kind)?;
+        let rounds = check::rounds_reals(&builder.graph.values, &extents, &read.construct.expr);
         let is_place = read.construct.reduce.is_some_and(|reduce| reduce.with.is_place());
         let float = || Element::Float(volta_case::Format::F32);
         let whole = Element::Int { bytes: 8, signed: true };
         let element = element.unwrap_or_else(|| match kind {
             _ if is_place => whole,
             check::ExprKind::Real => float(),
+            check::ExprKind::Whole if rounds => float(),
             check::ExprKind::Whole => whole,
             check::ExprKind::Truth => Element::Bool,
         });
@@ -338,13 +340,14 @@ impl<'p> Reader<'p> {
                 Given::List(list.collect::<Option<_>>()?)
             }
             DeValue::String(text) => match as_number(value.get_ref()) {
-                Some(number) => Given::Number(number),
+                Some(number) => Given::Float(number),
                 None => Given::Value(self.value(text).or_else(|| {
                     self.unknown(&value.span(), text);
                     None
                 })?),
             },
             DeValue::Integer(_) | DeValue::Float(_) => match as_number(value.get_ref()) {
+                Some(number) if matches!(value.get_ref(), DeValue::Float(_)) => Given::Float(number),
                 Some(number) => Given::Number(number),
                 None => {
                     self.problems.add(value.span(), "this is no number", None);

@@ -1,6 +1,6 @@
 //! Sums of products: matrices, contractions, convolutions.
 
-use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId};
+use super::{Built, Call, Make, Operator, ValueId};
 use crate::graph::{
     At, Combination, Construct, Expr, Function, Indexing, Read, Reduce, ValueDefinition, spell_shape,
 };
@@ -103,7 +103,7 @@ fn contracted(call: &mut Call<'_>, letters: &str, names: [&str; 2]) -> Built<Vec
 
 fn added(call: &mut Call<'_>, letters: &str, names: [&str; 2]) -> Built<Vec<ValueId>> {
     let product = contracted(call, letters, names)?[0];
-    let own = call.operand("self").ok_or("`self` is wanted to be a tensor")?;
+    let own = call.tensor("self")?.into();
     let one = Extended::Finite(Rational::ONE);
     let (beta, alpha) = (call.number("beta"), call.number("alpha"));
     let text = match (beta == one, alpha == one) {
@@ -112,13 +112,11 @@ fn added(call: &mut Call<'_>, letters: &str, names: [&str; 2]) -> Built<Vec<Valu
         (true, false) => "c + alpha*p",
         (false, false) => "beta*c + alpha*p",
     };
-    let operands = [
-        ("c", own),
-        ("p", product.into()),
-        ("beta", TensorOrNumber::Number(beta)),
-        ("alpha", TensorOrNumber::Number(alpha)),
-    ];
-    Ok(vec![call.builder.pointwise(text, &operands)?])
+    let mut operands = vec![("c", own), ("p", product.into())];
+    for (name, is_one) in [("beta", beta == one), ("alpha", alpha == one)] {
+        operands.extend(call.operand(name).filter(|_| !is_one).map(|number| (name, number)));
+    }
+    Ok(vec![call.elementwise(text, operands)?])
 }
 
 /// The letters of leading dimensions.

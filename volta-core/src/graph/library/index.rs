@@ -1,7 +1,12 @@
 //! Elements at computed indices.
 
+use volta_case::Element;
+
 use super::{Built, Call, Make, Operator, ValueId};
 use crate::graph::{At, Construct, Expr, Indexing, Read, ValueDefinition};
+
+/// The type whose tensors are no indices.
+const BYTE: Element = Element::Int { bytes: 1, signed: false };
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
 
@@ -36,6 +41,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         |call| {
             let value = call.tensor("self")?;
             match call.tensors("indices")?.as_slice() {
+                // PyTorch takes bytes for a mask.
+                [index] if call.builder.element(*index) == BYTE => Err("an index is no byte".into()),
                 [index] => Ok(vec![taken(call, value, *index, 0)?]),
                 _ => Err("one tensor of indices is supported".into()),
             }

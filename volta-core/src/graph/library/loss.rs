@@ -110,6 +110,7 @@ fn reduced(call: &mut Call<'_>, value: ValueId) -> Built<Vec<ValueId>> {
 
 fn pointwise(call: &mut Call<'_>, text: &str, numbers: &[&'static str]) -> Built<Vec<ValueId>> {
     let (x, target) = (call.tensor("self")?, call.tensor("target")?);
+    call.wants_floats(&[x, target])?;
     let mut operands = vec![("x", TensorOrNumber::from(x)), ("t", TensorOrNumber::from(target))];
     operands.extend(numbers.iter().map(|name| (*name, TensorOrNumber::Number(call.number(name)))));
     let loss = call.builder.pointwise(text, &operands)?;
@@ -131,7 +132,9 @@ fn likelihood(call: &mut Call<'_>, x: ValueId) -> Built<Vec<ValueId>> {
 }
 
 fn cosine(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
-    let (a, b) = (TensorOrNumber::from(call.tensor("x1")?), TensorOrNumber::from(call.tensor("x2")?));
+    let (a, b) = (call.tensor("x1")?, call.tensor("x2")?);
+    call.wants_floats(&[a, b])?;
+    let (a, b) = (TensorOrNumber::from(a), TensorOrNumber::from(b));
     let rank = call.builder.broadcast(&[a.clone(), b.clone()])?.len();
     let dim = call.dim("dim", rank)?;
     let mut sum = |x: &TensorOrNumber, y: &TensorOrNumber| {
@@ -150,6 +153,7 @@ fn triplet(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     }
     let [anchor, positive, negative] =
         [call.tensor("anchor")?, call.tensor("positive")?, call.tensor("negative")?];
+    call.wants_floats(&[anchor, positive, negative])?;
     let last = call.shape(anchor).len().checked_sub(1).ok_or("`anchor` has rows")?;
     let eps = call.number("eps");
     let mut apart = |other: ValueId| -> Built<ValueId> {

@@ -47,6 +47,8 @@ pub enum Given {
     Value(ValueId),
     /// A number.
     Number(Extended),
+    /// A number that is written as a float: with a point or an exponent.
+    Float(Extended),
     /// `true` or `false`.
     Flag(bool),
     /// A word.
@@ -138,6 +140,9 @@ impl Operator {
     }
 }
 
+/// The arguments whose numbers take part in the promotion of types.
+const OPERANDS: [&str; 9] = ["self", "other", "exponent", "min", "max", "a", "b", "x", "bound"];
+
 /// Other names of arguments.
 const ALIASES: [(&str, &str); 6] = [
     ("input", "self"),
@@ -170,8 +175,8 @@ impl Call<'_> {
             return Err(format!("`{}` is given twice", argument.name));
         }
         let fits = match (argument.takes, &value) {
-            ("tensor", Given::Value(_) | Given::Number(_))
-            | ("number" | "int" | "ints", Given::Number(_))
+            ("tensor", Given::Value(_) | Given::Number(_) | Given::Float(_))
+            | ("number" | "int" | "ints", Given::Number(_) | Given::Float(_))
             | ("flag", Given::Flag(_))
             | ("text" | "type", Given::Text(_))
             | ("reduction", Given::Number(_) | Given::Text(_))
@@ -197,23 +202,100 @@ impl Call<'_> {
     fn formula(&mut self, as_numbers: bool) -> Built<Vec<ValueId>> {
         let mut operands: Vec<(&str, TensorOrNumber)> = Vec::new();
         for argument in self.operator.takes() {
-            let operand = match self.get(argument.name) {
-                Some(Given::Value(value)) => {
-                    let value = *value;
-                    let value = if as_numbers { self.builder.as_number(value)? } else { self.truth(value)? };
-                    TensorOrNumber::Value(value)
-                }
-                Some(Given::Number(number)) => TensorOrNumber::Number(number.clone()),
-                Some(Given::Flag(_) | Given::Text(_) | Given::List(_)) | None => {
-                    match self.default(argument.name) {
-                        Some(number) => TensorOrNumber::Number(number),
-                        None => continue,
-                    }
-                }
+            let operand = match self.operand(argument.name) {
+                Some(TensorOrNumber::Value(value)) if !as_numbers => self.truth(value)?.into(),
+                Some(operand) => operand,
+                None => match self.default(argument.name) {
+                    Some(number) => TensorOrNumber::Number(number),
+                    None => continue,
+                },
             };
             operands.push((argument.name, operand));
         }
-        Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?])
+        match as_numbers {
+            true => Ok(vec![self.elementwise(self.operator.formula, operands)?]),
+            false => Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?]),
+        }
+    }
+
+    /// A text of numbers, element by element, which are converted to their common type before.
+    fn elementwise(&mut self, text: &str, mut operands: Vec<(&str, TensorOrNumber)>) -> Built<ValueId> {
+        let common = self.converted(&mut operands)?;
+        let value = self.builder.pointwise(text, &operands)?;
+        if common == Element::Bool && self.builder.element(value) != Element::Bool {
+            return match ExprKind::of(self.builder.element(value)) {
+                ExprKind::Whole => Err(self.no_operator_of(common)),
+                ExprKind::Real | ExprKind::Truth => Ok(value),
+            };
+        }
+        Ok(value)
+    }
+
+    /// Converts operands to their common type, and returns it. Truth values are numbers afterwards.
+    fn converted(&mut self, operands: &mut [(&str, TensorOrNumber)]) -> Built<Element> {
+        // Other numbers are parameters of the operator, and have the type of its operands.
+        let counts = |own: &&(&str, TensorOrNumber)| {
+            matches!(own.1, TensorOrNumber::Value(_)) || OPERANDS.contains(&own.0)
+        };
+        let list: Vec<TensorOrNumber> = operands.iter().filter(counts).map(|(_, own)| own.clone()).collect();
+        let common = self.builder.common_type(&list)?;
+        let kind = ExprKind::of(common);
+        for (name, own) in operands.iter_mut() {
+            let value = match own {
+                TensorOrNumber::Value(value) => *value,
+                number if number.is_float() && kind != ExprKind::Real => {
+                    return Err(format!(
+                        "the operands are of type {}, and `{name}` is a float",
+                        common.name()
+                    ));
+                }
+                TensorOrNumber::Number(number) => {
+                    let range = self.range_of(common);
+                    if range.is_some_and(|[low, high]| {
+                        !number.finite().is_some_and(|own| low <= *own && *own <= high)
+                    }) {
+                        return Err(format!(
+                            "the operands are of type {}, and `{name}` is none of its numbers",
+                            common.name()
+                        ));
+                    }
+                    continue;
+                }
+                TensorOrNumber::Float(_) => continue,
+            };
+            let converted = match (ExprKind::of(self.builder.element(value)), kind) {
+                (ExprKind::Truth, ExprKind::Truth) => self.builder.as_number(value)?,
+                (ExprKind::Truth, _) | (ExprKind::Whole, ExprKind::Whole | ExprKind::Real) => {
+                    self.cast(value, common)?
+                }
+                (ExprKind::Real, _) | (ExprKind::Whole, ExprKind::Truth) => value,
+            };
+            *own = converted.into();
+        }
+        Ok(common)
+    }
+
+    /// The least and the greatest number of an integer type.
+    fn range_of(&self, element: Element) -> Option<[Rational; 2]> {
+        let Element::Int { bytes, signed } = element else { return None };
+        let bits = 8 * bytes - u32::from(signed);
+        let end = Rational::power_of_two(bits.cast_signed());
+        let low = if signed { -&end } else { Rational::ZERO };
+        Some([low, &end - &Rational::ONE])
+    }
+
+    /// That the operator takes no operands of a type.
+    fn no_operator_of(&self, element: Element) -> String {
+        format!("there is no `{}` of elements of type {}", self.operator.names[0], element.name())
+    }
+
+    /// Refuses tensors whose elements are no floats.
+    fn wants_floats(&self, values: &[ValueId]) -> Built<()> {
+        let wrong = values.iter().map(|value| self.builder.element(*value));
+        match wrong.into_iter().find(|element| ExprKind::of(*element) != ExprKind::Real) {
+            Some(element) => Err(self.no_operator_of(element)),
+            None => Ok(()),
+        }
     }
 
     /// A value as truth values: whether it is not 0.
@@ -255,6 +337,7 @@ impl Call<'_> {
         match self.get(name)? {
             Given::Value(value) => Some(TensorOrNumber::Value(*value)),
             Given::Number(number) => Some(TensorOrNumber::Number(number.clone())),
+            Given::Float(number) => Some(TensorOrNumber::Float(number.clone())),
             Given::Flag(_) | Given::Text(_) | Given::List(_) => None,
         }
     }
@@ -262,7 +345,7 @@ impl Call<'_> {
     /// A number, or its default.
     fn number(&self, name: &str) -> Extended {
         match self.get(name) {
-            Some(Given::Number(number)) => number.clone(),
+            Some(Given::Number(number) | Given::Float(number)) => number.clone(),
             _ => self.default(name).unwrap_or(Extended::Finite(Rational::ZERO)),
         }
     }
@@ -278,10 +361,15 @@ impl Call<'_> {
     fn ints(&self, name: &str) -> Built<Option<Vec<i64>>> {
         let wrong = || format!("`{name}` is wanted to be a list of whole numbers");
         let whole = |given: &Given| match given {
-            Given::Number(Extended::Finite(number)) => {
+            Given::Number(Extended::Finite(number)) | Given::Float(Extended::Finite(number)) => {
                 number.to_i64().filter(|own| number.is_integer() && own.unsigned_abs() <= MOST)
             }
-            Given::Number(_) | Given::Value(_) | Given::Flag(_) | Given::Text(_) | Given::List(_) => None,
+            Given::Number(_)
+            | Given::Float(_)
+            | Given::Value(_)
+            | Given::Flag(_)
+            | Given::Text(_)
+            | Given::List(_) => None,
         };
         match self.get(name) {
             Some(Given::List(list)) => {
@@ -342,14 +430,14 @@ impl Call<'_> {
         list.iter()
             .map(|given| match given {
                 Given::Value(value) => Ok(*value),
-                Given::Number(_) | Given::Flag(_) | Given::Text(_) | Given::List(_) => {
+                Given::Number(_) | Given::Float(_) | Given::Flag(_) | Given::Text(_) | Given::List(_) => {
                     Err(format!("`{name}` is wanted to be a list of tensors"))
                 }
             })
             .collect()
     }
 
-    /// A value in another type. A float becomes an integer without its fraction.
+    /// A value in another type. A float becomes an integer without its fraction, the nearest one of the type (V4).
     fn cast(&mut self, value: ValueId, element: Element) -> Built<ValueId> {
         if self.builder.element(value) == element {
             return Ok(value);
@@ -360,7 +448,12 @@ impl Call<'_> {
                 self.builder.pointwise_as(Some(element), "where(x, 1, 0)", &[("x", value.into())])
             }
             (ExprKind::Real, ExprKind::Whole) => {
-                self.builder.pointwise_as(Some(element), "trunc(x)", &[("x", value.into())])
+                let [low, high] = self.range_of(element).ok_or("an integer type is wanted")?;
+                // Beside floats, the greatest number of a type may be rounded, and the one after it is not.
+                let after = &high + &Rational::ONE;
+                let [low, after] = [low, after].map(|own| TensorOrNumber::Number(Extended::Finite(own)));
+                let operands = [("x", value.into()), ("low", low), ("after", after)];
+                self.builder.pointwise_as(Some(element), "min(max(trunc(x), low), after - 1)", &operands)
             }
             (ExprKind::Real, ExprKind::Real) | (ExprKind::Whole, ExprKind::Real | ExprKind::Whole) => {
                 self.builder.pointwise_as(Some(element), "x", &[("x", value.into())])

@@ -1,5 +1,7 @@
 //! Normalisations, softmax and attention.
 
+use volta_case::{Element, Format};
+
 use super::contract::matmul;
 use super::reduce::{log_sum, mean, moments};
 use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
@@ -42,8 +44,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     ),
     row(
         &["rms_norm", "_fused_rms_norm"],
-        "self, normalized_shape: ints, weight?, eps: number = 0.00000011920928955078125",
-        "self·rsqrt(Σ{k<n} self[k]^2 / n + eps)·weight",
+        "self, normalized_shape: ints, weight?, eps?: number",
+        "self·rsqrt(Σ{k<n} self[k]^2 / n + eps)·weight; without eps, of f32 2^-23, of f64 2^-52",
         rms_norm,
     ),
     row(
@@ -194,9 +196,20 @@ fn layer_norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 fn rms_norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let x = call.tensor("self")?;
     let (dims, extents) = normalised(call, x)?;
+    let eps = match (call.get("eps"), call.builder.element(x)) {
+        (Some(_), _) => call.number("eps"),
+        (None, Element::Float(Format::F32)) => Extended::Finite(Rational::power_of_two(-23)),
+        (None, Element::Float(Format::F64)) => Extended::Finite(Rational::power_of_two(-52)),
+        (None, element) => {
+            return Err(format!(
+                "`eps` is wanted for elements of type {}: versions of PyTorch differ in it",
+                element.name()
+            ));
+        }
+    };
     let squares = call.builder.pointwise("x*x", &[("x", x.into())])?;
     let mean = mean(call, squares, &dims, true)?;
-    let eps = TensorOrNumber::Number(call.number("eps"));
+    let eps = TensorOrNumber::Number(eps);
     let scale = call.builder.pointwise("rsqrt(m + eps)", &[("m", mean.into()), ("eps", eps)])?;
     let normed = call.builder.pointwise("x*r", &[("x", x.into()), ("r", scale.into())])?;
     Ok(vec![scaled(call, normed, &extents)?, scale])
@@ -262,6 +275,7 @@ fn instance_norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 
 fn normalize(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let x = call.tensor("self")?;
+    call.wants_floats(&[x])?;
     if call.int("p")? != 2 {
         return Err("only the norm of order 2 is supported".into());
     }
@@ -274,6 +288,7 @@ fn normalize(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 
 fn attention(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let [query, key, value] = [call.tensor("query")?, call.tensor("key")?, call.tensor("value")?];
+    call.wants_floats(&[query, key, value])?;
     if call.number("dropout_p") != Extended::Finite(Rational::ZERO) {
         return Err("dropout draws random numbers, so that the result is no function of the inputs".into());
     }
@@ -302,7 +317,11 @@ fn attention(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     if let Some(mask) = mask {
         let text = match ExprKind::of(call.builder.element(mask)) {
             ExprKind::Truth => "where(mask, s, -inf)",
-            ExprKind::Real | ExprKind::Whole => "s + mask",
+            ExprKind::Real => "s + mask",
+            ExprKind::Whole => {
+                let own = call.builder.element(mask);
+                return Err(format!("a mask is of truth values or of floats, not of type {}", own.name()));
+            }
         };
         scores = call.builder.pointwise(text, &[("s", scores.into()), ("mask", mask.into())])?;
     }
@@ -338,6 +357,6 @@ fn inverse_root(extent: u64) -> Built<Extended> {
         return Ok(Extended::Finite(Rational::from_ratio(1, root.cast_signed())));
     }
     let nearest = (1.0 / (extent as f64).sqrt()).to_bits();
-    let number = crate::number::format::decode(volta_case::Format::F64, nearest).extended();
+    let number = crate::number::format::decode(Format::F64, nearest).extended();
     number.ok_or_else(|| "an extent is 0".into())
 }

@@ -1,10 +1,20 @@
 //! Operators that compute each element from one element of each operand.
 
+use volta_case::Element;
+
 use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
 use crate::number::{Extended, Rational};
 
 const fn numbers(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
     Operator { names, arguments, formula, make: Make::Numbers }
+}
+
+const fn either(
+    names: &'static [&'static str],
+    formula: &'static str,
+    make: fn(&mut Call<'_>) -> Built<Vec<ValueId>>,
+) -> Operator {
+    Operator { names, arguments: "self, other", formula, make: Make::Built(make) }
 }
 
 const fn truths(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
@@ -16,21 +26,21 @@ pub(super) const OPERATORS: &[Operator] = &[
         names: &["add"],
         arguments: "self, other, alpha: number = 1",
         formula: "self + alpha*other",
-        make: Make::Built(|call| sum(call, "a + b", "a + k*b")),
+        make: Make::Built(|call| sum(call, "a + b", "a + alpha*b")),
     },
     Operator {
         names: &["sub"],
         arguments: "self, other, alpha: number = 1",
         formula: "self - alpha*other",
-        make: Make::Built(|call| sum(call, "a - b", "a - k*b")),
+        make: Make::Built(|call| sum(call, "a - b", "a - alpha*b")),
     },
     Operator {
         names: &["rsub"],
         arguments: "self, other, alpha: number = 1",
         formula: "other - alpha*self",
-        make: Make::Built(|call| sum(call, "b - a", "b - k*a")),
+        make: Make::Built(|call| sum(call, "b - a", "b - alpha*a")),
     },
-    numbers(&["mul", "multiply"], "self, other", "self*other"),
+    either(&["mul", "multiply"], "self*other", |call| of_two(call, "a*b", "and(a, b)")),
     Operator {
         names: &["div", "divide", "true_divide"],
         arguments: "self, other, rounding_mode?: text",
@@ -92,7 +102,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     numbers(&["relu"], "self", "max(self, 0)"),
     numbers(&["relu6"], "self", "min(max(self, 0), 6)"),
     numbers(&["leaky_relu"], "self, negative_slope = 0.01", "where(self > 0, self, self*negative_slope)"),
-    numbers(&["prelu", "_prelu_kernel"], "self, weight", "where(self > 0, self, weight*self)"),
+    Operator {
+        names: &["prelu"],
+        arguments: "self, weight",
+        formula: "where(self > 0, self, weight*self), a weight for each place of dimension 1",
+        make: Make::Built(prelu),
+    },
+    numbers(&["_prelu_kernel"], "self, weight", "where(self > 0, self, weight*self)"),
     numbers(
         &["elu"],
         "self, alpha = 1, scale = 1, input_scale = 1",
@@ -128,8 +144,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     },
     numbers(&["clamp_min"], "self, min", "max(self, min)"),
     numbers(&["clamp_max"], "self, max", "min(self, max)"),
-    numbers(&["maximum"], "self, other", "max(self, other)"),
-    numbers(&["minimum"], "self, other", "min(self, other)"),
+    either(&["maximum"], "max(self, other)", |call| of_two(call, "max(a, b)", "or(a, b)")),
+    either(&["minimum"], "min(self, other)", |call| of_two(call, "min(a, b)", "and(a, b)")),
     numbers(&["eq"], "self, other", "(self == other)"),
     numbers(&["ne"], "self, other", "(self != other)"),
     numbers(&["lt"], "self, other", "(self < other)"),
@@ -162,18 +178,18 @@ pub(super) const OPERATORS: &[Operator] = &[
         names: &["where"],
         arguments: "condition, self, other",
         formula: "where(condition, self, other)",
-        make: Make::Built(|call| choice(call, ["condition", "self", "other"])),
+        make: Make::Built(choice),
     },
     Operator {
         names: &["masked_fill"],
         arguments: "self, mask, value",
         formula: "where(mask, value, self)",
-        make: Make::Built(|call| choice(call, ["mask", "value", "self"])),
+        make: Make::Built(masked_fill),
     },
     Operator {
         names: &["_to_copy", "to", "type_as", "clone", "alias", "contiguous", "detach", "lift_fresh_copy"],
         arguments: "self, dtype?: type, memory_format?: text, layout?: text, device?: text",
-        formula: "self, in another type; a float becomes an integer without its fraction",
+        formula: "self, in another type; a float becomes an integer without its fraction, the nearest of the type",
         make: Make::Built(cast),
     },
     Operator {
@@ -185,22 +201,43 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 fn operand(call: &mut Call<'_>, name: &str) -> Built<TensorOrNumber> {
-    match call.operand(name) {
-        Some(TensorOrNumber::Value(value)) => Ok(TensorOrNumber::Value(call.builder.as_number(value)?)),
-        Some(number @ TensorOrNumber::Number(_)) => Ok(number),
-        None => Err(format!("`{name}` is wanted to be a tensor or a number")),
+    call.operand(name).ok_or_else(|| format!("`{name}` is wanted to be a tensor or a number"))
+}
+
+/// Whether all operands are tensors of truth values.
+fn are_truths(call: &Call<'_>, operands: &[&TensorOrNumber]) -> bool {
+    operands.iter().all(|operand| match operand {
+        TensorOrNumber::Value(value) => call.builder.element(*value) == Element::Bool,
+        TensorOrNumber::Number(_) | TensorOrNumber::Float(_) => false,
+    })
+}
+
+/// An operator of two numbers `a` and `b`, or of two truth values.
+pub(super) fn of_both(
+    call: &mut Call<'_>,
+    [a, b]: [TensorOrNumber; 2],
+    numbers: &str,
+    truths: &str,
+) -> Built<ValueId> {
+    match are_truths(call, &[&a, &b]) {
+        true => call.builder.pointwise(truths, &[("a", a), ("b", b)]),
+        false => call.elementwise(numbers, vec![("a", a), ("b", b)]),
     }
+}
+
+fn of_two(call: &mut Call<'_>, numbers: &str, truths: &str) -> Built<Vec<ValueId>> {
+    let operands = [operand(call, "self")?, operand(call, "other")?];
+    Ok(vec![of_both(call, operands, numbers, truths)?])
 }
 
 fn sum(call: &mut Call<'_>, plain: &str, scaled: &str) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "other")?);
-    let factor = call.number("alpha");
-    let value = if factor == Extended::Finite(Rational::ONE) {
-        call.builder.pointwise(plain, &[("a", a), ("b", b)])?
-    } else {
-        call.builder.pointwise(scaled, &[("a", a), ("b", b), ("k", TensorOrNumber::Number(factor))])?
-    };
-    Ok(vec![value])
+    let is_one = call.number("alpha") == Extended::Finite(Rational::ONE);
+    Ok(vec![match call.operand("alpha").filter(|_| !is_one) {
+        None if plain == "a + b" => of_both(call, [a, b], plain, "or(a, b)")?,
+        None => call.elementwise(plain, vec![("a", a), ("b", b)])?,
+        Some(alpha) => call.elementwise(scaled, vec![("a", a), ("b", b), ("alpha", alpha)])?,
+    }])
 }
 
 fn quotient(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
@@ -211,7 +248,23 @@ fn quotient(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         other => return Err(format!("`rounding_mode` is floor or trunc, not {other}")),
     };
     let (a, b) = (operand(call, "self")?, operand(call, "other")?);
-    Ok(vec![call.builder.pointwise(text, &[("a", a), ("b", b)])?])
+    Ok(vec![call.elementwise(text, vec![("a", a), ("b", b)])?])
+}
+
+fn prelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let (x, weight) = (call.tensor("self")?, call.tensor("weight")?);
+    let (shape, count) = (call.shape(x), call.builder.graph.value(weight).count());
+    let channels = shape.get(1).copied().unwrap_or(1);
+    if count != 1 && count != channels {
+        return Err(format!("`weight` has {count} elements, and dimension 1 of `self` has {channels}"));
+    }
+    let mut own = vec![1; shape.len()];
+    if shape.len() > 1 {
+        own[1] = count;
+    }
+    let weight = call.builder.view(weight, own)?;
+    let text = "where(x > 0, x, w*x)";
+    Ok(vec![call.elementwise(text, vec![("x", x.into()), ("w", weight.into())])?])
 }
 
 /// The largest power of integers, as a product.
@@ -219,16 +272,21 @@ const MOST_FACTORS: i64 = 16;
 
 fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "exponent")?);
-    if let (TensorOrNumber::Value(base), TensorOrNumber::Number(exponent)) = (&a, &b)
-        && ExprKind::of(call.builder.element(*base)) == ExprKind::Whole
-    {
-        let factors = exponent.finite().filter(|exponent| exponent.is_integer()).and_then(Rational::to_i64);
-        let factors = factors.filter(|factors| (1..=MOST_FACTORS).contains(factors));
-        let factors = factors.ok_or("an integer has powers from 1 to 16")?;
-        let text = vec!["a"; factors as usize].join("*");
-        return Ok(vec![call.builder.pointwise(&text, &[("a", a)])?]);
+    let common = call.builder.common_type(&[a.clone(), b.clone()])?;
+    if ExprKind::of(common) == ExprKind::Real {
+        return Ok(vec![call.elementwise("a^b", vec![("a", a), ("b", b)])?]);
     }
-    Ok(vec![call.builder.pointwise("a^b", &[("a", a), ("b", b)])?])
+    let factors = match &b {
+        TensorOrNumber::Number(exponent) => exponent.finite().and_then(Rational::to_i64),
+        TensorOrNumber::Value(_) | TensorOrNumber::Float(_) => None,
+    };
+    let factors = factors.filter(|factors| (1..=MOST_FACTORS).contains(factors));
+    let factors = factors.ok_or("an integer has powers from 1 to 16")?;
+    // The exponent takes part in the promotion of types.
+    let mut operands = [("a", a), ("b", b)];
+    let common = call.converted(&mut operands)?;
+    let text = vec!["a"; factors as usize].join("*");
+    Ok(vec![call.builder.pointwise_as(Some(common), &text, &operands[..1])?])
 }
 
 fn gelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
@@ -237,22 +295,22 @@ fn gelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         "tanh" => "0.5*x*(1 + tanh(0.7978845608028654*(x + 0.044715*x^3)))",
         other => return Err(format!("`approximate` is none or tanh, not {other}")),
     };
-    let x = operand(call, "self")?;
-    Ok(vec![call.builder.pointwise(text, &[("x", x)])?])
+    let x = call.tensor("self")?;
+    call.wants_floats(&[x])?;
+    Ok(vec![call.elementwise(text, vec![("x", x.into())])?])
 }
 
 fn clamp(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
-    let mut value = operand(call, "self")?;
-    for (bound, text) in [("min", "max(x, bound)"), ("max", "min(x, bound)")] {
-        if call.operand(bound).is_some() {
-            let bound = operand(call, bound)?;
-            value = call.builder.pointwise(text, &[("x", value), ("bound", bound)])?.into();
-        }
-    }
-    match value {
-        TensorOrNumber::Value(value) => Ok(vec![value]),
-        TensorOrNumber::Number(_) => Err("`self` is wanted to be a tensor".into()),
-    }
+    let x = call.tensor("self")?;
+    let bounds = ["min", "max"].map(|name| Some((name, call.operand(name)?)));
+    let text = match &bounds {
+        [Some(_), Some(_)] => "min(max(x, min), max)",
+        [Some(_), None] => "max(x, min)",
+        [None, Some(_)] => "min(x, max)",
+        [None, None] => return Err("`min` or `max` is wanted".into()),
+    };
+    let operands = std::iter::once(("x", x.into())).chain(bounds.into_iter().flatten());
+    Ok(vec![call.elementwise(text, operands.collect())?])
 }
 
 fn bits(call: &mut Call<'_>, text: &str) -> Built<Vec<ValueId>> {
@@ -267,29 +325,36 @@ fn bits(call: &mut Call<'_>, text: &str) -> Built<Vec<ValueId>> {
     Ok(vec![call.builder.pointwise(text, &operands)?])
 }
 
-fn choice(call: &mut Call<'_>, [condition, then, otherwise]: [&str; 3]) -> Built<Vec<ValueId>> {
-    let condition = call.tensor(condition)?;
+fn choice(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let condition = call.tensor("condition")?;
     let condition = call.truth(condition)?;
-    let mut arms = Vec::new();
-    for name in [then, otherwise] {
-        arms.push(
-            call.operand(name).ok_or_else(|| format!("`{name}` is wanted to be a tensor or a number"))?,
-        );
-    }
-    let of_truths = arms.iter().all(|arm| match arm {
-        TensorOrNumber::Value(value) => ExprKind::of(call.builder.element(*value)) == ExprKind::Truth,
-        TensorOrNumber::Number(_) => false,
-    });
-    if !of_truths {
-        for arm in &mut arms {
-            if let TensorOrNumber::Value(value) = arm {
-                *arm = call.builder.as_number(*value)?.into();
-            }
+    let (a, b) = (operand(call, "self")?, operand(call, "other")?);
+    let of_truths = are_truths(call, &[&a, &b]);
+    let mut arms = vec![("a", a), ("b", b)];
+    let element = if of_truths { Element::Bool } else { call.converted(&mut arms)? };
+    arms.push(("c", condition.into()));
+    Ok(vec![call.builder.pointwise_as(Some(element), "where(c, a, b)", &arms)?])
+}
+
+fn masked_fill(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let (own, mask) = (call.tensor("self")?, call.tensor("mask")?);
+    let mask = call.truth(mask)?;
+    let element = call.builder.element(own);
+    let value = match operand(call, "value")? {
+        TensorOrNumber::Value(value) => call.cast(value, element)?.into(),
+        _ if element == Element::Bool => {
+            let is_set = call.number("value") != Extended::Finite(Rational::ZERO);
+            let text = if is_set { "or(m, x)" } else { "and(not(m), x)" };
+            return Ok(vec![call.builder.pointwise(text, &[("m", mask.into()), ("x", own.into())])?]);
         }
+        number => number,
+    };
+    let mut operands = vec![("own", own.into()), ("value", value)];
+    if element != Element::Bool {
+        call.converted(&mut operands)?;
     }
-    let [then, otherwise] = [arms[0].clone(), arms[1].clone()];
-    let operands = [("c", condition.into()), ("a", then), ("b", otherwise)];
-    Ok(vec![call.builder.pointwise("where(c, a, b)", &operands)?])
+    operands.push(("m", mask.into()));
+    Ok(vec![call.builder.pointwise_as(Some(element), "where(m, value, own)", &operands)?])
 }
 
 fn cast(call: &mut Call<'_>) -> Built<Vec<ValueId>> {

@@ -2,6 +2,7 @@
 
 use volta_case::Element;
 
+use super::pointwise::of_both;
 use super::{Built, Call, Make, Operator, TensorOrNumber, ValueId, whole};
 use crate::graph::Combination;
 use crate::graph::build::INT64;
@@ -30,8 +31,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         let (dims, keep) = dims(call, x)?;
         Ok(vec![mean(call, x, &dims, keep)?])
     }),
-    row(&["amax"], ALONG, "max{k}(self[k])", |call| along(call, Combination::Max, "x")),
-    row(&["amin"], ALONG, "min{k}(self[k])", |call| along(call, Combination::Min, "x")),
+    row(&["amax"], ALONG, "max{k}(self[k])", |call| {
+        let most = along(call, Combination::Max, "x")?[0];
+        Ok(vec![as_given(call, most)?])
+    }),
+    row(&["amin"], ALONG, "min{k}(self[k])", |call| {
+        let least = along(call, Combination::Min, "x")?[0];
+        Ok(vec![as_given(call, least)?])
+    }),
     row(
         &["max"],
         "self, dim?: ints, keepdim: flag = false, other?",
@@ -124,6 +131,16 @@ fn number(call: &mut Call<'_>) -> Built<ValueId> {
     }
 }
 
+/// The greatest or least of truth values is one.
+fn as_given(call: &mut Call<'_>, value: ValueId) -> Built<ValueId> {
+    let own = call.tensor("self")?;
+    let takes_type = call.get("dtype").is_some();
+    match call.builder.element(own) {
+        Element::Bool if !takes_type => call.truth(value),
+        Element::Bool | Element::Int { .. } | Element::Float(_) => Ok(value),
+    }
+}
+
 /// The dimensions along which is reduced, and whether they are kept.
 fn dims(call: &Call<'_>, value: ValueId) -> Built<(Vec<usize>, bool)> {
     Ok((call.dims("dim", call.shape(value).len())?, call.flag("keepdim", false)))
@@ -152,6 +169,7 @@ fn count(call: &Call<'_>, value: ValueId, dims: &[usize]) -> u64 {
 
 /// The mean along dimensions.
 pub(super) fn mean(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: bool) -> Built<ValueId> {
+    call.wants_floats(&[x])?;
     let n = whole(count(call, x, dims));
     let sum = call.builder.reduce(Combination::Sum, "x", &[("x", x.into())], dims, keep)?;
     call.builder.pointwise("s/n", &[("s", sum.into()), ("n", n)])
@@ -182,12 +200,15 @@ pub(super) fn log_sum(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: boo
 }
 
 fn extreme(call: &mut Call<'_>, [with, place]: [Combination; 2], of_two: &str) -> Built<Vec<ValueId>> {
-    let x = number(call)?;
     if let Some(other) = call.operand("other") {
-        return Ok(vec![call.builder.pointwise(of_two, &[("a", x.into()), ("b", other)])?]);
+        let own = call.tensor("self")?.into();
+        let truths = if with == Combination::Max { "or(a, b)" } else { "and(a, b)" };
+        return Ok(vec![of_both(call, [own, other], of_two, truths)?]);
     }
+    let x = number(call)?;
     let (dims, keep) = dims(call, x)?;
-    let mut results = vec![call.builder.reduce(with, "x", &[("x", x.into())], &dims, keep)?];
+    let most = call.builder.reduce(with, "x", &[("x", x.into())], &dims, keep)?;
+    let mut results = vec![as_given(call, most)?];
     if call.get("dim").is_some() {
         results.push(call.builder.reduce(place, "x", &[("x", x.into())], &dims, keep)?);
     }
@@ -195,11 +216,16 @@ fn extreme(call: &mut Call<'_>, [with, place]: [Combination; 2], of_two: &str) -
 }
 
 fn truths(call: &mut Call<'_>, with: Combination) -> Built<Vec<ValueId>> {
-    let value = call.tensor("self")?;
-    let value = call.truth(value)?;
+    let own = call.tensor("self")?;
+    let value = call.truth(own)?;
     let (dims, keep) = dims(call, value)?;
     let most = call.builder.reduce(with, "where(x, 1, 0)", &[("x", value.into())], &dims, keep)?;
-    Ok(vec![call.builder.pointwise("(x == 1)", &[("x", most.into())])?])
+    let result = call.builder.pointwise("(x == 1)", &[("x", most.into())])?;
+    match call.builder.element(own) {
+        // PyTorch has it so for bytes.
+        byte @ Element::Int { bytes: 1, signed: false } => Ok(vec![call.cast(result, byte)?]),
+        Element::Int { .. } | Element::Float(_) | Element::Bool => Ok(vec![result]),
+    }
 }
 
 fn spread(call: &mut Call<'_>) -> Built<(ValueId, ValueId)> {
@@ -218,6 +244,7 @@ fn spread(call: &mut Call<'_>) -> Built<(ValueId, ValueId)> {
 
 fn norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let x = number(call)?;
+    call.wants_floats(&[x])?;
     let (dims, keep) = dims(call, x)?;
     let order = if call.get("p").is_some() { call.number("p") } else { call.number("ord") };
     let operands = [("x", TensorOrNumber::from(x))];
@@ -237,5 +264,11 @@ fn norm(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 fn prefix(call: &mut Call<'_>, with: Combination) -> Built<Vec<ValueId>> {
     let x = combinable(call, with)?;
     let dim = call.dim("dim", call.shape(x).len())?;
-    Ok(vec![call.builder.prefix(with, x, dim)?])
+    let value = call.builder.prefix(with, x, dim)?;
+    match with {
+        Combination::Max | Combination::Min => Ok(vec![as_given(call, value)?]),
+        Combination::Sum | Combination::Product | Combination::ArgMax | Combination::ArgMin => {
+            Ok(vec![value])
+        }
+    }
 }

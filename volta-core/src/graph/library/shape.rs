@@ -1,7 +1,7 @@
 //! Operators that move elements, or make tensors of numbers.
 
 use super::{Built, Call, ExprKind, Make, Operator, ValueId, dimension};
-use crate::graph::build::INT64;
+use crate::graph::build::{FLOAT, INT64};
 use crate::graph::{Construct, Expr, Function, Indexing, ValueDefinition, spell_shape};
 use crate::number::{Extended, Rational};
 
@@ -457,7 +457,6 @@ fn pad(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
 
 fn triangle(call: &mut Call<'_>, keeps: Function) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
-    let value = call.builder.as_number(value)?;
     let shape = call.shape(value);
     let rank = shape.len();
     if rank < 2 {
@@ -468,23 +467,24 @@ fn triangle(call: &mut Call<'_>, keeps: Function) -> Built<Vec<ValueId>> {
     let at = (0..rank).map(|at| crate::graph::At::Affine(Indexing::variable(at))).collect();
     let own = Expr::Element(crate::graph::Read { value, at, outside: None });
     let zero = Expr::Number(Extended::Finite(Rational::ZERO));
-    let expr =
-        Expr::Apply(Function::Where, vec![Expr::Apply(keeps, vec![Expr::Index(apart), limit]), own, zero]);
     let element = call.builder.element(value);
+    let is_kept = Expr::Apply(keeps, vec![Expr::Index(apart), limit]);
+    let expr = match ExprKind::of(element) {
+        ExprKind::Truth => Expr::Apply(Function::And, vec![is_kept, own]),
+        ExprKind::Real | ExprKind::Whole => Expr::Apply(Function::Where, vec![is_kept, own, zero]),
+    };
     let construct = Construct { over: Vec::new(), reduce: None, expr };
     Ok(vec![call.builder.add(element, shape, ValueDefinition::Construct(construct))?])
 }
 
 fn filled(call: &mut Call<'_>, shape: Vec<u64>, number: Extended) -> Built<Vec<ValueId>> {
-    let whole = number.finite().is_some_and(Rational::is_integer);
-    let element = call.element("dtype")?.unwrap_or(if whole && call.operator.names[0] == "full" {
-        INT64
-    } else {
-        crate::graph::build::FLOAT
-    });
+    let is_whole = call.operand("fill_value").is_some_and(|number| !number.is_float());
+    let element = call.element("dtype")?.unwrap_or(if is_whole { INT64 } else { FLOAT });
     if ExprKind::of(element) == ExprKind::Truth {
-        let numbers = constant(call, INT64, shape, number)?;
-        return Ok(vec![call.truth(numbers)?]);
+        let is_set = number != Extended::Finite(Rational::ZERO);
+        let number =
+            constant(call, INT64, shape, Extended::Finite(Rational::from_integer(i64::from(is_set))))?;
+        return Ok(vec![call.truth(number)?]);
     }
     Ok(vec![constant(call, element, shape, number)?])
 }
@@ -505,8 +505,10 @@ fn filled_like(call: &mut Call<'_>, number: Extended) -> Built<Vec<ValueId>> {
     let own = call.builder.element(value);
     let element = call.element("dtype")?.unwrap_or(own);
     if ExprKind::of(element) == ExprKind::Truth {
-        let numbers = constant(call, INT64, shape, number)?;
-        return Ok(vec![call.truth(numbers)?]);
+        let is_set = number != Extended::Finite(Rational::ZERO);
+        let number =
+            constant(call, INT64, shape, Extended::Finite(Rational::from_integer(i64::from(is_set))))?;
+        return Ok(vec![call.truth(number)?]);
     }
     Ok(vec![constant(call, element, shape, number)?])
 }
@@ -519,8 +521,10 @@ fn arange(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let length =
         (&end - &start).checked_div(&step).map(|length| length.ceil()).and_then(|length| length.to_i64());
     let length = length.ok_or("`step` is not 0")?.max(0).cast_unsigned();
-    let whole = start.is_integer() && step.is_integer() && end.is_integer();
-    let element = call.element("dtype")?.unwrap_or(if whole { INT64 } else { crate::graph::build::FLOAT });
+    let is_float = ["start", "end", "step"]
+        .into_iter()
+        .any(|name| call.operand(name).is_some_and(|number| number.is_float()));
+    let element = call.element("dtype")?.unwrap_or(if is_float { FLOAT } else { INT64 });
     let [start, step] = [start, step].map(|number| Expr::Number(Extended::Finite(number)));
     let index = Expr::Index(Indexing::variable(0));
     let expr = Expr::Apply(Function::Add, vec![start, Expr::Apply(Function::Mul, vec![step, index])]);

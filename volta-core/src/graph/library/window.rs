@@ -115,6 +115,7 @@ fn maximum(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
 
 fn mean(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
+    call.wants_floats(&[value])?;
     let shape = call.shape(value);
     let windows = windows(call, &shape, spatial)?;
     let sum = combined(call, value, &windows, Combination::Sum)?;
@@ -152,6 +153,7 @@ fn mean(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
 
 fn adaptive(call: &mut Call<'_>, spatial: usize) -> Built<Vec<ValueId>> {
     let value = call.tensor("self")?;
+    call.wants_floats(&[value])?;
     let shape = call.shape(value);
     let first = shape.len().checked_sub(spatial).ok_or("`self` has too few dimensions")?;
     let sizes = call.each("output_size", spatial)?;
