@@ -21,20 +21,34 @@ use std::rc::Rc;
 
 /// A sum of more terms than this is not multiplied out.
 const MAX_EXPANSION: usize = 1 << 20;
+/// Of more products than this, those of one key are added up before the others are made.
+const FEW_PRODUCTS: usize = 1 << 12;
 
 impl Prover<'_> {
     /// The product of two sums, collected.
     pub(super) fn multiply(&mut self, a: &[Term], b: &[Term]) -> Result<Vec<Term>, Stop> {
-        self.charge(a.len() as u64 * b.len() as u64)?;
-        let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
+        let mut product = Vec::with_capacity((a.len() * b.len()).min(2 * FEW_PRODUCTS));
+        let mut most = FEW_PRODUCTS;
         for left in a {
-            for right in b {
-                product.push(self.table.term_product(left, right)?);
+            // Charged as it is made: a long product takes so long that limits have to be looked at within it.
+            for part in b.chunks(FEW_PRODUCTS) {
+                self.charge(part.len() as u64)?;
+                for right in part {
+                    product.push(self.table.term_product(left, right)?);
+                }
+                if product.len() > most {
+                    self.collect_product(&mut product)?;
+                    most = FEW_PRODUCTS.max(2 * product.len());
+                }
             }
         }
-        collect(&mut product);
-        self.charge_numbers(&product)?;
+        self.collect_product(&mut product)?;
         Ok(product)
+    }
+
+    fn collect_product(&mut self, product: &mut Vec<Term>) -> Result<(), Stop> {
+        collect(product);
+        self.charge_numbers(product)
     }
 
     /// Charges for long coefficients: repeated squaring doubles their length at each step.
