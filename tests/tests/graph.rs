@@ -338,6 +338,11 @@ fn wrong_graphs_are_told_with_their_place() {
         graph::told("g.json", text, &wrong).1
     };
     let node = |node: &str| told(&format!("{{\"nodes\": [{node}],\n \"outputs\": {{\"y\": \"v\"}}}}"));
+    // An operator of bytes, or of truth values.
+    let typed = |what: &str, rest: &str| {
+        let cast = format!(r#"{{"name": "a", "op": "to", "self": "x", "dtype": "{what}"}}"#);
+        node(&format!(r#"{cast}, {{"name": "v", "self": "a", {rest}}}"#))
+    };
     let of = |formula: &str| node(&format!("{{\"formula\": \"{formula}\"}}"));
     for (told, wanted) in [
         (
@@ -366,6 +371,41 @@ fn wrong_graphs_are_told_with_their_place() {
         (of("v[i,j] = foo(x[i,j])      i < 4, j < 8"), "there is no function `foo`"),
         (of("v[i,j] = x[i,j      i < 4, j < 8"), "`]` is wanted here"),
         (of("v[i,j] = x[9223372036854775807*i + 9223372036854775807*j,j]      i < 4, j < 8"), "64 bits"),
+        (typed("u8", r#""op": "add", "other": 300"#), "300 is no number of type u8"),
+        (typed("u8", r#""op": "eq", "other": -1"#), "-1 is no number of type u8"),
+        (
+            typed("u8", r#""op": "add", "other": "a", "alpha": 2.0"#),
+            "the operands are of type u8, and `alpha` is a float",
+        ),
+        (
+            typed("i32", r#""op": "masked_fill", "mask": "a", "value": 2.5"#),
+            "type i32, and `value` is a float",
+        ),
+        (typed("i32", r#""op": "pow", "exponent": "a""#), "an integer has powers from 1 to 16"),
+        (typed("i32", r#""op": "mean""#), "there is no `mean` of elements of type i32"),
+        (typed("i32", r#""op": "var""#), "there is no `var` of elements of type i32"),
+        (typed("i32", r#""op": "linalg_vector_norm""#), "of elements of type i32"),
+        (
+            typed("i32", r#""op": "mse_loss", "target": "a""#),
+            "there is no `mse_loss` of elements of type i32",
+        ),
+        (typed("bool", r#""op": "sub", "other": "a""#), "there is no `sub` of elements of type bool"),
+        (typed("bool", r#""op": "neg""#), "there is no `neg` of elements of type bool"),
+        (
+            typed("bool", r#""op": "add", "other": "a", "alpha": 2"#),
+            "there is no `add` of elements of type bool",
+        ),
+        (
+            typed("f16", r#""op": "rms_norm", "normalized_shape": [8]"#),
+            "`eps` is wanted for elements of type f16",
+        ),
+        (
+            node(
+                r#"{"name": "m", "op": "ones", "size": [4, 4], "dtype": "i32"}, {"name": "v", "query": "x", "key": "x",
+                "value": "x", "op": "scaled_dot_product_attention", "attn_mask": "m"}"#,
+            ),
+            "a mask is of truth values or of floats, not of type i32",
+        ),
         (told("[]"), "g.json:1:"),
     ] {
         assert!(told.contains(wanted), "{told}: {wanted}");

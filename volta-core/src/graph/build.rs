@@ -107,7 +107,7 @@ impl Builder {
                     (usize::from(self.shape(*value).is_empty()), self.element(*value))
                 }
                 number if number.is_float() => (2, FLOAT),
-                _ => (2, INT64),
+                TensorOrNumber::Number(_) | TensorOrNumber::Float(_) => (2, INT64),
             };
             by_rank[rank] = Some(by_rank[rank].map_or(Ok(own), |known| wider(known, own))?);
         }

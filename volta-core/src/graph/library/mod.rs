@@ -141,7 +141,7 @@ impl Operator {
 }
 
 /// The arguments whose numbers take part in the promotion of types.
-const OPERANDS: [&str; 9] = ["self", "other", "exponent", "min", "max", "a", "b", "x", "bound"];
+const OPERANDS: [&str; 5] = ["self", "other", "exponent", "min", "max"];
 
 /// Other names of arguments.
 const ALIASES: [(&str, &str); 6] = [
@@ -250,15 +250,7 @@ impl Call<'_> {
                     ));
                 }
                 TensorOrNumber::Number(number) => {
-                    let range = self.range_of(common);
-                    if range.is_some_and(|[low, high]| {
-                        !number.finite().is_some_and(|own| low <= *own && *own <= high)
-                    }) {
-                        return Err(format!(
-                            "the operands are of type {}, and `{name}` is none of its numbers",
-                            common.name()
-                        ));
-                    }
+                    self.wants_number_of(common, number).map_err(|message| format!("`{name}`: {message}"))?;
                     continue;
                 }
                 TensorOrNumber::Float(_) => continue,
@@ -282,6 +274,15 @@ impl Call<'_> {
         let end = Rational::power_of_two(bits.cast_signed());
         let low = if signed { -&end } else { Rational::ZERO };
         Some([low, &end - &Rational::ONE])
+    }
+
+    /// Refuses a number that an integer type does not have.
+    fn wants_number_of(&self, element: Element, number: &Extended) -> Built<()> {
+        let Some([low, high]) = self.range_of(element) else { return Ok(()) };
+        match number.finite().is_some_and(|own| low <= *own && *own <= high) {
+            true => Ok(()),
+            false => Err(format!("{number} is no number of type {}", element.name())),
+        }
     }
 
     /// That the operator takes no operands of a type.

@@ -26,21 +26,21 @@ pub(super) const OPERATORS: &[Operator] = &[
         names: &["add"],
         arguments: "self, other, alpha: number = 1",
         formula: "self + alpha*other",
-        make: Make::Built(|call| sum(call, "a + b", "a + alpha*b")),
+        make: Make::Built(|call| sum(call, "self + other", "self + alpha*other")),
     },
     Operator {
         names: &["sub"],
         arguments: "self, other, alpha: number = 1",
         formula: "self - alpha*other",
-        make: Make::Built(|call| sum(call, "a - b", "a - alpha*b")),
+        make: Make::Built(|call| sum(call, "self - other", "self - alpha*other")),
     },
     Operator {
         names: &["rsub"],
         arguments: "self, other, alpha: number = 1",
         formula: "other - alpha*self",
-        make: Make::Built(|call| sum(call, "b - a", "b - alpha*a")),
+        make: Make::Built(|call| sum(call, "other - self", "other - alpha*self")),
     },
-    either(&["mul", "multiply"], "self*other", |call| of_two(call, "a*b", "and(a, b)")),
+    either(&["mul", "multiply"], "self*other", |call| of_two(call, "self*other", "and(self, other)")),
     Operator {
         names: &["div", "divide", "true_divide"],
         arguments: "self, other, rounding_mode?: text",
@@ -144,8 +144,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     },
     numbers(&["clamp_min"], "self, min", "max(self, min)"),
     numbers(&["clamp_max"], "self, max", "min(self, max)"),
-    either(&["maximum"], "max(self, other)", |call| of_two(call, "max(a, b)", "or(a, b)")),
-    either(&["minimum"], "min(self, other)", |call| of_two(call, "min(a, b)", "and(a, b)")),
+    either(&["maximum"], "max(self, other)", |call| of_two(call, "max(self, other)", "or(self, other)")),
+    either(&["minimum"], "min(self, other)", |call| of_two(call, "min(self, other)", "and(self, other)")),
     numbers(&["eq"], "self, other", "(self == other)"),
     numbers(&["ne"], "self, other", "(self != other)"),
     numbers(&["lt"], "self, other", "(self < other)"),
@@ -212,7 +212,7 @@ fn are_truths(call: &Call<'_>, operands: &[&TensorOrNumber]) -> bool {
     })
 }
 
-/// An operator of two numbers `a` and `b`, or of two truth values.
+/// An operator of two numbers, `self` and `other`, or of two truth values.
 pub(super) fn of_both(
     call: &mut Call<'_>,
     [a, b]: [TensorOrNumber; 2],
@@ -220,8 +220,8 @@ pub(super) fn of_both(
     truths: &str,
 ) -> Built<ValueId> {
     match are_truths(call, &[&a, &b]) {
-        true => call.builder.pointwise(truths, &[("a", a), ("b", b)]),
-        false => call.elementwise(numbers, vec![("a", a), ("b", b)]),
+        true => call.builder.pointwise(truths, &[("self", a), ("other", b)]),
+        false => call.elementwise(numbers, vec![("self", a), ("other", b)]),
     }
 }
 
@@ -234,21 +234,21 @@ fn sum(call: &mut Call<'_>, plain: &str, scaled: &str) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "other")?);
     let is_one = call.number("alpha") == Extended::Finite(Rational::ONE);
     Ok(vec![match call.operand("alpha").filter(|_| !is_one) {
-        None if plain == "a + b" => of_both(call, [a, b], plain, "or(a, b)")?,
-        None => call.elementwise(plain, vec![("a", a), ("b", b)])?,
-        Some(alpha) => call.elementwise(scaled, vec![("a", a), ("b", b), ("alpha", alpha)])?,
+        None if plain == "self + other" => of_both(call, [a, b], plain, "or(self, other)")?,
+        None => call.elementwise(plain, vec![("self", a), ("other", b)])?,
+        Some(alpha) => call.elementwise(scaled, vec![("self", a), ("other", b), ("alpha", alpha)])?,
     }])
 }
 
 fn quotient(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let text = match call.text("rounding_mode") {
-        "" => "a/b",
-        "floor" => "floor(a/b)",
-        "trunc" => "trunc(a/b)",
+        "" => "self/other",
+        "floor" => "floor(self/other)",
+        "trunc" => "trunc(self/other)",
         other => return Err(format!("`rounding_mode` is floor or trunc, not {other}")),
     };
     let (a, b) = (operand(call, "self")?, operand(call, "other")?);
-    Ok(vec![call.elementwise(text, vec![("a", a), ("b", b)])?])
+    Ok(vec![call.elementwise(text, vec![("self", a), ("other", b)])?])
 }
 
 fn prelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
@@ -274,7 +274,7 @@ fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "exponent")?);
     let common = call.builder.common_type(&[a.clone(), b.clone()])?;
     if ExprKind::of(common) == ExprKind::Real {
-        return Ok(vec![call.elementwise("a^b", vec![("a", a), ("b", b)])?]);
+        return Ok(vec![call.elementwise("self^exponent", vec![("self", a), ("exponent", b)])?]);
     }
     let factors = match &b {
         TensorOrNumber::Number(exponent) => exponent.finite().and_then(Rational::to_i64),
@@ -283,9 +283,9 @@ fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let factors = factors.filter(|factors| (1..=MOST_FACTORS).contains(factors));
     let factors = factors.ok_or("an integer has powers from 1 to 16")?;
     // The exponent takes part in the promotion of types.
-    let mut operands = [("a", a), ("b", b)];
+    let mut operands = [("self", a), ("exponent", b)];
     let common = call.converted(&mut operands)?;
-    let text = vec!["a"; factors as usize].join("*");
+    let text = vec!["self"; factors as usize].join("*");
     Ok(vec![call.builder.pointwise_as(Some(common), &text, &operands[..1])?])
 }
 
@@ -330,10 +330,10 @@ fn choice(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let condition = call.truth(condition)?;
     let (a, b) = (operand(call, "self")?, operand(call, "other")?);
     let of_truths = are_truths(call, &[&a, &b]);
-    let mut arms = vec![("a", a), ("b", b)];
+    let mut arms = vec![("self", a), ("other", b)];
     let element = if of_truths { Element::Bool } else { call.converted(&mut arms)? };
-    arms.push(("c", condition.into()));
-    Ok(vec![call.builder.pointwise_as(Some(element), "where(c, a, b)", &arms)?])
+    arms.push(("condition", condition.into()));
+    Ok(vec![call.builder.pointwise_as(Some(element), "where(condition, self, other)", &arms)?])
 }
 
 fn masked_fill(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
@@ -347,14 +347,14 @@ fn masked_fill(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
             let text = if is_set { "or(m, x)" } else { "and(not(m), x)" };
             return Ok(vec![call.builder.pointwise(text, &[("m", mask.into()), ("x", own.into())])?]);
         }
-        number => number,
+        number @ (TensorOrNumber::Number(_) | TensorOrNumber::Float(_)) => number,
     };
-    let mut operands = vec![("own", own.into()), ("value", value)];
+    let mut operands = vec![("self", own.into()), ("value", value)];
     if element != Element::Bool {
         call.converted(&mut operands)?;
     }
-    operands.push(("m", mask.into()));
-    Ok(vec![call.builder.pointwise_as(Some(element), "where(m, value, own)", &operands)?])
+    operands.push(("mask", mask.into()));
+    Ok(vec![call.builder.pointwise_as(Some(element), "where(mask, value, self)", &operands)?])
 }
 
 fn cast(call: &mut Call<'_>) -> Built<Vec<ValueId>> {

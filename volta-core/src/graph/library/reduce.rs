@@ -43,13 +43,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         &["max"],
         "self, dim?: ints, keepdim: flag = false, other?",
         "max{k}(self[k]); along one dimension, also the first place of it; of two tensors, max(self, other)",
-        |call| extreme(call, [Combination::Max, Combination::ArgMax], "max(a, b)"),
+        |call| extreme(call, [Combination::Max, Combination::ArgMax], "max(self, other)"),
     ),
     row(
         &["min"],
         "self, dim?: ints, keepdim: flag = false, other?",
         "min{k}(self[k]); along one dimension, also the first place of it; of two tensors, min(self, other)",
-        |call| extreme(call, [Combination::Min, Combination::ArgMin], "min(a, b)"),
+        |call| extreme(call, [Combination::Min, Combination::ArgMin], "min(self, other)"),
     ),
     row(&["argmax"], "self, dim?: int, keepdim: flag = false", "argmax{k}(self[k])", |call| {
         along(call, Combination::ArgMax, "x")
@@ -202,7 +202,7 @@ pub(super) fn log_sum(call: &mut Call<'_>, x: ValueId, dims: &[usize], keep: boo
 fn extreme(call: &mut Call<'_>, [with, place]: [Combination; 2], of_two: &str) -> Built<Vec<ValueId>> {
     if let Some(other) = call.operand("other") {
         let own = call.tensor("self")?.into();
-        let truths = if with == Combination::Max { "or(a, b)" } else { "and(a, b)" };
+        let truths = if with == Combination::Max { "or(self, other)" } else { "and(self, other)" };
         return Ok(vec![of_both(call, [own, other], of_two, truths)?]);
     }
     let x = number(call)?;

@@ -495,6 +495,7 @@ fn constant(
     shape: Vec<u64>,
     number: Extended,
 ) -> Built<ValueId> {
+    call.wants_number_of(element, &number)?;
     let construct = Construct { over: Vec::new(), reduce: None, expr: Expr::Number(number) };
     call.builder.add(element, shape, ValueDefinition::Construct(construct))
 }
@@ -525,6 +526,9 @@ fn arange(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         .into_iter()
         .any(|name| call.operand(name).is_some_and(|number| number.is_float()));
     let element = call.element("dtype")?.unwrap_or(if is_float { FLOAT } else { INT64 });
+    for at in [0, length.saturating_sub(1)] {
+        call.wants_number_of(element, &Extended::Finite(&start + &(&step * &Rational::from_u64(at))))?;
+    }
     let [start, step] = [start, step].map(|number| Expr::Number(Extended::Finite(number)));
     let index = Expr::Index(Indexing::variable(0));
     let expr = Expr::Apply(Function::Add, vec![start, Expr::Apply(Function::Mul, vec![step, index])]);
