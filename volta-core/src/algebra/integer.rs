@@ -107,7 +107,10 @@ impl Table {
             bounds.1 = &bounds.1 + &high;
         };
         let mut rest: Vec<Term> = terms.to_vec();
-        while let Some(chain) = self.chain_in(&rest) {
+        // A single term has the bounds of its atoms, which are known: ANDs of ANDs are not looked into again.
+        while rest.len() > 1
+            && let Some(chain) = self.chain_in(&rest)
+        {
             for (at, (weight, _)) in digits_of(&chain).iter().enumerate() {
                 let own = match chain.get(at + 1) {
                     Some(above) => (0, above.ratio.to_i128()? - 1),
@@ -117,7 +120,9 @@ impl Table {
             }
             rest = without(&rest, chain.into_iter().flat_map(|level| level.terms).collect());
         }
-        while let Some((weights, all, gone)) = self.common_in(&rest) {
+        while rest.len() > 1
+            && let Some((weights, all, gone)) = self.common_in(&rest)
+        {
             // The bits of `p` only, of `q` only, and of both are disjoint, so that their sum is at most all bits.
             let low = weights.iter().min()?.clone().min(Rational::ZERO);
             let high = weights.iter().max()?.clone().max(Rational::ZERO);
@@ -517,6 +522,8 @@ impl Prover<'_> {
 
     /// The bitwise AND of two non-negative integers.
     pub(super) fn common_digits(&mut self, a: Vec<Term>, b: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        // Each term of one with each of the other, and the terms of each among themselves for its bounds.
+        self.charge((a.len() as u64 + b.len() as u64).saturating_pow(2))?;
         if a == b {
             return Ok(a);
         }

@@ -176,6 +176,7 @@ impl Polynomials {
         if let Some(id) = self.ids.get(terms) {
             return *id;
         }
+        debug_assert!(terms.iter().all(|term| !term.is_zero()), "a collected sum has no zeros");
         let mut place = ContentOrder::CONSTANT;
         let mut lazy = false;
         for term in terms {
@@ -264,8 +265,11 @@ pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
     terms.iter().map(|term| Term { key: term.key, coefficient: -&term.coefficient }).collect()
 }
 
-/// `k·terms` for a number `k ≠ 0`
+/// `k·terms`
 pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
+    if factor.is_zero() {
+        return Vec::new();
+    }
     terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
 }
 
