@@ -21,14 +21,13 @@ use std::rc::Rc;
 
 /// A sum of more terms than this is not multiplied out.
 const MAX_EXPANSION: usize = 1 << 20;
-/// Of more products than this, those of one key are added up before the others are made.
+/// Limits are looked at after at most so many products of terms.
 const FEW_PRODUCTS: usize = 1 << 12;
 
 impl Prover<'_> {
     /// The product of two sums, collected.
     pub(super) fn multiply(&mut self, a: &[Term], b: &[Term]) -> Result<Vec<Term>, Stop> {
-        let mut product = Vec::with_capacity((a.len() * b.len()).min(2 * FEW_PRODUCTS));
-        let mut most = FEW_PRODUCTS;
+        let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
         for left in a {
             // Charged as it is made: a long product takes so long that limits have to be looked at within it.
             for part in b.chunks(FEW_PRODUCTS) {
@@ -36,19 +35,11 @@ impl Prover<'_> {
                 for right in part {
                     product.push(self.table.term_product(left, right)?);
                 }
-                if product.len() > most {
-                    self.collect_product(&mut product)?;
-                    most = FEW_PRODUCTS.max(2 * product.len());
-                }
             }
         }
-        self.collect_product(&mut product)?;
+        collect(&mut product);
+        self.charge_numbers(&product)?;
         Ok(product)
-    }
-
-    fn collect_product(&mut self, product: &mut Vec<Term>) -> Result<(), Stop> {
-        collect(product);
-        self.charge_numbers(product)
     }
 
     /// Charges for long coefficients: repeated squaring doubles their length at each step.

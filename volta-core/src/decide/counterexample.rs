@@ -117,11 +117,10 @@ impl<'s, 'i> QuickFilter<'s, 'i> {
 /// Whether two values certainly differ, both defined.
 fn surely_differ(reference: &Value<Narrow>, opt: &Value<Narrow>) -> bool {
     let comparison = compare(reference, opt);
-    matches!(comparison, Comparison::Different(WitnessKind::Values | WitnessKind::Infinite))
+    matches!(comparison, Comparison::Different(_))
 }
 
-/// Searches for a witness. `None` proves nothing. Values that differ are preferred to a value on one side only: where
-/// the other side has none, both may still be equal wherever they are defined (rule V8).
+/// Searches for a witness: a point at which both sides have values, and these differ. `None` proves nothing.
 pub fn refute(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -131,17 +130,12 @@ pub fn refute(
     let mut search = Search::new(reference, opt, inputs, effort);
     let mut precise = effort.precise_points;
     let mut settled = None;
-    let mut undefined = None;
     for round in 0..effort.points {
         let point = TestPoint::new(inputs, round);
         let Some((outcome, tight)) = search.first(&point) else { break };
         let different = match outcome {
-            Comparison::Different(WitnessKind::Undefined) => {
-                undefined = undefined.or(Some(round));
-                None
-            }
-            Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) => Some(None),
-            Comparison::OutsideDomain => None,
+            Comparison::Different(_) => Some(None),
+            Comparison::OptUndefined | Comparison::OutsideDomain => None,
             Comparison::Overlapping if tight => {
                 settled = settled.or(Some(round));
                 None
@@ -165,17 +159,35 @@ pub fn refute(
         return Some(witness);
     }
     // Values that agree to fifteen digits are compared once at a raised precision.
-    let closer = settled.and_then(|round| {
-        let point = TestPoint::new(inputs, round);
-        let precision = search.raised(&point)?;
-        search.witness(&point, Some(precision))
-    });
-    closer.or_else(|| {
-        let point = TestPoint::new(inputs, undefined?);
-        search.left = effort.terms;
-        search.witness(&point, None)
-    })
+    let point = TestPoint::new(inputs, settled?);
+    let precision = search.raised(&point)?;
+    search.witness(&point, Some(precision))
 }
+
+/// Inputs at which the reference has a value and the optimized kernel has none, in words. Both may still be equal
+/// wherever they are defined (rule V8), so that this is no difference.
+pub fn undefined_at(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    effort: &SearchBudget,
+) -> Option<String> {
+    let mut search = Search::new(reference, opt, inputs, effort);
+    for round in 0..effort.points {
+        let point = TestPoint::new(inputs, round);
+        if search.first(&point)?.0 == Comparison::OptUndefined {
+            let (elements, values) = search.minimal(&point, None)?;
+            let (listed, _) = search.listed(&elements, &values);
+            let more = if listed.len() > TOLD { " and others" } else { "" };
+            let told = listed.iter().take(TOLD).map(|input| format!("{} = {}", input.name, input.value));
+            return Some(told.collect::<Vec<_>>().join(", ") + more);
+        }
+    }
+    None
+}
+
+/// Number of inputs that are named where the optimized kernel has no value.
+const TOLD: usize = 4;
 
 /// Inputs with at most this many combinations of values are tried exhaustively.
 const ALL_POINTS: i128 = 1 << 16;
@@ -208,10 +220,7 @@ pub fn refute_near(
             Some(value) => value.clone(),
             None => other.at(input, element),
         };
-        match search.first(&point)?.0 {
-            Comparison::Different(_) => search.witness(&point, None),
-            Comparison::OutsideDomain | Comparison::Overlapping | Comparison::Open => None,
-        }
+        search.look(&point)
     })
 }
 
@@ -287,13 +296,13 @@ impl<'a> Search<'a> {
     /// The witness at a point, if the two sides certainly differ there, both defined.
     fn look(&mut self, point: &dyn Point) -> Option<Counterexample> {
         let precision = match self.first(point)? {
-            (Comparison::Different(WitnessKind::Values | WitnessKind::Infinite), _) => None,
+            (Comparison::Different(_), _) => None,
             (Comparison::Open | Comparison::Overlapping, false) if self.precise > 0 => {
                 self.precise -= 1;
                 Some(self.raised(point)?)
             }
             (
-                Comparison::Different(WitnessKind::Undefined)
+                Comparison::OptUndefined
                 | Comparison::OutsideDomain
                 | Comparison::Overlapping
                 | Comparison::Open,
@@ -402,7 +411,7 @@ impl<'a> Search<'a> {
             if !point.0.iter().all(|((input, _), value)| self.admitted(value, *input).is_some()) {
                 continue;
             }
-            if let Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) = self.first(&point)?.0
+            if let Comparison::Different(_) = self.first(&point)?.0
                 && let Some(witness) = self.witness(&point, None)
             {
                 return Some(witness);
@@ -487,36 +496,60 @@ impl<'a> Search<'a> {
         for precision in PRECISIONS {
             let (reference, opt) = self.values::<Wide>(point, precision, WIDE_COST)?;
             match compare(&reference, &opt) {
-                Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) => return Some(precision),
-                Comparison::Different(WitnessKind::Undefined) => return None,
-                Comparison::OutsideDomain | Comparison::Overlapping => return None,
+                Comparison::Different(_) => return Some(precision),
+                Comparison::OptUndefined | Comparison::OutsideDomain | Comparison::Overlapping => {
+                    return None;
+                }
                 Comparison::Open => {}
             }
         }
         None
     }
 
-    /// How the two sides certainly differ.
-    fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<WitnessKind> {
-        let comparison = match precision {
+    /// How the two sides compare.
+    fn compared(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Comparison> {
+        match precision {
             None => self.first(point).map(|(comparison, _)| comparison),
             Some(_) if !self.is_assumed(point) => Some(Comparison::OutsideDomain),
             Some(precision) => self
                 .values::<Wide>(point, precision, WIDE_COST)
                 .map(|(reference, opt)| compare(&reference, &opt)),
-        };
-        match comparison? {
-            Comparison::Different(kind) => Some(kind),
-            Comparison::OutsideDomain | Comparison::Overlapping | Comparison::Open => None,
         }
     }
 
-    /// The witness at `point`, minimized and evaluated once more. `None` as precision stands for the first one.
-    fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Counterexample> {
+    /// The elements that the two sides read, and simple values of these at which both compare as at `point`.
+    fn minimal(
+        &mut self,
+        point: &dyn Point,
+        precision: Option<u32>,
+    ) -> Option<(Vec<(InputId, u64)>, Assignment)> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
         let mut values = Assignment(values.collect());
         self.simplify(&elements, &mut values, precision);
+        Some((elements, values))
+    }
+
+    /// The values of elements, without zeros where they are many, and the number of those.
+    fn listed(&self, elements: &[(InputId, u64)], values: &Assignment) -> (Vec<WitnessInput>, u64) {
+        let all = elements.len() <= LISTED;
+        let listed: Vec<WitnessInput> = elements
+            .iter()
+            .map(|(input, element)| WitnessInput {
+                input: *input,
+                element: *element,
+                name: element_name(self.inputs.get(input.index()), *input, *element),
+                value: values.at(*input, *element),
+            })
+            .filter(|input| all || !input.value.is_zero())
+            .collect();
+        let zeros = (elements.len() - listed.len()) as u64;
+        (listed, zeros)
+    }
+
+    /// The witness at `point`, minimized and evaluated once more. `None` as precision stands for the first one.
+    fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Counterexample> {
+        let (elements, values) = self.minimal(point, precision)?;
 
         // A witness that was found is reported, whatever the search has cost; memory stays bounded.
         self.left = u64::MAX;
@@ -532,23 +565,18 @@ impl<'a> Search<'a> {
                 (kind, outcomes(&left, &right)?)
             }
             // Disjoint enclosures of one value: nothing is claimed.
-            (_, Comparison::Open | Comparison::OutsideDomain | Comparison::Overlapping) => return None,
+            (
+                _,
+                Comparison::Open
+                | Comparison::OptUndefined
+                | Comparison::OutsideDomain
+                | Comparison::Overlapping,
+            ) => return None,
         };
-        let all = elements.len() <= LISTED;
-        let listed: Vec<WitnessInput> = elements
-            .iter()
-            .map(|(input, element)| WitnessInput {
-                input: *input,
-                element: *element,
-                name: element_name(self.inputs.get(input.index()), *input, *element),
-                value: values.at(*input, *element),
-            })
-            .filter(|input| all || !input.value.is_zero())
-            .collect();
-        let zeros = (elements.len() - listed.len()) as u64;
+        let (listed, zeros) = self.listed(&elements, &values);
         let explanation = match kind {
             WitnessKind::Values => explain(self.reference, self.opt, &values),
-            WitnessKind::Infinite | WitnessKind::Undefined => None,
+            WitnessKind::Infinite => None,
         };
         Some(Counterexample {
             inputs: listed,
@@ -560,11 +588,11 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each of the
+    /// Sets elements to 0, in ever smaller groups, as long as the two sides compare in the same way; then each of the
     /// others to the simplest number at which they do.
     fn simplify(&mut self, elements: &[(InputId, u64)], values: &mut Assignment, precision: Option<u32>) {
         let before = self.left;
-        let kind = self.differ(values, precision);
+        let kind = self.compared(values, precision);
         let cost = (before - self.left).max(1);
         let mut tries = (SHRINK_TERMS / cost).clamp(SHRINKS, MAX_SHRINKS);
         // Minimizing has a budget of its own, whatever the search has cost.
@@ -578,7 +606,7 @@ impl<'a> Search<'a> {
                     return true;
                 }
                 values.0.extend(group.iter().copied().zip(new));
-                let kept = tries > 0 && search.differ(values, precision) == kind;
+                let kept = tries > 0 && search.compared(values, precision) == kind;
                 tries = tries.saturating_sub(1);
                 if !kept {
                     values.0.extend(group.iter().copied().zip(old));
@@ -735,16 +763,21 @@ mod tests {
     }
 
     #[test]
-    fn where_only_one_side_is_defined_the_reference_decides() {
+    fn where_only_one_side_is_defined_nothing_differs() {
         let fraction = |store: &mut Store| {
             let square = store.apply(TermOp::Mul, &[x(0), x(0)], InstId(0));
             store.apply(TermOp::Div, &[square, x(0)], InstId(0))
         };
         // x·x/x is x wherever it is defined.
         assert_eq!(search(Sign::Any, fraction, |_| x(0)), None);
-        let Some(found) = search(Sign::Any, |_| x(0), fraction) else { panic!("a witness") };
-        assert_eq!((found.kind, found.opt), (WitnessKind::Undefined, SideValue::Undefined));
-        assert_eq!(search(Sign::Nonzero, |_| x(0), fraction), None);
+        assert_eq!(search(Sign::Any, |_| x(0), fraction), None);
+        let undefined = |sign: Sign| {
+            let (left, mut right) = (Store::new(), Store::new());
+            let opt = fraction(&mut right);
+            undefined_at((&left, x(0)), (&right, opt), &inputs(sign), &SearchBudget::default())
+        };
+        assert_eq!(undefined(Sign::Any).as_deref(), Some("x[0][0] = 0"));
+        assert_eq!(undefined(Sign::Nonzero), None);
 
         let root = |store: &mut Store| store.apply(TermOp::Sqrt, &[x(0)], InstId(0));
         assert!(search(Sign::Any, |_| x(1), root).is_some());

@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::counterexample::{QuickFilter, equal_at_all, refute, refute_further, refute_near};
+use super::counterexample::{QuickFilter, equal_at_all, refute, refute_further, refute_near, undefined_at};
 use super::domain::Domains;
 use super::evaluate::{leaves, walk};
 use super::point::RISING;
 use super::sweep::Sweep;
-use super::witness::{Counterexample, WitnessKind, element_name};
+use super::witness::{Counterexample, element_name};
 use super::{DecisionOptions, ElementPair, InputInfo, Sign, shared_forms};
 use crate::algebra::{
     Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Split, Stage,
@@ -235,17 +235,29 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// Decides whether both sides of an element are equal wherever they are defined.
     fn equal(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
-        let result = self.climb(element, analysis);
-        match &result {
-            Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => {
+        match self.climb(element, analysis) {
+            Err(failure @ (Failure::Exhausted(_) | Failure::Unknown { .. })) => {
                 let (inputs, effort) = (self.inputs, &self.options.effort);
                 match refute_further(element.reference, element.opt, inputs, effort) {
                     Some(witness) => Err(Failure::Different(witness)),
-                    None => result,
+                    None => Err(self.also_undefined(element, failure)),
                 }
             }
-            Ok(_) | Err(_) => result,
+            decided @ (Ok(_) | Err(Failure::Different(_) | Failure::Undefined { .. })) => decided,
         }
+    }
+
+    /// Tells of inputs at which only the reference has a value, where neither equality nor a difference was found.
+    fn also_undefined(&self, element: &ElementPair<'s>, failure: Failure) -> Failure {
+        let Failure::Unknown { reason } = failure else { return failure };
+        let (inputs, effort) = (self.inputs, &self.options.effort);
+        let reason = match undefined_at(element.reference, element.opt, inputs, effort) {
+            Some(at) => {
+                format!("{reason}; the optimized kernel has no value, and the reference has one, at {at}")
+            }
+            None => reason,
+        };
+        Failure::Unknown { reason }
     }
 
     /// The proof of an element whose optimized kernel is defined and equal wherever the reference is defined.
@@ -436,11 +448,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             }
             if let Attempt::Stopped(_) = unproved {
                 // Far cheaper than the steps that are left.
-                match refute() {
-                    Some(witness) if witness.kind != WitnessKind::Undefined => {
-                        return Err(Failure::Different(witness));
-                    }
-                    Some(_) | None => {}
+                if let Some(witness) = refute() {
+                    return Err(Failure::Different(witness));
                 }
                 learned.prover.set_budget(steps_left());
                 unproved = learned.climb(reference, opt, Stage::Lists);
@@ -459,12 +468,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 Err(Failure::Undefined { side: Which::Opt, reason })
             }
             Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
-                let undefined = match refute() {
-                    Some(witness) if witness.kind != WitnessKind::Undefined => {
-                        return Err(Failure::Different(witness));
-                    }
-                    undefined => undefined,
-                };
+                if let Some(witness) = refute() {
+                    return Err(Failure::Different(witness));
+                }
                 learned.prover.settle_account();
                 if equal_at_all(element.reference, element.opt, inputs, &options.effort) {
                     return Ok(Proof::default());
@@ -486,13 +492,10 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                         let near =
                             |hint| refute_near(element.reference, element.opt, inputs, &options.effort, hint);
                         let witness = hints.into_iter().find_map(near);
-                        Err(witness.or(undefined).map_or(Failure::Unknown { reason }, Failure::Different))
+                        Err(witness.map_or(Failure::Unknown { reason }, Failure::Different))
                     }
-                    Err(stop) => Err(match (undefined, stop) {
-                        (Some(witness), _) => Failure::Different(witness),
-                        (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
-                        (None, stop) => Failure::Unknown { reason: stop.to_string() },
-                    }),
+                    Err(Stop::Exhausted(exhausted)) => Err(Failure::Exhausted(exhausted)),
+                    Err(stop) => Err(Failure::Unknown { reason: stop.to_string() }),
                 }
             }
             Attempt::Open(reason) => Err(Failure::Unknown { reason }),

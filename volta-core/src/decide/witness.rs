@@ -51,8 +51,6 @@ pub enum WitnessKind {
     Values,
     /// One side is infinite and the other is not, or not with that sign.
     Infinite,
-    /// The reference is defined and the optimized kernel is not (rule V6).
-    Undefined,
 }
 
 /// The value of one side at a witness.
@@ -64,8 +62,6 @@ pub enum SideValue {
     PosInf,
     /// `−∞`
     NegInf,
-    /// No value by rule V3.
-    Undefined,
 }
 
 impl std::fmt::Display for SideValue {
@@ -74,7 +70,6 @@ impl std::fmt::Display for SideValue {
             SideValue::Finite(text) => f.write_str(text),
             SideValue::PosInf => Extended::PosInf.fmt(f),
             SideValue::NegInf => Extended::NegInf.fmt(f),
-            SideValue::Undefined => f.write_str("undefined"),
         }
     }
 }
@@ -82,8 +77,10 @@ impl std::fmt::Display for SideValue {
 /// How two values at one point compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Certainly different, and the reference is defined.
+    /// Certainly different, both defined.
     Different(WitnessKind),
+    /// The reference is defined, and the optimized kernel certainly is not: no difference of values (rule V8).
+    OptUndefined,
     /// The reference is certainly undefined: the point shows nothing.
     OutsideDomain,
     /// Finite and overlapping, or the same infinity.
@@ -100,7 +97,7 @@ pub fn compare<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Comparison
             Comparison::Different(WitnessKind::Values)
         }
         (Finite(_), Finite(_)) | (PosInf, PosInf) | (NegInf, NegInf) => Comparison::Overlapping,
-        (Finite(_) | PosInf | NegInf, Undefined) => Comparison::Different(WitnessKind::Undefined),
+        (Finite(_) | PosInf | NegInf, Undefined) => Comparison::OptUndefined,
         (Finite(_) | PosInf | NegInf, Finite(_) | PosInf | NegInf) => {
             Comparison::Different(WitnessKind::Infinite)
         }
@@ -143,8 +140,7 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<SideValue> {
         }
         Value::PosInf => Some(SideValue::PosInf),
         Value::NegInf => Some(SideValue::NegInf),
-        Value::Undefined => Some(SideValue::Undefined),
-        Value::True | Value::False | Value::Either | Value::Unresolved => None,
+        Value::True | Value::False | Value::Either | Value::Undefined | Value::Unresolved => None,
     }
 }
 

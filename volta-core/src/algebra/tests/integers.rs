@@ -214,6 +214,29 @@ fn wrapping_around_is_arithmetic_in_a_ring() {
 }
 
 #[test]
+fn bounds_of_nested_bits_do_not_look_into_each_of_them() {
+    // x & 3x, of that y & 3y, and so on: each number occurs twice in the next.
+    let nested = |triple: fn(&mut Side, TermId) -> TermId| {
+        move |side: &mut Side| {
+            (0..48).fold(TermId::input(InputId(0), 0), |x, _| {
+                let three = triple(side, x);
+                side.and(x, three)
+            })
+        }
+    };
+    same(
+        nested(|side, x| {
+            let three = side.int(3);
+            side.mul(x, three)
+        }),
+        nested(|side, x| {
+            let twice = side.left(x, 1);
+            side.add(x, twice)
+        }),
+    );
+}
+
+#[test]
 fn bits_sum_up() {
     let (x, y) = (word(), TermId::input(InputId(2), 1));
     // x + y = 2 (x & y) + (x ^ y), and their mean without an overflow
