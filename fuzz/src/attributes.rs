@@ -12,6 +12,8 @@ mod expand;
 mod family;
 #[path = "attribute.rs"]
 mod input;
+#[path = "../../volta-macros/src/graph.rs"]
+mod graph;
 #[path = "../../volta-macros/src/signature.rs"]
 mod signature;
 #[path = "../../volta-macros/src/steps.rs"]

@@ -15,6 +15,8 @@ mod body;
 mod expand;
 #[path = "../../volta-macros/src/family.rs"]
 mod family;
+#[path = "../../volta-macros/src/graph.rs"]
+mod graph;
 #[path = "../../fuzz/src/attribute.rs"]
 mod input;
 #[path = "../../volta-macros/src/signature.rs"]
