@@ -331,6 +331,7 @@ case("_to_copy", n.to(torch.uint8), self=n, dtype="u8")
 case("full", torch.full((2,), 3), size=[2], fill_value=3)
 case("full", torch.full((2,), 3.0), size=[2], fill_value=3.0)
 case("full", torch.full((2,), 0.5, dtype=torch.bool), size=[2], fill_value=0.5, dtype="bool")
+case("full", torch.full((2,), True), size=[2], fill_value=True)
 case("arange", torch.arange(0, 5.0), start=0, end=5.0)
 for name in "floor ceil trunc round sign".split():
     case(name, getattr(torch, name)(small), self=small)

@@ -181,6 +181,8 @@ impl Call<'_> {
             | ("text" | "type", Given::Text(_))
             | ("reduction", Given::Number(_) | Given::Text(_))
             | ("ints" | "tensors", Given::List(_)) => true,
+            // PyTorch exports `ones` of truth values as a `full` of `true`.
+            ("number", Given::Flag(_)) => argument.name == "fill_value",
             // Numbers may be given as tensors of one element, and the other way round a flag is a number.
             (_, _) => false,
         };
@@ -347,6 +349,7 @@ impl Call<'_> {
     fn number(&self, name: &str) -> Extended {
         match self.get(name) {
             Some(Given::Number(number) | Given::Float(number)) => number.clone(),
+            Some(Given::Flag(flag)) => Extended::Finite(Rational::from_integer(i64::from(*flag))),
             _ => self.default(name).unwrap_or(Extended::Finite(Rational::ZERO)),
         }
     }
