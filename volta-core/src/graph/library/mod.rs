@@ -205,7 +205,6 @@ impl Call<'_> {
         let mut operands: Vec<(&str, TensorOrNumber)> = Vec::new();
         for argument in self.operator.takes() {
             let operand = match self.operand(argument.name) {
-                Some(TensorOrNumber::Value(value)) if !as_numbers => self.truth(value)?.into(),
                 Some(operand) => operand,
                 None => match self.default(argument.name) {
                     Some(number) => TensorOrNumber::Number(number),
@@ -216,7 +215,21 @@ impl Call<'_> {
         }
         match as_numbers {
             true => Ok(vec![self.elementwise(self.operator.formula, operands)?]),
-            false => Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?]),
+            false => {
+                let list: Vec<TensorOrNumber> = operands.iter().map(|(_, own)| own.clone()).collect();
+                if ExprKind::of(self.builder.common_type(&list)?) == ExprKind::Whole {
+                    self.converted(&mut operands)?;
+                }
+                for (name, own) in &mut operands {
+                    *own = match own {
+                        TensorOrNumber::Value(value) => self.truth(*value)?.into(),
+                        TensorOrNumber::Number(_) | TensorOrNumber::Float(_) => {
+                            return Err(format!("`{name}` is wanted to be a tensor"));
+                        }
+                    };
+                }
+                Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?])
+            }
         }
     }
 
