@@ -181,6 +181,8 @@ impl Call<'_> {
             | ("text" | "type", Given::Text(_))
             | ("reduction", Given::Number(_) | Given::Text(_))
             | ("ints" | "tensors", Given::List(_)) => true,
+            // PyTorch exports `ones` of truth values as a `full` of `true`.
+            ("number", Given::Flag(_)) => argument.name == "fill_value",
             // Numbers may be given as tensors of one element, and the other way round a flag is a number.
             (_, _) => false,
         };
@@ -203,7 +205,6 @@ impl Call<'_> {
         let mut operands: Vec<(&str, TensorOrNumber)> = Vec::new();
         for argument in self.operator.takes() {
             let operand = match self.operand(argument.name) {
-                Some(TensorOrNumber::Value(value)) if !as_numbers => self.truth(value)?.into(),
                 Some(operand) => operand,
                 None => match self.default(argument.name) {
                     Some(number) => TensorOrNumber::Number(number),
@@ -214,7 +215,21 @@ impl Call<'_> {
         }
         match as_numbers {
             true => Ok(vec![self.elementwise(self.operator.formula, operands)?]),
-            false => Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?]),
+            false => {
+                let list: Vec<TensorOrNumber> = operands.iter().map(|(_, own)| own.clone()).collect();
+                if ExprKind::of(self.builder.common_type(&list)?) == ExprKind::Whole {
+                    self.converted(&mut operands)?;
+                }
+                for (name, own) in &mut operands {
+                    *own = match own {
+                        TensorOrNumber::Value(value) => self.truth(*value)?.into(),
+                        TensorOrNumber::Number(_) | TensorOrNumber::Float(_) => {
+                            return Err(format!("`{name}` is wanted to be a tensor"));
+                        }
+                    };
+                }
+                Ok(vec![self.builder.pointwise(self.operator.formula, &operands)?])
+            }
         }
     }
 
@@ -347,6 +362,7 @@ impl Call<'_> {
     fn number(&self, name: &str) -> Extended {
         match self.get(name) {
             Some(Given::Number(number) | Given::Float(number)) => number.clone(),
+            Some(Given::Flag(flag)) => Extended::Finite(Rational::from_integer(i64::from(*flag))),
             _ => self.default(name).unwrap_or(Extended::Finite(Rational::ZERO)),
         }
     }

@@ -3,6 +3,7 @@
 use volta_case::Element;
 
 use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
+use crate::graph::build::FLOAT;
 use crate::number::{Extended, Rational};
 
 const fn numbers(names: &'static [&'static str], arguments: &'static str, formula: &'static str) -> Operator {
@@ -247,8 +248,17 @@ fn quotient(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         "trunc" => "trunc(self/other)",
         other => return Err(format!("`rounding_mode` is floor or trunc, not {other}")),
     };
-    let (a, b) = (operand(call, "self")?, operand(call, "other")?);
-    Ok(vec![call.elementwise(text, vec![("self", a), ("other", b)])?])
+    let mut operands = vec![("self", operand(call, "self")?), ("other", operand(call, "other")?)];
+    let list: Vec<TensorOrNumber> = operands.iter().map(|(_, own)| own.clone()).collect();
+    if text == "self/other" && ExprKind::of(call.builder.common_type(&list)?) == ExprKind::Whole {
+        // No integer becomes one of another type before the quotient, which is a float.
+        for (_, own) in &mut operands {
+            if let TensorOrNumber::Value(value) = own {
+                *own = call.cast(*value, FLOAT)?.into();
+            }
+        }
+    }
+    Ok(vec![call.elementwise(text, operands)?])
 }
 
 fn prelu(call: &mut Call<'_>) -> Built<Vec<ValueId>> {

@@ -1,6 +1,8 @@
 //! Operators that move elements, or make tensors of numbers.
 
-use super::{Built, Call, ExprKind, Make, Operator, ValueId, dimension};
+use volta_case::Element;
+
+use super::{Built, Call, ExprKind, Given, Make, Operator, ValueId, dimension};
 use crate::graph::build::{FLOAT, INT64};
 use crate::graph::{Construct, Expr, Function, Indexing, ValueDefinition, spell_shape};
 use crate::number::{Extended, Rational};
@@ -478,8 +480,12 @@ fn triangle(call: &mut Call<'_>, keeps: Function) -> Built<Vec<ValueId>> {
 }
 
 fn filled(call: &mut Call<'_>, shape: Vec<u64>, number: Extended) -> Built<Vec<ValueId>> {
-    let is_whole = call.operand("fill_value").is_some_and(|number| !number.is_float());
-    let element = call.element("dtype")?.unwrap_or(if is_whole { INT64 } else { FLOAT });
+    let by_default = match call.get("fill_value") {
+        Some(Given::Flag(_)) => Element::Bool,
+        Some(_) if call.operand("fill_value").is_some_and(|number| !number.is_float()) => INT64,
+        Some(_) | None => FLOAT,
+    };
+    let element = call.element("dtype")?.unwrap_or(by_default);
     if ExprKind::of(element) == ExprKind::Truth {
         let is_set = number != Extended::Finite(Rational::ZERO);
         let number =
@@ -489,12 +495,7 @@ fn filled(call: &mut Call<'_>, shape: Vec<u64>, number: Extended) -> Built<Vec<V
     Ok(vec![constant(call, element, shape, number)?])
 }
 
-fn constant(
-    call: &mut Call<'_>,
-    element: volta_case::Element,
-    shape: Vec<u64>,
-    number: Extended,
-) -> Built<ValueId> {
+fn constant(call: &mut Call<'_>, element: Element, shape: Vec<u64>, number: Extended) -> Built<ValueId> {
     call.wants_number_of(element, &number)?;
     let construct = Construct { over: Vec::new(), reduce: None, expr: Expr::Number(number) };
     call.builder.add(element, shape, ValueDefinition::Construct(construct))
