@@ -52,6 +52,7 @@ mod magnitude;
 mod maximum;
 mod memo;
 mod monomial;
+mod multiplier;
 mod obligation;
 mod operand_cache;
 mod outline;

@@ -612,6 +612,45 @@ mod tests {
     }
 
     #[test]
+    fn items_of_one_thread_are_not_ordered() {
+        let mut exact = VectorClockDetector::new(2, 32, false);
+        exact.items = Some(Box::new(Items::new(2, FxHashMap::from_iter([(1, 0)]), Vec::new())));
+        let take = |exact: &mut VectorClockDetector, item| {
+            exact.items.as_mut().into_iter().for_each(|items| items.of_thread = vec![item; 2]);
+        };
+        let store = |exact: &mut VectorClockDetector, object| {
+            let place = (object, 0);
+            exact.access(Under::ALWAYS, place, (0, Agent::Thread), 0b1111, InstId(0), true).is_ok()
+        };
+        assert!(store(&mut exact, 0) && store(&mut exact, 1), "before the first item");
+        take(&mut exact, 1);
+        assert!(store(&mut exact, 1), "each that takes items has one of these objects");
+        assert!(!store(&mut exact, 0), "another one may have written before its first item");
+        assert!(store(&mut exact, 2) && store(&mut exact, 2), "of one item");
+        take(&mut exact, 2);
+        assert!(!store(&mut exact, 2), "of two items");
+    }
+
+    #[test]
+    fn items_that_may_follow_one_another_are_told() {
+        let mut items = Items::new(2, FxHashMap::from_iter([(3, 10)]), Vec::new());
+        let mut clocks = Clocks::new(2);
+        items.last = Some((0, 1, clocks.knows(0, 1)));
+        items.note(&clocks, (3, 1), &[0], true);
+        items.tails[0].insert(12);
+        assert!(!items.overlap(), "the one is at another place");
+        items.note(&clocks, (3, 2), &[1], true);
+        items.note(&clocks, (4, 2), &[0], true);
+        items.note(&clocks, (3, 2), &[0], false);
+        assert!(!items.overlap(), "of another thread, at another object, and a read of what was read");
+        clocks.meet(&[0, 1]);
+        items.note(&clocks, (3, 2), &[0], true);
+        assert!(!items.overlap(), "after all have met");
+        items.tails[0].insert(11);
+        assert!(items.overlap());
+    }
+
+    #[test]
     fn operations_of_a_pipeline_follow_one_another() {
         let one = Pipeline::Products(0);
         for (later, thread, fences, is_ordered) in [
