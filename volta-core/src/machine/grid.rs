@@ -465,6 +465,14 @@ pub(super) fn attempt<'l>(
                 }
                 Err(wrong) => wrong,
             };
+            // Other CTAs may write it for the other inputs.
+            let is_in_part = launch.clusters.len() > 1
+                && wrong.0 == FaultKind::Uninitialised
+                && wrong.3.is_some_and(|origin| origin.number().is_some());
+            if is_in_part && in_part.is_some() {
+                unevaluated.push((param, at.element));
+                continue;
+            }
             let cell = (*number, *page * PAGE as u64 + first as u64 / 4);
             let sites = match &order {
                 Detector::VectorClock(exact) => {
@@ -475,16 +483,14 @@ pub(super) fn attempt<'l>(
             let origin = wrong.3;
             let fault = output_fault(launch, at, wrong, sites);
             if let Some(partly) = origin.and_then(Origin::number) {
-                let is_unwritten = fault.kind == FaultKind::Uninitialised;
                 let mut possible = InCases::new(fault, undefined_cases(&packed, partly), String::new());
                 possible.store = store;
-                if launch.clusters.len() == 1 || !is_unwritten {
+                if !is_in_part {
                     return Err(Stop::Possible(Box::new(possible)));
                 }
-                // Other CTAs may write it for these inputs.
                 let mut possible = possible.possible();
                 store = std::mem::take(&mut possible.store);
-                in_part.get_or_insert_with(|| Box::new(Unwritten { place: cell, possible }));
+                in_part = Some(Box::new(Unwritten { place: cell, possible }));
                 unevaluated.push((param, at.element));
                 continue;
             }

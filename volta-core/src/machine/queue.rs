@@ -384,6 +384,10 @@ impl Cta<'_> {
         counts.entry(thread).and_modify(|count| *count += 1);
         taken.turn = Some(thread);
         taken.waiting = waiting.len();
+        let of_thread = |held: &Held| held.registers.len() + held.predicates.len() + held.local.len();
+        let work = taken.threads.iter().map(of_thread).sum::<usize>() + taken.shared.len();
+        self.looked_at += work as u64 / 4;
+        self.check_more(0)?;
         let threads = threads_of(taken.taker, thread, self.context.launch.warps());
         if self.before(warps, &threads) != taken.before {
             return Err(self.unclear_queue(ELSEWHERE));

@@ -60,8 +60,12 @@ impl Cta<'_> {
             } else if let Some(d) = d {
                 // The previous contents depend on the schedule (rule S4).
                 self.sync.note_found(warp, lane, &at, d);
-                let old = Value::Undefined(Origin::Unpredictable(pc));
-                warp.register_mut(d).set(lane, old);
+                let origin = match &self.sync.tickets.queue {
+                    // It may be known, but not in this run.
+                    Some(_) => Origin::Unevaluated(pc),
+                    None => Origin::Unpredictable(pc),
+                };
+                warp.register_mut(d).set(lane, Value::Undefined(origin));
             }
         }
         Ok(())
