@@ -103,11 +103,13 @@ impl<'s> Prover<'s> {
     }
 
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), Stop> {
-        if self.account.charge(steps) {
-            let bytes = self.bytes();
-            self.account.look(bytes).map_err(Stop::Exhausted)?;
-        }
-        Ok(())
+        if self.account.charge(steps) { self.look() } else { Ok(()) }
+    }
+
+    /// Checks the time, the memory and the steps taken so far.
+    pub(super) fn look(&mut self) -> Result<(), Stop> {
+        let bytes = self.bytes();
+        self.account.look(bytes).map_err(Stop::Exhausted)
     }
 
     /// Memory of the prover's tables in bytes, computed from sizes.

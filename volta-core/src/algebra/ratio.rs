@@ -21,20 +21,22 @@ use std::rc::Rc;
 
 /// A sum of more terms than this is not multiplied out.
 const MAX_EXPANSION: usize = 1 << 20;
-/// Limits are looked at after at most so many products of terms.
+/// A long product takes so long that time and memory are looked at after so many products of terms.
 const FEW_PRODUCTS: usize = 1 << 12;
 
 impl Prover<'_> {
     /// The product of two sums, collected.
     pub(super) fn multiply(&mut self, a: &[Term], b: &[Term]) -> Result<Vec<Term>, Stop> {
+        self.charge(a.len() as u64 * b.len() as u64)?;
         let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
+        let mut looked = 0;
         for left in a {
-            // Charged as it is made: a long product takes so long that limits have to be looked at within it.
-            for part in b.chunks(FEW_PRODUCTS) {
-                self.charge(part.len() as u64)?;
-                for right in part {
-                    product.push(self.table.term_product(left, right)?);
+            for right in b {
+                if product.len() - looked == FEW_PRODUCTS {
+                    looked = product.len();
+                    self.look()?;
                 }
+                product.push(self.table.term_product(left, right)?);
             }
         }
         collect(&mut product);

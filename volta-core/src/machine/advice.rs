@@ -46,7 +46,8 @@ pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
              what is not supported (S6)"
         }
         Some(Op::Atomic { .. } | Op::Special { .. }) => {
-            "which thread takes which number is open, and this depends on it beyond what is followed (Y18)"
+            "who takes which number is open (Y18): what depends on that is not known, nor what a thread keeps from \
+             before, such as from an earlier item of work"
         }
         Some(Op::Async(_)) => "products of factors of 6 or 4 bits are not computed yet",
         _ => "the value that this computes is not supported",

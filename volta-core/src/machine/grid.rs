@@ -459,7 +459,8 @@ pub(super) fn attempt<'l>(
                     lost.push(launch.lost((param, at.element), wrong));
                     continue;
                 }
-                Err(wrong) if launch.outputs.leaves_out(&wrong) => {
+                // What depends on who takes an item is not determined.
+                Err(wrong) if launch.outputs.leaves_out(&wrong) && tickets.queue.is_none() => {
                     unevaluated.push((param, at.element));
                     continue;
                 }

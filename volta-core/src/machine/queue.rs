@@ -19,7 +19,7 @@ use super::warp::Warp;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
-    Async, Barrier, Effect, Groups, InstId, Op, PredId, Program, RegId, Space, Special, Update, Wait,
+    Async, Barrier, Effect, Groups, Holds, InstId, Op, PredId, Program, RegId, Space, Special, Update, Wait,
 };
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashSet;
@@ -86,8 +86,8 @@ struct Taken {
     before: Before,
     threads: Vec<Held>,
     shared: Vec<Option<Cell>>,
-    /// By register, whether it holds the address of a variable, and never a number that happens to look like one.
-    of_variables: Vec<bool>,
+    /// By register.
+    holds: Vec<Holds>,
     /// By the thread that takes for it: how many numbers each taker has.
     counts: BTreeMap<u32, u32>,
     /// The thread that takes the next number.
@@ -285,22 +285,27 @@ fn keep_both<T: PartialEq>(own: &mut [Option<T>], other: impl IntoIterator<Item 
     }
 }
 
-/// The registers that hold addresses of variables: a block's shared memory has other ones than that of another block.
+/// Addresses of variables: a block's shared memory has other ones than that of another block.
 struct Addresses<'l> {
     objects: &'l Objects,
-    of_variables: &'l [bool],
+    holds: &'l [Holds],
 }
 
 impl Addresses<'_> {
-    /// A register's value, of an address in shared memory the same place in that of the first CTA.
-    fn of(&self, at: usize, value: Value, rank: u32) -> Value {
-        let Value::Bits(bits) = value else { return value };
+    /// A register's value as it is for the first CTA, at the same place in its shared memory. `None` if that is not
+    /// known, because it is computed from an address in some other way.
+    fn of(&self, at: usize, value: Value, rank: u32) -> Option<Value> {
+        let Value::Bits(bits) = value else { return Some(value) };
+        match self.holds[at] {
+            Holds::Numbers => return Some(value),
+            Holds::Either => return None,
+            Holds::Addresses => {}
+        }
         let (space, inner) = from_generic(bits);
         let inner = if space == Space::Shared { inner } else { bits };
-        let object = self.objects.find(Space::Shared, inner).filter(|_| self.of_variables[at]);
-        let is_own = object.is_some_and(|(number, _)| self.objects.get(number).rank == rank);
-        let first = self.objects.in_cta(inner, 0).filter(|_| is_own);
-        first.map_or(value, |first| Value::Bits(bits - inner + first))
+        let Some((number, _)) = self.objects.find(Space::Shared, inner) else { return Some(value) };
+        let first = self.objects.in_cta(inner, 0).filter(|_| self.objects.get(number).rank == rank)?;
+        Some(Value::Bits(bits - inner + first))
     }
 }
 
@@ -309,7 +314,7 @@ impl Held {
         let registers = warp.registers.iter().enumerate();
         let registers = registers.map(|(at, register)| addresses.of(at, register.get(lane), warp.rank));
         Held {
-            registers: registers.map(Some).collect(),
+            registers: registers.collect(),
             predicates: warp.predicates.iter().map(|predicate| Some(predicate.get(lane))).collect(),
             local: warp.local.iter().map(|cells| Some(cells[lane])).collect(),
         }
@@ -327,7 +332,8 @@ impl Held {
         let (unknown, rank) = (Origin::Unevaluated(pc), warp.rank);
         for (at, kept) in self.registers.iter().enumerate() {
             let register = warp.register_mut(RegId(number_of(at)));
-            if Some(addresses.of(at, register.get(lane), rank)) != *kept {
+            let own = addresses.of(at, register.get(lane), rank);
+            if own.is_none() || own != *kept {
                 register.set(lane, Value::Undefined(unknown));
             }
         }
@@ -395,8 +401,7 @@ impl Cta<'_> {
         if !self.sync.is_nothing_under_way() {
             return Err(self.unclear_queue("copies are in flight when a number is taken"));
         }
-        let addresses =
-            Addresses { objects: &self.context.launch.objects, of_variables: &taken.of_variables };
+        let addresses = Addresses { objects: &self.context.launch.objects, holds: &taken.holds };
         let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
         for ((warp, lane), held) in lanes.clone().zip(&taken.threads) {
             held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
@@ -454,8 +459,8 @@ impl Cta<'_> {
         let [first, ..] = waiting else { return Err(self.unclear_queue(OTHERS)) };
         let of = |thread: u32| threads_of(taker, thread, launch.warps());
         let before = self.before(warps, &of(*first));
-        let of_variables = launch.program.addresses();
-        let addresses = Addresses { objects: &launch.objects, of_variables: &of_variables };
+        let holds = launch.program.addresses();
+        let addresses = Addresses { objects: &launch.objects, holds: &holds };
         let mut threads: Option<Vec<Held>> = None;
         let mut shared: Option<Vec<Option<Cell>>> = None;
         for thread in waiting {
@@ -508,7 +513,7 @@ impl Cta<'_> {
             before,
             threads: threads.unwrap_or_default(),
             shared: shared.unwrap_or_default(),
-            of_variables,
+            holds,
             counts: waiting.iter().map(|thread| (*thread, 0)).collect(),
             turn: None,
             waiting: waiting.len(),

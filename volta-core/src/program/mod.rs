@@ -10,6 +10,7 @@ pub mod matrix;
 pub mod op;
 
 mod access;
+mod addresses;
 mod asynchronous;
 mod check;
 mod code;
@@ -46,6 +47,7 @@ mod visit;
 mod tests;
 
 pub use access::{Access, Strong};
+pub(crate) use addresses::Holds;
 pub use asynchronous::{
     Adds, Async, BarrierAction, BarrierTest, BulkWrite, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
     ProxyFence, WarpgroupProduct,

@@ -1,7 +1,7 @@
 //! Atomic operations that draw tickets (rule Y18): counters whose previous contents a thread learns.
 
 use super::code::Program;
-use super::op::{InstId, Int2, Int3, Op, RegId, Space, Src, Width};
+use super::op::{InstId, Int2, Op, RegId, Space, Src, Width};
 use super::update::Update;
 use super::visit::Named;
 
@@ -63,31 +63,6 @@ impl Program {
         program
     }
 
-    /// By register, whether it holds nothing but the address of a variable, plus or minus something else.
-    pub(crate) fn addresses(&self) -> Vec<bool> {
-        let mut may_be = vec![false; self.registers as usize];
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for inst in &self.insts {
-                let mut found = false;
-                inst.op.visit_sources(&mut |source| found |= is_address(source, &may_be));
-                inst.op.visit_registers(&mut |register, writes| {
-                    changed |= found && writes && !std::mem::replace(&mut may_be[register.index()], true);
-                });
-            }
-        }
-        let (mut is, mut changed) = (may_be.clone(), true);
-        while std::mem::take(&mut changed) {
-            for inst in &self.insts {
-                let keeps = inst.op.keeps_address(&is, &may_be);
-                inst.op.visit_registers(&mut |register, writes| {
-                    changed |= !keeps && writes && std::mem::take(&mut is[register.index()]);
-                });
-            }
-        }
-        is
-    }
-
     /// Additions of words whose results are read, and all counters that wrap around.
     fn draws(&self) -> Vec<InstId> {
         let draws = |at: &InstId| {
@@ -105,33 +80,7 @@ impl Program {
     }
 }
 
-/// Whether a source is an address, if these registers are.
-fn is_address(source: Src, registers: &[bool]) -> bool {
-    match source {
-        Src::Reg(register) => registers[register.index()],
-        Src::Symbol(..) => true,
-        Src::Imm(_) => false,
-    }
-}
-
 impl Op {
-    /// Whether its results are addresses of variables, if some registers are, and others may be.
-    fn keeps_address(&self, registers: &[bool], may_be: &[bool]) -> bool {
-        let is = |source: Src| is_address(source, registers);
-        let moves = |by: [Src; 2]| !by.into_iter().any(|source| is_address(source, may_be));
-        if let Op::Mov { a, .. } | Op::Cvta { a, .. } | Op::CvtInt { a, .. } = self {
-            is(*a)
-        } else if let Op::Int2 { op: op @ (Int2::Add | Int2::Sub), a, b, .. } = self {
-            is(*a) && moves([*b; 2]) || *op == Int2::Add && is(*b) && moves([*a; 2])
-        } else if let Op::Int3 { op: Int3::MadLo | Int3::MadWide, a, b, c, .. } = self {
-            is(*c) && moves([*a, *b])
-        } else if let Op::Select { a, b, .. } = self {
-            is(*a) && is(*b)
-        } else {
-            false
-        }
-    }
-
     /// Calls `visit` with each value that it uses for more than an integer to move, compute with or compare.
     pub(crate) fn visit_settled(&self, visit: &mut dyn FnMut(Src)) {
         let follows = matches!(

@@ -236,7 +236,7 @@ pub(crate) fn class_of_sizes(
     let along =
         extents.sizes().map(|sizes| sizes.along).ok_or_else(|| here("no dimension of the grid grows"))?;
     let job = &jobs[0];
-    let program = opaque::guarded(job).program;
+    let program = opaque::guarded_in_all(job).program;
     let launches: Vec<Launch<'_>> = jobs
         .iter()
         .map(|job| Launch::bind(job, &program, recognition.clone(), None))

@@ -194,8 +194,11 @@ impl Cta<'_> {
                 Some((same, value)) if same == ids => value,
                 Some(_) | None => {
                     self.values.store.note_folded(&ids);
-                    self.looked_at += work_of_fold(shape.op);
-                    self.check_more(0)?;
+                    let work = work_of_fold(shape.op);
+                    self.looked_at += work;
+                    if work > FEW_STEPS {
+                        self.check_more(0)?;
+                    }
                     self.fold_float(shape, &ids, pc)
                 }
             };
@@ -239,11 +242,14 @@ impl Cta<'_> {
     }
 }
 
+/// What folding takes, in operations looked at, where limits need no look of its own.
+const FEW_STEPS: u64 = 8;
+
 /// What folding takes, in operations looked at: some hundreds of steps of arithmetic on long numbers for a function.
 fn work_of_fold(op: TermOp) -> u64 {
     match op.kind() {
         Kind::Exponential | Kind::Function(_) => 256,
-        Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => 8,
+        Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) | Kind::Ieee => FEW_STEPS,
     }
 }
 

@@ -99,13 +99,22 @@ struct Analysis<'p> {
     leaders: bool,
 }
 
-/// The program with faults in place of operations that are not allowed.
+/// The program with faults in place of operations that are not allowed in a launch.
 pub(super) fn guarded<'p>(job: &Job<'p>) -> Guarded<'p> {
+    guarded_in(job, job.kernel.launch.grid)
+}
+
+/// The same, for launches with any grid.
+pub(super) fn guarded_in_all<'p>(job: &Job<'p>) -> Guarded<'p> {
+    guarded_in(job, [u32::MAX; 3])
+}
+
+fn guarded_in<'p>(job: &Job<'p>, grid: [u32; 3]) -> Guarded<'p> {
     let (program, strict_alignment) = (job.program, job.options.rules.strict_alignment);
-    let declared = Analysis::new(job).run();
+    let declared = Analysis::new(job, grid).run();
     let (found, aligned) = match program.first_in_shared_memory().filter(|_| !strict_alignment) {
         Some(first) if declared.addresses().next().is_some() => {
-            let mut analysis = Analysis::new(job);
+            let mut analysis = Analysis::new(job, grid);
             analysis.align(first, WINDOW_ALIGN);
             declared.or_aligned(analysis.run(), program, first)
         }
@@ -193,7 +202,8 @@ impl<'p> Analysis<'p> {
         self.sums.align(Base::Variable(of), bytes.trailing_zeros());
     }
 
-    fn new(job: &Job<'p>) -> Analysis<'p> {
+    /// An analysis for CTAs of a grid.
+    fn new(job: &Job<'p>, grid: [u32; 3]) -> Analysis<'p> {
         let Job { which, program, kernel, params, .. } = *job;
         let is_dynamic = |at: &usize| {
             let variable = &program.variables[*at];
@@ -253,7 +263,7 @@ impl<'p> Analysis<'p> {
             numbers: State(Vec::new()),
             adds: true,
             steps: 0,
-            grid: kernel.launch.grid,
+            grid,
             allocated: FxHashSet::default(),
             tensor_loads: BTreeSet::new(),
             leaders: false,
