@@ -2,7 +2,7 @@
 
 use super::code::Program;
 use super::effect::Effect;
-use super::op::{Int2, Int3, Op, Src};
+use super::op::{Int2, Int3, Op, Space, Src};
 
 /// What a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +22,7 @@ impl Program {
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for inst in &self.insts {
-                let mut found = false;
-                inst.op.visit_sources(&mut |source| found |= is_address(source, &may_be));
-                if let Op::Store { a, .. } = &inst.op {
-                    found = a.iter().any(|stored| is_address(*stored, &may_be));
-                } else if let Op::Load { .. } = &inst.op {
-                    found = memory;
-                }
+                let found = inst.op.computes_with(memory, &may_be);
                 if found && may_leave_in_memory(&inst.op) {
                     changed |= !std::mem::replace(&mut memory, true);
                 }
@@ -73,6 +67,23 @@ fn may_leave_in_memory(op: &Op) -> bool {
 }
 
 impl Op {
+    /// Whether one of the values that it computes with, not the address at which it finds them, may be computed from
+    /// the address of a variable, if these registers may, and perhaps memory.
+    fn computes_with(&self, memory: bool, registers: &[bool]) -> bool {
+        let is = |source: Src| is_address(source, registers);
+        if let Op::Load { space, .. } = self {
+            *space != Space::Param && memory
+        } else if let Op::Store { a, .. } = self {
+            a.iter().copied().any(is)
+        } else if let Op::Atomic { a, .. } = self {
+            memory || is(*a)
+        } else {
+            let mut found = false;
+            self.visit_sources(&mut |source| found |= is(source));
+            found
+        }
+    }
+
     /// Whether its results are addresses of variables, if some registers are, and others may be.
     fn keeps_address(&self, registers: &[bool], may_be: &[bool]) -> bool {
         let is = |source: Src| is_address(source, registers);
