@@ -89,6 +89,23 @@ fn check(scratch: &Scratch) -> Said {
     said
 }
 
+/// Branches on inputs are inside of one another, as many as there may be: the stack of a thread is as small as a caller
+/// may have made it.
+#[test]
+fn small_stacks_are_enough() {
+    let scratch = scratch("stacks");
+    let ptx = kernel(
+        "mov.b32 %r2, %f1; and.b32 %r2, %r2, 65535;\n$next: setp.ne.u32 %p1, %r2, 0; @!%p1 bra $done;\n\
+         sub.u32 %r2, %r2, 1; bra $next;\n$done: cvt.rn.f32.u32 %f2, %r2;",
+    );
+    scratch.write("cases/case/k.ptx", &ptx);
+    scratch.write("cases/case/volta.toml", &ONE.text(false));
+    let mut command = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
+    command.env("RUST_MIN_STACK", (600 << 10).to_string());
+    let said = Said::by(scratch.within(command).args(["check", "cases"]));
+    says(&said, 1, "may go on after 512 rounds");
+}
+
 /// Checks one kernel, or a pair.
 fn verify(name: &str, ptx: &str, reference: Option<&str>, launch: &Launch) -> Said {
     let scratch = scratch(name);

@@ -20,16 +20,51 @@ use crate::verify::{Verification, difference, shape};
 /// Bytes that a form takes, roughly, with its term's entry.
 const BYTES_OF_FORM: u64 = 512;
 
+/// The case with floats as values of IEEE arithmetic, or as reals.
+fn with(ieee: bool, case: &Case) -> Case {
+    Case { options: Options { ieee, ..case.options.clone() }, ..case.clone() }
+}
+
+/// Verifies a claim about reals. Where what a kernel computes has no meaning over the reals, or what decides a branch,
+/// its bits may still be those of the other kernel (rule B1), or show another fault.
+pub(crate) fn of_reals(case: &Case) -> Report {
+    let report = Verification::new(case).run();
+    let has_no_meaning = matches!(&report.verdict, Verdict::Fault(fault) if is_of_values(fault.kind));
+    if !has_no_meaning || case.reference.is_none() {
+        return report;
+    }
+    let exact = with(true, case);
+    let mut verification = Verification::new(&exact);
+    let Some(Ok([reference, opt])) = verification.execute().map(<[Execution; 2]>::try_from) else {
+        let shows_more =
+            matches!(&verification.report.verdict, Verdict::Fault(fault) if !is_of_values(fault.kind));
+        return if shows_more { verification.report } else { report };
+    };
+    let Ok(conditions) = verification.pair(reference, opt) else { return report };
+    verification.decide_bits(Claim::Bits, &conditions);
+    let mut same = verification.report;
+    if same.verdict != Verdict::Same(Claim::Bits) {
+        return report;
+    }
+    same.verdict = Verdict::Equivalent;
+    same.holds.push(Claim::Bits.name().into());
+    same
+}
+
+/// Whether a fault is that a value has no meaning over the reals, which says nothing about bits.
+fn is_of_values(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::Undefined | FaultKind::TypeMismatch | FaultKind::InputDependentControl)
+}
+
 /// Verifies a claim about bits (rule B1).
 pub(crate) fn of_bits(case: &Case, claim: Claim) -> Report {
-    let with = |ieee: bool| Case { options: Options { ieee, ..case.options.clone() }, ..case.clone() };
     if case.reference.is_none() {
         return Report::of(Verdict::InputError(InputError::new(
             InputProblem::WrongValue,
             "`claim` is about a pair of kernels",
         )));
     }
-    let exact = with(true);
+    let exact = with(true, case);
     let mut verification = Verification::new(&exact);
     let conditions = match verification.execute().map(<[Execution; 2]>::try_from) {
         Some(Ok([reference, opt])) => verification.pair(reference, opt),
@@ -54,15 +89,10 @@ pub(crate) fn of_bits(case: &Case, claim: Claim) -> Report {
         | Verdict::Clean => None,
     };
     // What is true of reals: faults, a difference that no rounding explains, or that they are equal.
-    let reals = with(false);
+    let reals = with(false, case);
     let real = Verification::new(&reals).run();
     match real.verdict {
-        // What is undefined, or of no type, over the reals says nothing about bits.
-        Verdict::Fault(ref fault)
-            if matches!(
-                fault.kind,
-                FaultKind::Undefined | FaultKind::TypeMismatch | FaultKind::InputDependentControl
-            ) => {}
+        Verdict::Fault(ref fault) if is_of_values(fault.kind) => {}
         Verdict::Fault(_) | Verdict::InputError(_) => return real,
         Verdict::Different(_) if claim != Claim::Bits => return real,
         Verdict::Equivalent => report.holds.push(Claim::Reals.name().into()),

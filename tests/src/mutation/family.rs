@@ -25,10 +25,14 @@ fn drawn(kind: Kind, count: usize) -> usize {
 }
 
 /// Families that are left out, and why.
-pub const LEFT_OUT: [(&str, &str); 7] = [
+pub const LEFT_OUT: [(&str, &str); 8] = [
     ("compaction", "its outputs are multisets, which the judge of mutants does not compare"),
     ("outside", "its cases are about inputs that are refused; the few that pass are single kernels"),
     ("bits", "its claims are not about reals, for which the interpreter judges mutants"),
+    (
+        "encodings",
+        "what its kernels compute has no meaning over the reals, for which the interpreter judges mutants",
+    ),
     ("ranges", "its claims are about what each operation gives, and not about the values of a pair"),
     ("every_size", "its cases are families, whose members are not edited"),
     ("literals", "its kernels are one product or quotient"),

@@ -8,10 +8,11 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{FormLimits, InputFormats};
 use crate::number::format::{Format, Rounding};
+use crate::number::interval::Function;
 use crate::number::{Extended, Rational};
 use crate::term::{
-    Constant, Fold, Ieee, IeeeKey, IeeeOp, InputId, Kind, Piecewise, Predicate, Product, Store, Sum, TermId,
-    TermKind, TermOp, View, fold,
+    Constant, Fold, FunctionInfo, Ieee, IeeeKey, IeeeOp, InputId, Kind, Piecewise, Predicate, Product, Store,
+    Sum, TermId, TermKind, TermOp, View, fold,
 };
 use crate::verdict::Claim;
 
@@ -75,6 +76,14 @@ struct Facts {
     kind: Kinds,
     /// A format that holds its value, if it is a float: the first such of [`WIDENING`].
     format: Option<Format>,
+    /// Whether it may be a NaN that the code gives, moved, chosen or computed with.
+    known_nan: bool,
+}
+
+impl Facts {
+    fn integer() -> Facts {
+        Facts { kind: Kinds::Integer, format: None, known_nan: false }
+    }
 }
 
 /// Formats in an order in which each has the values of those before it, but for the first two.
@@ -124,8 +133,8 @@ pub(super) struct Forms<'i> {
     products: bool,
     /// Whether there is a sum without a rounding mode.
     sums: bool,
-    /// Whether there is a known NaN.
-    known_nan: bool,
+    /// Whether what is read of an encoding may be that of a known NaN, which forms do not tell from others.
+    pub(super) reads_known_nan: bool,
     /// Whether the encoding or the sign of a computed float is read.
     pub(super) encodes: bool,
     /// Whether some operation is an approximation of the architecture.
@@ -151,7 +160,7 @@ impl<'i> Forms<'i> {
             known: vec![FxHashMap::default(); stores],
             products: false,
             sums: false,
-            known_nan: false,
+            reads_known_nan: false,
             encodes: false,
             approximate: false,
             most,
@@ -162,11 +171,6 @@ impl<'i> Forms<'i> {
     /// Whether the assembler might fuse a product and a sum.
     pub(super) fn may_fuse(&self) -> bool {
         self.products && self.sums
-    }
-
-    /// Whether what is read of an encoding may be that of a known NaN, which forms do not tell from others.
-    pub(super) fn may_read_known_nan(&self) -> bool {
-        self.encodes && self.known_nan
     }
 
     /// The form of a term, if it was computed.
@@ -245,7 +249,7 @@ impl<'i> Forms<'i> {
     fn input(&mut self, input: InputId, element: u64) -> FormRef {
         let of = self.inputs.get(input.index()).copied().unwrap_or_default();
         let kind = if of.is_integer { Kinds::Integer } else { Kinds::Float };
-        self.intern(Content::Input(input, element), Facts { kind, format: of.format })
+        self.intern(Content::Input(input, element), Facts { kind, format: of.format, known_nan: false })
     }
 
     fn constant(&mut self, constant: &Constant) -> Result<FormRef, NoForm> {
@@ -259,14 +263,14 @@ impl<'i> Forms<'i> {
     }
 
     fn integer(&mut self, value: Rational) -> FormRef {
-        self.intern(Content::Integer(value), Facts { kind: Kinds::Integer, format: None })
+        self.intern(Content::Integer(value), Facts::integer())
     }
 
     fn number(&mut self, value: f64) -> FormRef {
-        self.known_nan |= value.is_nan();
         let format = WIDENING.into_iter().find(|format| is_in(*format, value));
         let magnitude = if value.is_nan() { f64::NAN } else { value.abs() };
-        let form = self.intern(Content::Number(magnitude.to_bits()), Facts { kind: Kinds::Float, format });
+        let facts = Facts { kind: Kinds::Float, format, known_nan: value.is_nan() };
+        let form = self.intern(Content::Number(magnitude.to_bits()), facts);
         form.with(!value.is_nan() && value.is_sign_negative())
     }
 
@@ -296,6 +300,7 @@ impl<'i> Forms<'i> {
             return Err(NoForm::Operation("an operand of another kind"));
         }
         let reads_bits = matches!(key.op, IeeeOp::Encode | IeeeOp::CopySign);
+        self.reads_known_nan |= reads_bits && operands.first().is_some_and(|of| self.facts(*of).known_nan);
         if reads_bits && operands.first().is_some_and(|of| self.float(*of).is_some_and(f64::is_nan)) {
             return Err(NoForm::Operation("the sign or the encoding of a NaN"));
         }
@@ -437,7 +442,7 @@ impl<'i> Forms<'i> {
 
     fn facts_of(&self, key: IeeeKey, operands: &[FormRef]) -> Facts {
         if key.op.gives_integer() {
-            return Facts { kind: Kinds::Integer, format: None };
+            return Facts::integer();
         }
         let of = |operand: &FormRef| self.facts(*operand).format;
         let of_one = matches!(
@@ -454,7 +459,8 @@ impl<'i> Forms<'i> {
         } else {
             Some(if key.format == Format::Tf32 { Format::F32 } else { key.format })
         };
-        Facts { kind: Kinds::Float, format }
+        let known_nan = operands.iter().any(|operand| self.facts(*operand).known_nan);
+        Facts { kind: Kinds::Float, format, known_nan }
     }
 
     /// Zero in place of a subnormal number, where the modifiers say so.
@@ -619,6 +625,11 @@ impl<'i> Forms<'i> {
             | Kind::Piecewise(
                 Piecewise::Abs | Piecewise::Max | Piecewise::Min | Piecewise::Mod | Piecewise::BitAnd,
             ) => (Kinds::Integer, all(self, Kinds::Integer)),
+            Kind::Function(FunctionInfo { function: Function::Outcome, .. }) => {
+                // What its steps are is not looked at.
+                (self.products, self.sums, self.encodes, self.approximate) = (true, true, true, true);
+                (Kinds::Integer, all(self, Kinds::Integer))
+            }
             Kind::Function(function) => (Kinds::Integer, function.rounds() && all(self, Kinds::Integer)),
             Kind::Condition(Predicate::Less | Predicate::LessEqual | Predicate::Equal) => {
                 (Kinds::Truth, all(self, Kinds::Integer))
@@ -647,7 +658,7 @@ impl<'i> Forms<'i> {
                 return Ok(self.integer(value));
             }
         }
-        let facts = Facts { kind, format: None };
+        let facts = Facts { kind, ..Facts::integer() };
         let mut flipped = false;
         match (op, operands.as_mut_slice()) {
             (TermOp::Not, [a]) => return Ok(a.flipped()),
@@ -688,7 +699,8 @@ impl<'i> Forms<'i> {
         let (then, otherwise) = if condition.negative() { (otherwise, then) } else { (then, otherwise) };
         let negative = one.kind == Kinds::Float && then.negative();
         let (then, otherwise) = (then.with(negative), otherwise.with(negative));
-        let facts = Facts { kind: one.kind, format: joined(one.format, other.format) };
+        let known_nan = one.known_nan || other.known_nan;
+        let facts = Facts { kind: one.kind, format: joined(one.format, other.format), known_nan };
         let operands = smallvec![condition.plain(), then, otherwise];
         Ok(self.intern(Content::Term(TermOp::Select, operands), facts).with(negative))
     }

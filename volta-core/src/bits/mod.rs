@@ -124,7 +124,7 @@ pub fn decide(
             break;
         }
     }
-    if open.is_empty() && forms.may_read_known_nan() {
+    if open.is_empty() && forms.reads_known_nan {
         return BitsOutcome::Open(0, "the encoding of a known NaN may be read, which is not modelled".into());
     }
     let Some(first) = open.first().cloned() else {

@@ -18,7 +18,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
-use crate::case::{Binding, Element, KernelLaunch, Param, ParamKind, Role, Which};
+use crate::case::{Binding, Claim, Element, KernelLaunch, Param, ParamKind, Role, Which};
 use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable, is_table_of_library};
 use crate::term::{InputId, Integers, Rounds, Templates, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
@@ -157,6 +157,9 @@ pub(super) struct Launch<'a> {
     pub(super) functions: Option<(Arc<Templates>, Arc<[Rounds]>)>,
     /// What is to be recognised.
     pub(super) recognition: Recognition,
+    /// Whether a loop that only computes is some function of its registers: in claims about bits, but not where each
+    /// of its operations is to stay finite (rule B2).
+    loops_are_steps: bool,
     /// Computed at the first branch that depends on the input.
     joins: OnceLock<Joins>,
     /// Computed at its first use.
@@ -316,6 +319,7 @@ impl<'a> Launch<'a> {
                 .clone()
                 .map(|templates| (templates, program.insts.iter().map(rounds).collect())),
             recognition,
+            loops_are_steps: job.options.ieee && job.options.rules.claim != Claim::Finite,
             joins: OnceLock::new(),
             loops: OnceLock::new(),
         })
@@ -345,11 +349,13 @@ impl<'a> Launch<'a> {
         self.joins.get_or_init(|| self.program.joins())
     }
 
-    /// The loops that may be part of a function to recognise.
+    /// The loops that are executed as one step: those that may be part of a function to recognise, and in claims about
+    /// bits all.
     pub(super) fn loops(&self) -> &Loops {
         self.loops.get_or_init(|| {
-            let Some((templates, _)) = &self.functions else { return Loops::default() };
-            if templates.hold_loops() { self.program.loops() } else { Loops::default() }
+            let holds = |(templates, _): &(Arc<Templates>, _)| templates.hold_loops();
+            let are_steps = self.loops_are_steps || self.functions.as_ref().is_some_and(holds);
+            if are_steps { self.program.loops() } else { Loops::default() }
         })
     }
 

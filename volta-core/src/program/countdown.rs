@@ -6,43 +6,44 @@ use super::op::{Bool2, Compare, Int, Int2, Op, PredSrc, RegId, Src, Width};
 use super::visit::Named;
 
 impl Program {
-    /// Whether a loop of straight-line code, left only at its last operation by a condition on a counter, terminates
-    /// for any register contents.
-    pub(super) fn counts_down(&self, header: u32, members: &[u32]) -> bool {
-        let [.., last] = members else { return false };
+    /// The counter of a loop of straight-line code, left only at its last operation by a condition on it, that
+    /// terminates for any register contents.
+    pub(super) fn counts_down(&self, header: u32, members: &[u32]) -> Option<RegId> {
+        let [.., last] = members else { return None };
         let (Op::Branch { target }, Some(stay)) =
             (&self.insts[*last as usize].op, self.insts[*last as usize].guard)
         else {
-            return false;
+            return None;
         };
         let run = last - header;
         let straight = members[..run as usize]
             .iter()
             .all(|at| !matches!(self.insts[*at as usize].op, Op::Branch { .. }));
-        target.0 == header
-            && members.len() as u32 == run + 1
-            && straight
-            && self.needs_counter(members, stay, 8)
+        if target.0 != header || members.len() as u32 != run + 1 || !straight {
+            return None;
+        }
+        self.needed_counter(members, stay, 8)
     }
 
-    /// Whether a condition at the end of an iteration can hold only finitely often in a row.
-    fn needs_counter(&self, run: &[u32], condition: PredSrc, depth: u32) -> bool {
-        let Some(at) = self.only_write(run, Named::WritePredicate(condition.pred)) else { return false };
+    /// The counter because of which a condition at the end of an iteration can hold only finitely often in a row.
+    fn needed_counter(&self, run: &[u32], condition: PredSrc, depth: u32) -> Option<RegId> {
+        let at = self.only_write(run, Named::WritePredicate(condition.pred))?;
         if depth == 0 || condition.negated {
-            return false;
+            return None;
         }
         let op = &self.insts[at as usize].op;
         if let Op::Pred2 { op: Bool2::And, p: _, a, b } = op {
-            return [a, b].into_iter().any(|part| self.needs_counter(run, *part, depth - 1));
+            return [a, b].into_iter().find_map(|part| self.needed_counter(run, *part, depth - 1));
         }
         let Op::SetpInt { compare, ty, p: _, q: None, a: Src::Reg(counter), b: Src::Imm(bound), combine } =
             op
         else {
-            return false;
+            return None;
         };
-        ty.width == Width::W32
+        let counts = ty.width == Width::W32
             && matches!(combine, None | Some((Bool2::And, _)))
-            && self.counts_to(run, *counter, at, (*compare, ty.signed, *bound as u32 as i32))
+            && self.counts_to(run, *counter, at, (*compare, ty.signed, *bound as u32 as i32));
+        counts.then_some(*counter)
     }
 
     /// Whether a register is counted down before `at`, so that the comparison with a bound can hold only finitely

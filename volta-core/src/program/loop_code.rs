@@ -25,6 +25,8 @@ pub(super) struct Names {
     pub(super) predicates: FxHashMap<PredId, u32>,
     /// Registers that always hold one number, which is written in their place.
     constants: FxHashMap<RegId, u64>,
+    /// Whether floats are values of IEEE arithmetic.
+    pub(super) exact: bool,
     /// Whether something was met that depends on the position of the code.
     bound: bool,
 }
@@ -57,7 +59,8 @@ impl Names {
         }
     }
 
-    /// An operation with numbers for names. Flushing of subnormal numbers is dropped (rule V2). `None` for an operation
+    /// An operation with numbers for names. Flushing of subnormal numbers is dropped, unless
+    /// floats are values of IEEE arithmetic (rule V2). `None` for an operation
     /// that does more than compute registers from registers.
     pub(super) fn renamed(&mut self, op: &Op) -> Option<Op> {
         let mut own = op.clone();
@@ -70,13 +73,13 @@ impl Names {
                 self.register(d);
             }
             Op::FloatToInt { d, a, from: _, to: _, rounding: _, flush } => {
-                *flush = false;
+                *flush &= self.exact;
                 self.source(a);
                 self.register(d);
             }
             Op::CvtFloat { d, a, from: _, to: _, integral: _, precision, clamp: _, finite: _ }
             | Op::Float1 { op: _, format: _, precision, d, a } => {
-                precision.flush = false;
+                precision.flush &= self.exact;
                 self.source(a);
                 self.register(d);
             }
@@ -85,7 +88,7 @@ impl Names {
                 self.register(d);
             }
             Op::Float2 { op: _, format: _, precision, clamp: _, d, a, b } => {
-                precision.flush = false;
+                precision.flush &= self.exact;
                 [a, b].into_iter().for_each(|a| self.source(a));
                 self.register(d);
             }
@@ -94,7 +97,7 @@ impl Names {
                 self.register(d);
             }
             Op::Fma { format: _, precision, clamp: _, d, a, b, c } => {
-                precision.flush = false;
+                precision.flush &= self.exact;
                 [a, b, c].into_iter().for_each(|a| self.source(a));
                 self.register(d);
             }
@@ -113,7 +116,7 @@ impl Names {
                 std::iter::once(p).chain(q).for_each(|p| self.predicate(p));
             }
             Op::SetpFloat { compare: _, format: _, flush, p, q, a, b, combine } => {
-                *flush = false;
+                *flush &= self.exact;
                 [a, b].into_iter().for_each(|a| self.source(a));
                 combine.iter_mut().for_each(|(_, c)| self.guard(c));
                 std::iter::once(p).chain(q).for_each(|p| self.predicate(p));
@@ -182,9 +185,10 @@ impl Names {
 }
 
 impl Program {
-    /// The code of a loop, given the bits in registers that it does not write.
-    pub fn loop_code(&self, own: &Loop, known: &dyn Fn(RegId) -> Option<u64>) -> LoopCode {
-        let mut names = Names::default();
+    /// The code of a loop, given the bits in registers that it does not write; `exact` if floats are values of IEEE
+    /// arithmetic.
+    pub fn loop_code(&self, own: &Loop, exact: bool, known: &dyn Fn(RegId) -> Option<u64>) -> LoopCode {
+        let mut names = Names { exact, ..Names::default() };
         for register in own.open.iter().filter(|register| !own.written.contains(register)) {
             if let Some(bits) = known(*register) {
                 names.constants.insert(*register, bits);

@@ -20,6 +20,8 @@ const MAX_MEMBERS: usize = 256;
 pub struct Loop {
     /// The operation after the loop.
     pub exit: InstId,
+    /// The register that ends it.
+    pub counter: RegId,
     /// The registers that it writes.
     pub written: Vec<RegId>,
     /// The predicate registers that it writes, none of which is live after it.
@@ -98,9 +100,7 @@ impl Program {
             exits.extend(self.successors(*at).filter(|next| members.binary_search(next).is_err()));
         }
         let exit = exits.iter().copied().next().filter(|_| exits.len() == 1)?;
-        if !self.counts_down(header, &members) {
-            return None;
-        }
+        let counter = self.counts_down(header, &members)?;
         let mut names = Names::default();
         let (mut written, mut predicates) = (Vec::new(), Vec::new());
         for at in &members {
@@ -131,7 +131,7 @@ impl Program {
         open.sort_unstable();
         open.retain(|own| self.is_open(header, &members, Named::Write(*own)));
         let live = written.iter().copied().filter(|own| is_read_later(Named::Write(*own))).collect();
-        Some(Loop { exit: InstId(exit), written, predicates, header, members, open, live })
+        Some(Loop { exit: InstId(exit), counter, written, predicates, header, members, open, live })
     }
 
     /// Whether a register's (named as written) contents on entry of a loop may be read in it, or survive it.

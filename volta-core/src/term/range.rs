@@ -6,10 +6,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::{TermId, TermKind};
-use super::ieee::IeeeKey;
+use super::ieee::{IeeeKey, IeeeOp, least_normal};
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use super::node::{Store, View};
-use crate::number::format::{Format, Rounding, is_exact, round};
+use crate::number::format::{Format, Rounding, decode, is_exact, round};
 use crate::number::interval::{Function, Towards};
 use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
@@ -182,6 +182,11 @@ impl Range {
         Range { low: self.low.max(other.low), high, whole, ..Range::REAL }.tight()
     }
 
+    /// The range of `a − min(a, most)`, which is the larger of zero and `a − most`.
+    fn without_part(self, most: Range) -> Range {
+        self.plus(most.negative()).or_above(Range::number(&Rational::ZERO))
+    }
+
     /// The remainder after division by `modulus`.
     fn modulo(self, modulus: i128) -> Range {
         if self.within(0, modulus - 1) {
@@ -231,7 +236,10 @@ impl Range {
         };
         match op.kind() {
             Kind::Sum(Sum::Add) => at(0).plus(at(1)),
-            Kind::Sum(Sum::Sub) => at(0).plus(at(1).negative()),
+            Kind::Sum(Sum::Sub) => match part_of(store, operands[0], operands[1]) {
+                Some(most) => at(0).without_part(known(most)),
+                None => at(0).plus(at(1).negative()),
+            },
             Kind::Sum(Sum::Fma) => at(0).times(at(1)).plus(at(2)),
             Kind::Product(Product::Mul) => at(0).times(at(1)),
             Kind::Product(Product::Neg) => at(0).negative(),
@@ -304,6 +312,9 @@ impl Bound {
                     (condition, holds) = (a, !holds);
                     continue;
                 }
+                (Kind::Condition(Predicate::Equal), _) if store.is_ieee() => {
+                    return Bound::of_ieee(store, a, b, holds);
+                }
                 (Kind::Condition(Predicate::Less | Predicate::LessEqual), true) => (a, b),
                 (Kind::Condition(Predicate::Less | Predicate::LessEqual), false) => (b, a),
                 (
@@ -321,6 +332,29 @@ impl Bound {
             let View::Apply(TermOp::Abs, [real, ..]) = store.view(magnitude) else { return None };
             return Some(Bound::Magnitude(real, least));
         }
+    }
+
+    /// The bound that a comparison of values of IEEE arithmetic implies, whose truth is a number. NaN has none below it:
+    /// its encodings are those of the largest magnitudes.
+    fn of_ieee(store: &Store, comparison: TermId, truth: TermId, holds: bool) -> Option<Bound> {
+        let holds = match finite(store, truth)?.to_u64()? {
+            1 => holds,
+            0 => !holds,
+            _ => return None,
+        };
+        let View::Apply(TermOp::Ieee2, [key, a, b]) = store.view(comparison) else { return None };
+        let key = IeeeKey::read(&finite(store, key)?)?;
+        if !matches!(key.op, IeeeOp::Less | IeeeOp::LessEqual) {
+            return None;
+        }
+        let (number, magnitude) = if holds { (a, b) } else { (b, a) };
+        // What is flushed to zero is no bound.
+        let least = if key.flush { least_normal(key.format) } else { f64::from_bits(1) };
+        let number = store.as_ieee_number(number).filter(|number| number.is_finite() && *number >= least)?;
+        let View::Apply(op, operands) = store.view(magnitude) else { return None };
+        let (key, real) = ieee_of_one(store, op, &operands[..op.arity()])?;
+        let least = decode(Format::F64, number.to_bits()).extended()?.finite()?.clone();
+        (key.op == IeeeOp::Abs).then_some(Bound::Magnitude(real, least))
     }
 
     /// The bits that the encoding of a real is known to have: the common prefix of the encodings of the least and
@@ -347,12 +381,12 @@ impl Bound {
     /// Whether the bound may change the range of a term.
     fn concerns(&self, store: &Store, term: TermId) -> bool {
         match (self, term.kind()) {
-            (Bound::Magnitude(..), _) => store.is_unexplained(term),
+            (Bound::Magnitude(..), _) if !store.is_ieee() => store.is_unexplained(term),
             // Terms computed before the bounded one do not depend on it.
-            (Bound::Between(of, ..), TermKind::Lane(node, _)) => {
+            (Bound::Magnitude(of, _) | Bound::Between(of, ..), TermKind::Lane(node, _)) => {
                 !matches!(of.kind(), TermKind::Lane(own, _) if own.index() > node.index())
             }
-            (Bound::Between(..), TermKind::Input { .. } | TermKind::Constant(_)) => false,
+            (_, TermKind::Input { .. } | TermKind::Constant(_)) => false,
         }
     }
 }
@@ -511,6 +545,22 @@ impl Ranges {
             let sure = self.sure_digits(operands[0], *format);
             return Range { sure, ..Range::whole(low, high) }.tight();
         }
+        if let Some((key, of)) = ieee_of_one(store, op, operands).filter(|(key, _)| key.op == IeeeOp::Encode)
+        {
+            let mut range = of_ieee(store, op, operands);
+            let magnitude = match store.view(of) {
+                View::Apply(op, operands) => ieee_of_one(store, op, &operands[..op.arity()]),
+                View::Input { .. } | View::Constant(_) => None,
+            };
+            let sure = match magnitude.filter(|(key, _)| key.op == IeeeOp::Abs && !key.flush) {
+                Some((_, real)) => {
+                    range.high = Some((1 << (8 * key.format.bytes() - 1)) - 1);
+                    self.sure_digits(real, key.format)
+                }
+                None => self.sure_digits(of, key.format),
+            };
+            return Range { sure, ..range }.tight();
+        }
         if matches!(op.kind(), Kind::Condition(_)) && !self.decides(op) {
             return Range::REAL;
         }
@@ -523,6 +573,12 @@ impl Ranges {
     fn decides(&self, op: TermOp) -> bool {
         matches!(op.kind(), Kind::Condition(_)) && matches!(self.supposed, Some((Bound::Between(..), _)))
     }
+}
+
+/// The limit, if a term is the smaller of it and the whole.
+fn part_of(store: &Store, whole: TermId, part: TermId) -> Option<TermId> {
+    let View::Apply(TermOp::Min, [a, b, _]) = store.view(part) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(one, other)| (one == whole).then_some(other))
 }
 
 /// `⌊a⌋`, where `a` is usually a multiple of an integer: a shift.
@@ -589,6 +645,12 @@ fn depends(op: TermOp) -> bool {
         Kind::Piecewise(which) => *which != Piecewise::CopySign,
         Kind::Function(function) => matches!(function.function, Function::Round(_)),
     }
+}
+
+/// An operation of IEEE arithmetic on one operand.
+fn ieee_of_one(store: &Store, op: TermOp, operands: &[TermId]) -> Option<(IeeeKey, TermId)> {
+    let [key, of] = operands else { return None };
+    (op == TermOp::Ieee1).then(|| Some((IeeeKey::read(&finite(store, *key)?)?, *of)))?
 }
 
 /// The range of an integer that IEEE arithmetic gives.

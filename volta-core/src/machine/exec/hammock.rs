@@ -23,6 +23,11 @@ const MAX_DEPTH: u32 = 512;
 /// The same with terms of IEEE arithmetic (rule B1), whose ranges take more room on the stack.
 const MAX_DEPTH_IEEE: u32 = 128;
 
+/// Bytes of stack that one branch and all that it calls may take, but for the branches inside of it, and bytes that are
+/// added where less is left: the threads belong to the caller, whose stacks may be small.
+const STACK_LEFT: usize = 1 << 19;
+const STACK_MORE: usize = 1 << 22;
+
 /// After so many operations, budgets are checked.
 const BETWEEN_CHECKS: u32 = 1 << 12;
 
@@ -160,7 +165,9 @@ impl Cta<'_> {
             self.values.ranges.suppose(bound);
         }
         self.values.depth += 1;
-        let done = self.run_side(warp, mask, pc, join, branch, steps);
+        let done = stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
+            self.run_side(warp, mask, pc, join, branch, steps)
+        });
         self.values.depth -= 1;
         if supposes {
             self.values.ranges.suppose_no_more();
@@ -322,7 +329,8 @@ impl Values<'_> {
             }
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         };
-        if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
+        let reads_encodings = self.store.explains() || self.store.is_ieee();
+        if !reads_encodings || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
             return vec![(all, None)];
         }
         let mut groups: Vec<(LaneMask, Option<TermId>)> = Vec::new();

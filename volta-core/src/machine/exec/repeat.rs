@@ -3,7 +3,7 @@
 //!
 //! Such a term is unexplained. It becomes a value where the whole function is recognised, and is a fault wherever it
 //! reaches anything else, so that nothing rests on the loop's behaviour or termination, only on the function's
-//! definition.
+//! definition. In claims about bits (rule B1), it is a function of its operands like an approximate instruction.
 
 use super::super::context::Context;
 use super::super::cta::Cta;
@@ -31,13 +31,14 @@ fn number_of(text: &str) -> Rational {
 }
 
 impl Context<'_> {
-    /// The loop that begins at an instruction, if it may belong to a library function, and some register that it reads
-    /// is not known.
+    /// The loop that begins at an instruction, if it is executed as one step: if some register that it reads is not
+    /// known, and in claims about bits its counter, without which each iteration can be executed.
     pub(super) fn loop_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Option<Arc<Loop>> {
         let own = self.launch.loops().get(&pc)?;
         let is_known =
             |register| mask.iter().all(|lane| matches!(warp.register(register).get(lane), Value::Bits(_)));
-        (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
+        let counted = if self.options.ieee { std::slice::from_ref(&own.counter) } else { own.reads() };
+        (!counted.iter().all(|register| is_known(*register))).then(|| own.clone())
     }
 }
 
@@ -48,7 +49,8 @@ impl Cta<'_> {
             return false;
         }
         // Uniform constants are part of the code, as where the compiler knew them.
-        let code = self.context.launch.program.loop_code(own, &|register| {
+        let exact = self.context.options.ieee;
+        let code = self.context.launch.program.loop_code(own, exact, &|register| {
             let register = warp.register(register);
             let mut values = mask.iter().map(|lane| register.get(lane));
             match values.next() {

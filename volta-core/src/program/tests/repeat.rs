@@ -23,7 +23,7 @@ fn only_loop(body: &str) -> (Program, Option<std::sync::Arc<Loop>>) {
 
 fn code(body: &str, known: &dyn Fn(RegId) -> Option<u64>) -> LoopCode {
     let (program, own) = only_loop(body);
-    program.loop_code(&own.expect("a loop"), known)
+    program.loop_code(&own.expect("a loop"), false, known)
 }
 
 const NOTHING: &dyn Fn(RegId) -> Option<u64> = &|_| None;
@@ -126,11 +126,11 @@ fn a_constant_is_the_same_wherever_it_is_written_down() {
     let (program, own) = only_loop(&format!("{outside}{DOWN}"));
     let own = own.expect("a loop");
     let bits = |register: RegId| (!own.written.contains(&register)).then_some(0x4049_0FDB);
-    let known = program.loop_code(&own, &bits);
+    let known = program.loop_code(&own, false, &bits);
     assert_eq!(known.text, code(&format!("{inside}{DOWN}"), NOTHING).text);
     assert_eq!(known.text, code(&format!("{there}{DOWN}"), NOTHING).text);
-    assert_ne!(known.text, program.loop_code(&own, NOTHING).text);
+    assert_ne!(known.text, program.loop_code(&own, false, NOTHING).text);
     // A counter is not a constant, though its value on entry is known.
-    let counted = program.loop_code(&own, &|_| Some(0x4049_0FDB));
+    let counted = program.loop_code(&own, false, &|_| Some(0x4049_0FDB));
     assert_eq!(counted.text, known.text);
 }
