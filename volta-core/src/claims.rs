@@ -36,8 +36,8 @@ pub(crate) fn of_reals(case: &Case) -> Report {
     let exact = with(true, case);
     let mut verification = Verification::new(&exact);
     let Some(Ok([reference, opt])) = verification.execute().map(<[Execution; 2]>::try_from) else {
-        let shows_more =
-            matches!(&verification.report.verdict, Verdict::Fault(fault) if !is_of_values(fault.kind));
+        let shows_more = matches!(&verification.report.verdict, Verdict::Fault(fault)
+            if !is_of_values(fault.kind) && fault.kind != FaultKind::Unsupported);
         return if shows_more { verification.report } else { report };
     };
     let Ok(conditions) = verification.pair(reference, opt) else { return report };

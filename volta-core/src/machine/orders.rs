@@ -10,6 +10,7 @@ use super::grid::attempt;
 use super::left::Lost;
 use super::memory::{PAGE, Page, Placed};
 use super::output::OutputValue;
+use super::queue::{Changed, Queue};
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};
@@ -182,7 +183,16 @@ impl<'l> Orders<'l, 'l> {
 
     /// A run in which numbers are items of work, which speaks for all.
     fn as_items(&mut self) -> Result<Ran, Stop> {
-        let ran = self.with(Tickets::of_queue()).0?;
+        let mut changed = Changed::default();
+        let ran = loop {
+            let (done, tickets) = self.with(Tickets::of_queue(changed));
+            let ran = done?;
+            // Each time, something is added to what items change.
+            match tickets.queue.and_then(Queue::changed_more) {
+                Some(more) => changed = more,
+                None => break ran,
+            }
+        };
         self.run.relied.others.insert(Assumption::relied(
             "who takes which item of work is open: each item is the same for all that may take it (Y18)",
         ));

@@ -2,14 +2,18 @@
 //! tells it to stop.
 //!
 //! A taker is a CTA, a warp or a thread. It is executed until it waits for its next number, and so are all others. What
-//! all takers hold alike before the first number they may use afterwards; whatever else is there when a number is taken,
-//! of this taker or of the item before, becomes unknown. Items then are the same whoever takes them, and since the
-//! memory accesses of different items count as unordered, also of one taker, it does not matter when.
+//! all takers hold alike before the first number, and what no item changes, they may use afterwards; whatever else is
+//! there when a number is taken, of this taker or of the item before, is unknown. Items then are the same whoever takes
+//! them, and since the memory accesses of different items count as unordered, also of one taker, it does not matter when.
+//!
+//! What items change is known once all have been executed. So a run supposes that they change nothing that it is not told
+//! of, and is repeated, with what it found, until that is so: then each item was executed in front of what all others
+//! leave.
 
 use super::barriers::{Arrival, COUNT, Count, Reduces, State};
 use super::bind::Launch;
 use super::cta::{Cta, Stop};
-use super::objects::{Backing, Objects, from_generic};
+use super::objects::{Backing, Object, Objects, from_generic};
 use super::packed::Cell;
 use super::race::Items;
 use super::synchronisation::Detector;
@@ -68,10 +72,20 @@ struct Before {
     barriers: Vec<(Option<Count>, Vec<Arrived>)>,
 }
 
+/// What items change: it is unknown in front of each, the first included.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changed {
+    /// Of each thread of a taker: its registers, predicates and cells of local memory.
+    threads: Vec<[Vec<bool>; 3]>,
+    shared: Vec<bool>,
+}
+
 /// A queue of work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     taken: Option<Taken>,
+    /// What items are known to change.
+    changed: Changed,
 }
 
 /// What is known once all takers have waited for their first numbers.
@@ -86,6 +100,8 @@ struct Taken {
     before: Before,
     threads: Vec<Held>,
     shared: Vec<Option<Cell>>,
+    /// Whether an item changed something that was supposed to stay.
+    is_changed: bool,
     /// By register.
     holds: Vec<Holds>,
     /// By the thread that takes for it: how many numbers each taker has.
@@ -99,7 +115,29 @@ struct Taken {
     is_apart: bool,
 }
 
+/// Which of a list is not there.
+fn missing<T>(list: &[Option<T>]) -> Vec<bool> {
+    list.iter().map(Option::is_none).collect()
+}
+
+/// Takes from a list what is to be missing.
+fn take_out<T>(list: &mut [Option<T>], missing: &[bool]) {
+    list.iter_mut().zip(missing).filter(|(_, missing)| **missing).for_each(|(own, _)| *own = None);
+}
+
 impl Queue {
+    /// In front of the first item, given what items change.
+    pub(super) fn new(changed: Changed) -> Queue {
+        Queue { taken: None, changed }
+    }
+
+    /// After the last item: what items change, if that is more than was supposed.
+    pub(super) fn changed_more(self) -> Option<Changed> {
+        let taken = self.taken.filter(|taken| taken.is_changed)?;
+        let of = |held: &Held| [missing(&held.registers), missing(&held.predicates), missing(&held.local)];
+        Some(Changed { threads: taken.threads.iter().map(of).collect(), shared: missing(&taken.shared) })
+    }
+
     /// The counter.
     pub(super) fn key(&self) -> Option<CounterKey> {
         self.taken.as_ref().map(|taken| taken.key)
@@ -270,7 +308,12 @@ impl Before {
             threads: lanes.map(|(warp, lane)| position(&warps[warp], lane)).collect(),
             barriers: barriers
                 .iter()
-                .map(|state| (state.expected, state.arrivals.iter().map(arrived).collect()))
+                .map(|state| {
+                    // Who came first is not part of it.
+                    let mut all: Vec<Arrived> = state.arrivals.iter().map(arrived).collect();
+                    all.sort_unstable_by_key(|(warp, pc, ..)| (*warp, *pc));
+                    (state.expected, all)
+                })
                 .collect(),
         }
     }
@@ -327,27 +370,38 @@ impl Held {
         keep_both(&mut self.local, other.local);
     }
 
-    /// Makes unknown what a thread holds and is not this.
-    fn forget_rest(&self, warp: &mut Warp, lane: Lane, addresses: &Addresses<'_>, pc: InstId) {
-        let (unknown, rank) = (Origin::Unevaluated(pc), warp.rank);
-        for (at, kept) in self.registers.iter().enumerate() {
+    /// Drops what items change.
+    fn take_out(&mut self, [registers, predicates, local]: &[Vec<bool>; 3]) {
+        take_out(&mut self.registers, registers);
+        take_out(&mut self.predicates, predicates);
+        take_out(&mut self.local, local);
+    }
+
+    /// Makes unknown what a thread holds and is not this, and drops it; whether there was something to drop.
+    fn forget_rest(&mut self, warp: &mut Warp, lane: Lane, addresses: &Addresses<'_>, pc: InstId) -> bool {
+        let (unknown, rank, mut drops) = (Origin::Unevaluated(pc), warp.rank, false);
+        for (at, kept) in self.registers.iter_mut().enumerate() {
             let register = warp.register_mut(RegId(number_of(at)));
             let own = addresses.of(at, register.get(lane), rank);
             if own.is_none() || own != *kept {
                 register.set(lane, Value::Undefined(unknown));
+                drops |= kept.take().is_some();
             }
         }
-        for (at, kept) in self.predicates.iter().enumerate() {
+        for (at, kept) in self.predicates.iter_mut().enumerate() {
             let predicate = warp.predicate_mut(PredId(number_of(at)));
             if Some(predicate.get(lane)) != *kept {
                 predicate.set(lane, Truth::Undefined(unknown));
+                drops |= kept.take().is_some();
             }
         }
-        for (cells, kept) in warp.local.iter_mut().zip(&self.local) {
+        for (cells, kept) in warp.local.iter_mut().zip(&mut self.local) {
             if Some(cells[lane]) != *kept {
                 cells[lane] = Cell::of(Value::Undefined(unknown));
+                drops |= kept.take().is_some();
             }
         }
+        drops
     }
 }
 
@@ -378,7 +432,7 @@ impl Cta<'_> {
         let waiting: Vec<u32> = waiting.keys().copied().collect();
         let taken = match &mut queue.taken {
             Some(taken) => taken,
-            none @ None => none.insert(self.first_items(warps, key, &waiting)?),
+            none @ None => none.insert(self.first_items(warps, key, &waiting, &queue.changed)?),
         };
         let counts = &mut taken.counts;
         if taken.key != key || waiting.iter().any(|thread| !counts.contains_key(thread)) {
@@ -403,8 +457,8 @@ impl Cta<'_> {
         }
         let addresses = Addresses { objects: &self.context.launch.objects, holds: &taken.holds };
         let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
-        for ((warp, lane), held) in lanes.clone().zip(&taken.threads) {
-            held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
+        for ((warp, lane), held) in lanes.clone().zip(&mut taken.threads) {
+            taken.is_changed |= held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
         }
         let is_other = |(warp, lane): &(usize, Lane)| {
             let warp = &warps[*warp];
@@ -421,9 +475,10 @@ impl Cta<'_> {
             Backing::Tensor(_) | Backing::Local(_) => None,
         };
         let cells = (own.start as u64..).zip(&mut self.memory.shared[own]);
-        for ((at, cell), kept) in cells.zip(&taken.shared) {
+        for ((at, cell), kept) in cells.zip(&mut taken.shared) {
             if Some(*cell) != *kept && counter != Some(at) {
                 *cell = Cell::of(Value::Undefined(Origin::Unevaluated(taken.pc)));
+                taken.is_changed |= kept.take().is_some();
             }
         }
         let Some(next) = taken.items.checked_add(1) else {
@@ -440,7 +495,13 @@ impl Cta<'_> {
     }
 
     /// All takers wait for their first numbers.
-    fn first_items(&mut self, warps: &[Warp], key: CounterKey, waiting: &[u32]) -> Result<Taken, Stop> {
+    fn first_items(
+        &mut self,
+        warps: &[Warp],
+        key: CounterKey,
+        waiting: &[u32],
+        changed: &Changed,
+    ) -> Result<Taken, Stop> {
         let launch = self.context.launch;
         let is_alone = !(launch.has_flags
             || launch.has_locks
@@ -491,28 +552,40 @@ impl Cta<'_> {
             Backing::Shared(_) | Backing::Local(_) | Backing::Tensor(_) => None,
         });
         let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
-        // Threads of several CTAs have not met.
-        let all: Vec<u32> = (0..number_of(launch.thread_numbers())).collect();
-        let live: Vec<usize> =
-            warps.iter().flat_map(|warp| warp.live().iter().map(|lane| warp.thread(lane) as usize)).collect();
-        let known_to_all = |agent: &u32| {
-            let known = live.iter().map(|thread| exact.clocks.knows(*thread, *agent as usize));
+        let live: Vec<u32> =
+            warps.iter().flat_map(|warp| warp.live().iter().map(|lane| warp.thread(lane))).collect();
+        let known_to = |agent: u32, knows: &dyn Fn(u32) -> bool| {
             // A thread always knows itself.
-            let others = live.iter().zip(known).filter(|(thread, _)| **thread != *agent as usize);
-            others.map(|(_, stamp)| stamp).min().unwrap_or(0)
+            let others = live.iter().filter(|thread| **thread != agent && knows(**thread));
+            let known = others.map(|thread| exact.clocks.knows(*thread as usize, agent as usize));
+            known.min().unwrap_or(u32::MAX)
         };
-        let known = if launch.ranks() == 1 { all.iter().map(known_to_all).collect() } else { Vec::new() };
-        let items = Items::new(launch.thread_numbers(), private.collect(), known);
+        let all = || 0..number_of(launch.thread_numbers());
+        let known = all().map(|agent| known_to(agent, &|_| true)).collect();
+        let in_block = |agent: u32| {
+            let rank = launch.rank_of(agent);
+            known_to(agent, &|thread| launch.rank_of(thread) == rank)
+        };
+        let known_in_block = all().map(in_block).collect();
+        let is_shared = |object: &Object| matches!(object.backing, Backing::Shared(_));
+        let all_shared = launch.objects.iter().filter(|(_, object)| is_shared(object));
+        let mut items = Items::new(launch.thread_numbers(), private.collect(), known);
+        items.known_in_block = known_in_block;
+        items.shared.extend(all_shared.map(|(number, _)| number));
         exact.items = Some(Box::new(items));
         let pc = warps[*first as usize / 32].pc[Lane::new(first % 32)];
+        let (mut threads, mut shared) = (threads.unwrap_or_default(), shared.unwrap_or_default());
+        threads.iter_mut().zip(&changed.threads).for_each(|(held, changed)| held.take_out(changed));
+        take_out(&mut shared, &changed.shared);
         Ok(Taken {
             key,
             taker,
             by: None,
             pc,
             before,
-            threads: threads.unwrap_or_default(),
-            shared: shared.unwrap_or_default(),
+            threads,
+            shared,
+            is_changed: false,
             holds,
             counts: waiting.iter().map(|thread| (*thread, 0)).collect(),
             turn: None,

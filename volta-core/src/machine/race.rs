@@ -90,8 +90,11 @@ pub(super) struct Items {
     pub(super) of_thread: Vec<u16>,
     /// The objects of which those that take items have one each, with the place of its first cell in them.
     pub(super) private: FxHashMap<u32, u64>,
-    /// For each thread, up to which stamp all others knew it when the first item was taken; empty if they knew nothing.
+    /// For each thread, up to which stamp all others knew it when the first item was taken.
     pub(super) known: Vec<u32>,
+    /// Likewise, all others of its block, which alone access its shared memory: these objects.
+    pub(super) known_in_block: Vec<u32>,
+    pub(super) shared: FxHashSet<u32>,
     /// The thread that took the last item, another one that it is yet to meet, and what it knew of that one.
     pub(super) last: Option<(u32, u32, u32)>,
     /// Private cells that are read and written for an item until all of a CTA have met.
@@ -106,12 +109,13 @@ impl Items {
         Items { of_thread: vec![0; threads], private, known, ..Items::default() }
     }
 
-    /// Whether an access that precedes the first item is ordered before all of them.
-    fn is_before_all(&self, access: &Access) -> bool {
+    /// Whether an access to an object that precedes the first item is ordered before all of them.
+    fn is_before_all(&self, object: u32, access: &Access) -> bool {
         let is_plain = !matches!(access.agent, Agent::Copy { .. } | Agent::AnyOf { .. });
+        let known = if self.shared.contains(&object) { &self.known_in_block } else { &self.known };
         is_plain
             && access.item == 0
-            && self.known.get(access.thread as usize).is_some_and(|known| *known >= access.stamp)
+            && known.get(access.thread as usize).is_some_and(|known| *known >= access.stamp)
     }
 
     /// Notes an access of the thread that took the last item, if it may not have met the others since.
@@ -254,7 +258,7 @@ impl VectorClockDetector {
     pub(super) fn is_after_all(&self, place: (u32, u64), thread: u32, inst: InstId) -> bool {
         let Some(history) = self.cells.get(place) else { return true };
         let later = self.access_now((Guard::ALWAYS, place.0), (thread, Agent::Thread), 0xf, inst);
-        let conflict = |earlier| self.conflict(&history.reads, (earlier, true), (&later, false));
+        let conflict = |earlier| self.conflict(place.0, &history.reads, (earlier, true), (&later, false));
         history.writes.iter().all(|earlier| conflict(earlier).is_none())
     }
 
@@ -325,7 +329,7 @@ impl VectorClockDetector {
     fn check(
         &self,
         under: Under<'_>,
-        history: &History,
+        (object, history): (u32, &History),
         later: &Access,
         writes: bool,
     ) -> Result<(), Conflict> {
@@ -333,7 +337,8 @@ impl VectorClockDetector {
             if under.excludes(earlier) {
                 return None;
             }
-            let conflict = self.conflict(&history.reads, (earlier, earlier_writes), (later, writes))?;
+            let conflict =
+                self.conflict(object, &history.reads, (earlier, earlier_writes), (later, writes))?;
             let are_alike = under.are_alike(earlier);
             self.met_alike.set(self.met_alike.get() | are_alike);
             (!are_alike).then_some(conflict)
@@ -380,7 +385,7 @@ impl VectorClockDetector {
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
                 let access = self.access_now((under.guard, place.0), (*thread, agent), bytes, inst);
-                self.check(under, history, &access, writes)?;
+                self.check(under, (place.0, history), &access, writes)?;
                 if writes && !agent.is_generic() && self.unfenced.is_none() {
                     let mut reads = history.reads_for(*thread).iter();
                     self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
@@ -409,6 +414,7 @@ impl VectorClockDetector {
         let guard = under.guard;
         let mut conflicts: Vec<Conflict> = Vec::new();
         let by = self.operations.performers(thread, agent);
+        let object = place.0;
         if let Some(history) = self.cells.get(place) {
             for thread in &by {
                 let later = self.access_now((guard, place.0), (*thread, agent), bytes, inst);
@@ -418,7 +424,7 @@ impl VectorClockDetector {
                     let happen = [earlier.guard, guard] == [Guard::ALWAYS; 2] && !under.are_alike(earlier);
                     if happen && conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
                         let earlier = (earlier, earlier_writes);
-                        conflicts.extend(self.conflict(&history.reads, earlier, (&later, writes)));
+                        conflicts.extend(self.conflict(object, &history.reads, earlier, (&later, writes)));
                     }
                 }
             }
@@ -432,6 +438,7 @@ impl VectorClockDetector {
     /// and an asynchronous operation need not see the earlier one (rule Y10).
     fn conflict(
         &self,
+        object: u32,
         reads: &[Access],
         (earlier, earlier_writes): (&Access, bool),
         (later, later_writes): (&Access, bool),
@@ -440,7 +447,7 @@ impl VectorClockDetector {
             return None;
         }
         let order = self.order();
-        let precedes_items = || self.items.as_ref().is_some_and(|items| items.is_before_all(earlier));
+        let precedes_items = || self.items.as_ref().is_some_and(|items| items.is_before_all(object, earlier));
         let is_ordered = order.is_before(earlier, later)
             || precedes_items()
             || self.is_made_before(earlier, later)

@@ -5,7 +5,7 @@
 use super::clock::Snapshot;
 use super::flag::Told;
 use super::packed::Ticket;
-use super::queue::Queue;
+use super::queue::{Changed, Queue};
 use crate::program::{InstId, Scope, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,9 +159,9 @@ impl Tickets {
         Tickets { order, learns, ..Tickets::default() }
     }
 
-    /// Those of a run in which numbers are items of work.
-    pub(super) fn of_queue() -> Tickets {
-        Tickets { learns: Learns::Nothing, queue: Some(Queue::default()), ..Tickets::default() }
+    /// Those of a run in which numbers are items of work, given what items change.
+    pub(super) fn of_queue(changed: Changed) -> Tickets {
+        Tickets { learns: Learns::Nothing, queue: Some(Queue::new(changed)), ..Tickets::default() }
     }
 
     /// The counter that gives items of work.

@@ -2,9 +2,10 @@
 
 use super::code::{Inst, Program};
 use super::effect::Control;
-use super::op::{InstId, Src};
+use super::op::{InstId, Op, Src};
 use super::repeat::Loops;
 use super::visit::{Named, Written};
+use crate::base::index::number_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Branches with more operations than this on their two sides are not turned into selects.
@@ -134,6 +135,19 @@ impl Program {
             }
         }
         taken < set.len()
+    }
+
+    /// Where a branch leads, or a return under a guard: to the last operation, which is a return for all.
+    pub fn target_of(&self, inst: &Inst) -> Option<InstId> {
+        match inst.op.control()? {
+            Control::Branch(target) => Some(*target),
+            Control::Exit if inst.guard.is_some() => {
+                let last = self.insts.len().checked_sub(1)?;
+                let returns = matches!(self.insts[last], Inst { guard: None, op: Op::Exit, .. });
+                returns.then_some(InstId(number_of(last)))
+            }
+            Control::Exit | Control::Trap | Control::Table(..) => None,
+        }
     }
 
     /// The possible successors of an operation; none after a return.

@@ -105,6 +105,8 @@ impl Cta<'_> {
             "it is accessed by other operations as well"
         } else if conflict.earlier.item == conflict.later.item {
             return None;
+        } else if conflict.earlier.item == 0 && matches!(conflict.earlier.agent, Agent::Copy { .. }) {
+            "a copy from before the first item may be over before all of them"
         } else if !queue.is_open() {
             "the last one that takes items does what others may have done"
         } else if self.context.launch.program.insts.iter().any(|inst| orders_memory(&inst.op)) {

@@ -9,7 +9,7 @@ use super::super::values::Values;
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Control, Hammock, Inst, InstId, NoHammock, Op, PredSrc};
+use crate::program::{Control, Hammock, Inst, InstId, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Cta<'_> {
         guard: PredSrc,
         steps: &mut u32,
     ) -> Result<Result<InstId, Refused>, Stop> {
-        let Some(Control::Branch(target)) = inst.op.control() else {
+        let Some(target) = self.context.launch.program.target_of(inst) else {
             return Err(Stop::Defect("the arms of an operation that is not a branch"));
         };
         let hammock = match self.hammock(pc) {
@@ -120,7 +120,7 @@ impl Cta<'_> {
             // Lanes for which no input leads to one of the sides take the other one.
             let [never_taken, never_passed] =
                 [true, false].map(|holds| self.values.never(&conditions, holds));
-            for (holds, bound, start) in [(true, if_taken, *target), (false, if_passed, pc.next())] {
+            for (holds, bound, start) in [(true, if_taken, target), (false, if_passed, pc.next())] {
                 let side = (&conditions[..], holds, bound);
                 let lanes = mask & !if holds { never_taken } else { never_passed };
                 if lanes.is_empty() {
@@ -206,7 +206,7 @@ impl Cta<'_> {
                 continue;
             }
             let inst = &insts[pc.index()];
-            let Op::Branch { target } = &inst.op else {
+            let Some(target) = self.context.launch.program.target_of(inst) else {
                 let active = match inst.guard {
                     None => mask,
                     Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
@@ -232,7 +232,7 @@ impl Cta<'_> {
                 continue;
             };
             let Some(guard) = inst.guard else {
-                pc = *target;
+                pc = target;
                 continue;
             };
             let (mut taken, mut symbolic) = self.values.guard_lanes(warp, mask, pc, guard)?;
@@ -259,9 +259,8 @@ impl Cta<'_> {
                     Err(refused) => return Ok(Err(refused)),
                 }
             }
-            parts.extend(
-                [(taken, *target), (passed, pc.next())].into_iter().filter(|part| !part.0.is_empty()),
-            );
+            parts
+                .extend([(taken, target), (passed, pc.next())].into_iter().filter(|part| !part.0.is_empty()));
             if let [(_, only)] = parts.as_slice() {
                 pc = *only;
                 continue;
@@ -329,8 +328,7 @@ impl Values<'_> {
             }
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         };
-        let reads_encodings = self.store.explains() || self.store.is_ieee();
-        if !reads_encodings || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
+        if !self.reads_encodings() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
             return vec![(all, None)];
         }
         let mut groups: Vec<(LaneMask, Option<TermId>)> = Vec::new();

@@ -74,7 +74,7 @@ use integer::Integer;
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
-use crate::program::{Control, Inst, InstId, Op, PredSrc};
+use crate::program::{Inst, InstId, Op, PredSrc};
 use crate::verdict::FaultKind;
 use int::CompareTargets;
 
@@ -339,14 +339,14 @@ impl Cta<'_> {
         if symbolic.is_empty() {
             return Ok(Guarded::Lanes(holds));
         }
-        if let Some(Control::Branch(target)) = inst.op.control() {
+        if let Some(target) = self.context.launch.program.target_of(inst) {
             let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
             if join.index() == self.context.launch.program.insts.len() {
                 warp.exited |= symbolic;
                 self.sync.leave_cluster(warp, symbolic);
             }
             warp.go(symbolic, join);
-            warp.go(holds, *target);
+            warp.go(holds, target);
             warp.diverge(mask & !symbolic & !holds, pc.next());
             warp.leave(holds);
             // Each of these lanes continues on the side that its input selects.

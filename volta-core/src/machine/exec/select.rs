@@ -292,10 +292,15 @@ impl Values<'_> {
         Ok(real.or_else(|| self.spelling_of(value, format)))
     }
 
+    /// Whether encodings of floats are integers.
+    pub(super) fn reads_encodings(&self) -> bool {
+        self.store.explains() || self.store.is_ieee()
+    }
+
     /// Whether one of two arms is a double, and the other two words that encode one, computed from encodings.
     fn is_real_by_its_encoding(&mut self, then: Value, otherwise: Value) -> bool {
         let both = [(then, otherwise), (otherwise, then)];
-        self.store.explains()
+        self.reads_encodings()
             && both.into_iter().any(|(real, other)| {
                 format_of(real) == Some(Format::F64)
                     && is_packed(other)
@@ -489,7 +494,7 @@ impl Values<'_> {
                 let chosen = *self.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
-            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.store.explains() => {
+            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.reads_encodings() => {
                 let mut residues = self.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, 4));
                 let [Some(then), Some(otherwise)] = arms else {
