@@ -5,10 +5,12 @@
 
 use std::fmt::Write as _;
 
-use crate::expression::{Expression, Input, Relation, Statement, expression, statements};
+use crate::expression::{Expression, Input, Relation, Statement, build, expression, statements};
 use volta_core::algebra::laws::{Group, LAWS, Law};
+use volta_core::certificate;
+use volta_core::decide::InputInfo;
 use volta_core::number::Extended;
-use volta_core::term::{Sign, TermOp};
+use volta_core::term::{Sign, Store, TermOp};
 
 /// The names of the laws, in the order of the table.
 const NAMES: &[&[&str]] = &[
@@ -105,16 +107,42 @@ const NAMES: &[&[&str]] = &[
 ];
 
 /// The table of laws as the checker of certificates reads it, `volta-certificate/src/laws.txt`: names, statements and near
-/// misses.
-pub fn for_certificates() -> String {
+/// misses, each as it is written and as a certificate.
+///
+/// # Errors
+/// A statement that cannot be read.
+pub fn for_certificates() -> Result<String, String> {
     let mut text = String::new();
     for (Group { laws, .. }, names) in LAWS.iter().zip(NAMES) {
         for (law, name) in laws.iter().zip(*names) {
-            let _ = writeln!(text, "law {name}\nis {}", law.statement);
-            law.limits.iter().for_each(|limit| text.extend(["not ", limit, "\n"]));
+            let _ = writeln!(text, "law {name}");
+            let limits = law.limits.iter().map(|limit| ("not", *limit));
+            for (word, statement) in std::iter::once(("is", law.statement)).chain(limits) {
+                let _ = writeln!(text, "{word} {statement}");
+                let Statement { mut inputs, left, right, .. } = read(statement)?;
+                let mut store = Store::default();
+                let sides = [&left, &right].map(|side| build(side, &mut store, &mut inputs));
+                let inputs: Vec<InputInfo> = inputs
+                    .0
+                    .into_iter()
+                    .map(|Input { name, sign, integers }| InputInfo {
+                        name,
+                        sign,
+                        integers,
+                        ..Default::default()
+                    })
+                    .collect();
+                // A statement of what certificates have no words for is left out: no proof can name its law.
+                if let Ok(certificate) = certificate::statement(&inputs, &store, sides) {
+                    let lines = certificate.to_string();
+                    text.extend(
+                        lines.lines().skip(2).filter(|line| *line != "end").flat_map(|line| [line, "\n"]),
+                    );
+                }
+            }
         }
     }
-    text
+    Ok(text)
 }
 
 /// The laws that say how literals are read (V9): definitions, of which there is nothing to prove.

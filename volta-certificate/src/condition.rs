@@ -1,72 +1,86 @@
-//! Conditions on forms, and choices by them.
+//! Conditions: numbers that are 1 where the condition holds, and 0 elsewhere. A choice is a sum of products with them.
 
-use crate::form::{Atom, Cond, CondId, Forms, ONE, Poly};
+use crate::form::{Atom, Forms, Made, ONE, Poly, integer};
 use crate::laws::Law;
 use crate::number::Number;
 use crate::text::Op;
 
+/// A choice between longer sums is not written as a sum.
+const MAX_CHOSEN: usize = 64;
+
 impl Forms {
     /// `a` where a condition holds, else `b`.
-    pub(crate) fn select(&mut self, condition: CondId, a: &Poly, b: &Poly) -> Poly {
-        match *self.conds.get(condition) {
-            Cond::Known(true) => return a.clone(),
-            Cond::Known(false) => return b.clone(),
-            Cond::Not(inner) => return self.select(inner, b, a),
-            Cond::Positive(_) | Cond::Zero(_) | Cond::And(..) | Cond::Or(..) | Cond::Xor(..) => {}
+    pub(crate) fn select(&mut self, condition: &Poly, a: &Poly, b: &Poly) -> Made<Poly> {
+        if !self.uses(Law::ChoiceAsSum) {
+            return Ok(self.opaque(Op::Select, &[condition.clone(), a.clone(), b.clone()]));
         }
-        if a == b && self.uses(Law::EqualArms) {
-            return a.clone();
+        let gap = self.sub(a, b);
+        // A choice of the larger or the smaller one.
+        if let Some((of, holds)) = self.comparison(condition)
+            && self.uses(Law::ChosenSummand)
+        {
+            let (first, other) = if holds { (a, b) } else { (b, a) };
+            let unit = self.unit(&self.sub(first, other));
+            if unit == of {
+                return self.max(vec![first.clone(), other.clone()]);
+            }
+            if unit == self.negated(&of) {
+                let least = self.max(vec![self.negated(first), self.negated(other)])?;
+                return Ok(self.negated(&least));
+            }
         }
-        let (a, b) = (self.polys.id(a.clone()), self.polys.id(b.clone()));
-        self.atom(Atom::Select(condition, a, b))
+        if condition.len() * gap.len() > MAX_CHOSEN {
+            return Ok(self.opaque(Op::Select, &[condition.clone(), a.clone(), b.clone()]));
+        }
+        let chosen = self.mul(condition, &gap)?;
+        Ok(self.add(b, &chosen))
     }
 
-    pub(crate) fn known(&mut self, value: bool) -> CondId {
-        self.conds.id(Cond::Known(value))
+    /// The number that is positive where a condition holds, or where it does not hold if `false`.
+    fn comparison(&self, condition: &Poly) -> Option<(Poly, bool)> {
+        let (mono, holds) = match &**condition {
+            [(mono, Number::Small(1))] => (mono, true),
+            [(ONE, Number::Small(1)), (mono, Number::Small(-1))] => (mono, false),
+            _ => return None,
+        };
+        if let [(atom, 1)] = &*self.factors(*mono)
+            && let Atom::Positive(of) = self.atoms.get(*atom)
+        {
+            return Some((self.poly(*of), holds));
+        }
+        None
     }
 
-    /// A sum divided by the magnitude of its first coefficient, or by the coefficient itself.
-    pub(crate) fn unit(&self, a: &Poly, keep_sign: bool) -> Poly {
-        let Some((_, leading)) = a.first() else { return a.clone() };
-        let by = if keep_sign { leading.abs() } else { leading.clone() };
-        self.scaled(a, &by.recip().unwrap_or(Number::ONE))
+    /// A condition that others are joined to.
+    pub(crate) fn logical(&mut self, op: Op, of: &[Poly]) -> Made<Poly> {
+        match of {
+            [a] => Ok(self.sub(&integer(1), a)),
+            [a, b] if self.uses(Law::JoinedConditions) => {
+                let both = self.mul(a, b)?;
+                let common = if op == Op::Or { both.clone() } else { self.scaled(&both, &Number::Small(2)) };
+                Ok(if op == Op::And { both } else { self.sub(&self.add(a, b), &common) })
+            }
+            _ => Ok(self.opaque(op, of)),
+        }
+    }
+
+    /// A sum divided by the magnitude of its first coefficient.
+    pub(crate) fn unit(&self, a: &Poly) -> Poly {
+        let by = a.first().and_then(|(_, leading)| leading.abs().recip());
+        self.scaled(a, &by.unwrap_or(Number::ONE))
     }
 
     /// `a > 0`
-    pub(crate) fn positive(&mut self, a: &Poly) -> CondId {
+    pub(crate) fn positive(&mut self, a: &Poly) -> Poly {
         let signs = self.sign(a);
-        if signs.positive() || signs.not_positive() {
-            let known = a.len() < 2 && a.iter().all(|(mono, _)| *mono == ONE);
-            if known || self.uses(Law::ConditionBySign) {
-                return self.known(signs.positive());
-            }
+        if (signs.positive() || signs.not_positive())
+            && (self.constant(a).is_some() || self.uses(Law::ConditionBySign))
+        {
+            return integer(i64::from(signs.positive()));
         }
-        let form = if self.uses(Law::ScaledComparison) { self.unit(a, true) } else { a.clone() };
+        let form = if self.uses(Law::ScaledComparison) { self.unit(a) } else { a.clone() };
         let form = self.polys.id(form);
-        self.conds.id(Cond::Positive(form))
-    }
-
-    /// `a = 0`
-    pub(crate) fn zero(&mut self, a: &Poly) -> CondId {
-        let signs = self.sign(a);
-        if signs.zero() || signs.nonzero() {
-            return self.known(signs.zero());
-        }
-        let form = self.polys.id(self.unit(a, false));
-        self.conds.id(Cond::Zero(form))
-    }
-
-    /// Whether a condition holds, if that is known.
-    pub(crate) fn truth(&self, a: CondId) -> Option<bool> {
-        match self.conds.get(a) {
-            Cond::Known(value) => Some(*value),
-            Cond::Positive(_)
-            | Cond::Zero(_)
-            | Cond::Not(_)
-            | Cond::And(..)
-            | Cond::Or(..)
-            | Cond::Xor(..) => None,
-        }
+        self.atom(Atom::Positive(form))
     }
 
     /// The number that a sum is, if it is one.
@@ -75,42 +89,6 @@ impl Forms {
             [] => Some(Number::ZERO),
             [(ONE, number)] => Some(number.clone()),
             _ => None,
-        }
-    }
-
-    pub(crate) fn not(&mut self, a: CondId) -> CondId {
-        match *self.conds.get(a) {
-            Cond::Known(value) => self.known(!value),
-            Cond::Not(inner) => inner,
-            Cond::Positive(_) | Cond::Zero(_) | Cond::And(..) | Cond::Or(..) | Cond::Xor(..) => {
-                self.conds.id(Cond::Not(a))
-            }
-        }
-    }
-
-    /// Two conditions joined by a truth table of two known ones.
-    pub(crate) fn joined(&mut self, op: Op, a: CondId, b: CondId) -> CondId {
-        let (a, b) = (a.min(b), a.max(b));
-        let (known, other) = match (self.truth(a), self.truth(b)) {
-            (Some(known), _) => (known, b),
-            (None, Some(known)) => (known, a),
-            (None, None) => {
-                let joined = if op == Op::And {
-                    Cond::And(a, b)
-                } else if op == Op::Or {
-                    Cond::Or(a, b)
-                } else {
-                    Cond::Xor(a, b)
-                };
-                return self.conds.id(joined);
-            }
-        };
-        match (op, known) {
-            (Op::And, false) => self.known(false),
-            (Op::Or, true) => self.known(true),
-            (Op::And, true) | (Op::Or, false) => other,
-            (_, false) => other,
-            (_, true) => self.not(other),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The form of each term as it was executed, from the forms of its operands.
 
-use crate::form::{Atom, AtomId, CondId, Forms, Made, Poly, half};
+use crate::form::{Atom, AtomId, Forms, Made, Poly, half, integer};
 use crate::laws::Law;
 use crate::number::Number;
+use crate::readings::Readings;
 use crate::sign::Signs;
-use crate::text::{Node, Op, Operand, Reading};
-use std::collections::{HashMap, HashSet};
+use crate::text::{Node, Op, Operand};
+use std::collections::HashMap;
 
 /// What a term is.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,17 @@ pub(crate) enum Value {
     Finite(Poly),
     /// `−∞` if true.
     Infinite(bool),
-    Condition(CondId),
+    /// 1 where it holds, else 0.
+    Condition(Poly),
+}
+
+impl Value {
+    fn form(&self) -> Option<&Poly> {
+        match self {
+            Value::Finite(form) | Value::Condition(form) => Some(form),
+            Value::Infinite(_) => None,
+        }
+    }
 }
 
 /// For which claim a term is evaluated.
@@ -25,6 +36,13 @@ pub(crate) enum Mode {
     Loose,
     /// A term of the other kernel: its demands must follow.
     Demanded,
+}
+
+impl Mode {
+    /// In an arm of a choice that is not decided.
+    fn in_arm(self) -> Mode {
+        if self == Mode::Assumed { Mode::Loose } else { self }
+    }
 }
 
 /// Why there is no value.
@@ -47,50 +65,71 @@ impl From<&str> for Stop {
     }
 }
 
+/// A pair of terms that were proved equal.
+#[derive(Clone, Debug)]
+pub(crate) struct Lemma {
+    /// The signs that they can have, where the first is defined: at least one.
+    pub(crate) signs: Signs,
+    /// Whether both are defined everywhere.
+    pub(crate) is_total: bool,
+}
+
+/// What stands for a term: the unknown number of the term of the reference that it was proved equal to.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    reference: u32,
+    is_total: bool,
+}
+
 /// The forms of one case.
 pub(crate) struct Evaluation<'c> {
-    nodes: &'c [Node],
-    readings: HashMap<&'c Number, (bool, &'c Number)>,
-    cuts: [HashMap<u32, u32>; 2],
-    /// The form of each cut point in the reference.
-    cut_forms: HashMap<u32, Poly>,
+    pub(crate) nodes: &'c [Node],
+    readings: &'c Readings,
+    /// The terms of both sides at which there is a cut.
+    cuts: [HashMap<u32, Cut>; 2],
     pub(crate) forms: Forms,
     values: HashMap<u32, (Value, Mode)>,
-    /// The comparison that a maximum or a condition decides.
+    /// Whether nothing was found so far that would leave the reference undefined anywhere.
+    pub(crate) is_total: bool,
+    /// The comparison that a maximum or a condition decides, and the last one that must be decided.
     pub(crate) compared: HashMap<AtomId, [Operand; 2]>,
-    pub(crate) ordered: HashMap<CondId, [Operand; 2]>,
+    pub(crate) undecided: Option<[Operand; 2]>,
 }
 
 impl<'c> Evaluation<'c> {
     pub(crate) fn new(
         nodes: &'c [Node],
-        readings: &'c [Reading],
-        cuts: &[[u32; 2]],
+        readings: &'c Readings,
+        lemmas: &[([u32; 2], Lemma)],
         forms: Forms,
     ) -> Evaluation<'c> {
-        let side = |side: usize| cuts.iter().enumerate().map(|(at, pair)| (pair[side], at as u32)).collect();
+        let mut cuts = [HashMap::new(), HashMap::new()];
+        for ([reference, opt], lemma) in lemmas {
+            let cut = Cut { reference: *reference, is_total: lemma.is_total };
+            cuts[0].insert(*reference, cut);
+            cuts[1].insert(*opt, cut);
+            if lemma.is_total {
+                cuts[0].insert(*opt, cut);
+                cuts[1].insert(*reference, cut);
+            }
+        }
         Evaluation {
             nodes,
-            readings: readings.iter().map(|read| (&read.literal, (read.reciprocal, &read.factor))).collect(),
-            cuts: [side(0), side(1)],
-            cut_forms: HashMap::new(),
+            readings,
+            cuts,
             forms,
             values: HashMap::new(),
+            is_total: true,
             compared: HashMap::new(),
-            ordered: HashMap::new(),
+            undecided: None,
         }
     }
 
     /// Forgets all forms: they may depend on the case.
     pub(crate) fn forget(&mut self) {
         self.values.clear();
-        self.cut_forms.clear();
         self.forms.forget();
-    }
-
-    /// The number of terms.
-    pub(crate) fn nodes(&self) -> usize {
-        self.nodes.len()
+        self.undecided = None;
     }
 
     fn known(&self, at: u32, mode: Mode) -> Option<&Value> {
@@ -122,18 +161,46 @@ impl<'c> Evaluation<'c> {
                 continue;
             }
             self.forms.charge(1)?;
-            let needed = self.needed(at, mode)?;
-            let before = stack.len();
-            stack.extend(needed.into_iter().filter(|(at, mode)| self.known(*at, *mode).is_none()));
-            if stack.len() > before {
-                continue;
-            }
-            let value = self.node(at, mode)?;
-            let value = self.cut(at, mode, value)?;
+            let value = match self.cut(at, mode) {
+                Some(value) => value,
+                None => {
+                    let needed = self.needed(at, mode)?;
+                    let before = stack.len();
+                    stack.extend(needed.into_iter().filter(|(at, mode)| self.known(*at, *mode).is_none()));
+                    if stack.len() > before {
+                        continue;
+                    }
+                    let made = self.node(at, mode);
+                    if made.is_err() && self.undecided.is_none() {
+                        self.undecided = stack.iter().rev().find_map(|(at, mode)| {
+                            let Node::Apply(Op::Select, [condition, ..]) = self.nodes[*at as usize] else {
+                                return None;
+                            };
+                            let Some(Value::Condition(condition)) = self.known(condition, *mode) else {
+                                return None;
+                            };
+                            self.comparison(condition)
+                        });
+                    }
+                    made?
+                }
+            };
             self.values.insert(at, (value, mode));
             stack.pop();
         }
         Ok(self.value(root, mode)?)
+    }
+
+    /// The unknown number that a term is at a cut. In the other kernel, only where the reference has reached it, unless
+    /// both terms are defined everywhere.
+    fn cut(&mut self, at: u32, mode: Mode) -> Option<Value> {
+        let Cut { reference, is_total } = *self.cuts[usize::from(mode == Mode::Demanded)].get(&at)?;
+        if mode != Mode::Demanded {
+            self.is_total &= is_total;
+        } else if !is_total && self.values.get(&reference).is_none_or(|(_, made)| *made != Mode::Assumed) {
+            return None;
+        }
+        Some(Value::Finite(self.forms.atom(Atom::Cut(reference))))
     }
 
     /// The operands that a term needs next.
@@ -148,41 +215,14 @@ impl<'c> Evaluation<'c> {
             return Ok(own.iter().map(|operand| (*operand, mode)).collect());
         }
         let [condition, a, b] = *operands;
-        let below = if mode == Mode::Assumed { Mode::Loose } else { mode };
         Ok(match self.known(condition, mode) {
             None => vec![(condition, mode)],
-            Some(Value::Condition(known)) => match self.forms.truth(*known) {
-                Some(true) => vec![(a, mode)],
-                Some(false) => vec![(b, mode)],
-                None => vec![(a, below), (b, below)],
+            Some(Value::Condition(known)) => match self.forms.constant(known) {
+                Some(truth) => vec![(if truth.is_zero() { b } else { a }, mode)],
+                None => vec![(a, mode.in_arm()), (b, mode.in_arm())],
             },
             Some(Value::Finite(_) | Value::Infinite(_)) => return Err("a number is a condition".to_string()),
         })
-    }
-
-    /// Replaces the value of a cut point by an unknown number; in the other kernel, after comparing it.
-    fn cut(&mut self, at: u32, mode: Mode, value: Value) -> Made<Value> {
-        let Some(cut) = self.cuts[usize::from(mode == Mode::Demanded)].get(&at).copied() else {
-            return Ok(value);
-        };
-        let Value::Finite(form) = value else { return Err("a cut point is not a finite number".to_string()) };
-        match self.cut_forms.get(&cut).cloned() {
-            Some(known) if known != form => {
-                if !self.forms.equal(&known, &form)? {
-                    return Err(format!("the terms of cut point {cut} have different forms"));
-                }
-            }
-            Some(_) => {}
-            None if mode == Mode::Demanded => {
-                return Err(format!("the reference does not reach cut point {cut}"));
-            }
-            None => {
-                let signs = self.forms.sign(&form);
-                self.forms.facts.set_cut(cut, signs);
-                self.cut_forms.insert(cut, form);
-            }
-        }
-        Ok(Value::Finite(self.forms.atom(Atom::Cut(cut))))
     }
 
     fn node(&mut self, at: u32, mode: Mode) -> Result<Value, Stop> {
@@ -211,118 +251,100 @@ impl<'c> Evaluation<'c> {
         }
         let values: Vec<Value> =
             operands[..op.arity()].iter().map(|operand| self.value(*operand, mode)).collect::<Made<_>>()?;
-        let mut conditions = values.iter().filter_map(|value| match value {
-            Value::Condition(condition) => Some(*condition),
-            Value::Finite(_) | Value::Infinite(_) => None,
-        });
-        match (op, conditions.next(), conditions.next()) {
-            (Op::Not, Some(a), None) => return Ok(Value::Condition(self.forms.not(a))),
-            (Op::And | Op::Or | Op::Xor, Some(a), Some(b)) => {
-                return Ok(Value::Condition(self.forms.joined(op, a, b)));
-            }
-            (Op::Not | Op::And | Op::Or | Op::Xor, ..) => return Err("a number is a condition".into()),
-            (_, Some(_), _) => return Err("a condition is a number".into()),
-            (_, None, _) => {}
+        let of: Vec<Poly> = values.iter().filter_map(Value::form).cloned().collect();
+        let conditions = values.iter().filter(|value| matches!(value, Value::Condition(_))).count();
+        let is_logical = matches!(op, Op::Not | Op::And | Op::Or | Op::Xor);
+        if conditions != if is_logical { op.arity() } else { 0 } {
+            return Err("a number is a condition, or a condition a number".into());
         }
-        if values.iter().any(|value| matches!(value, Value::Infinite(_))) {
+        if is_logical {
+            return Ok(Value::Condition(self.forms.logical(op, &of)?));
+        }
+        if of.len() < values.len() {
             return Ok(self.with_infinity(op, &values)?);
         }
-        let forms: Vec<Poly> = values
-            .into_iter()
-            .filter_map(|value| match value {
-                Value::Finite(form) => Some(form),
-                Value::Infinite(_) | Value::Condition(_) => None,
-            })
-            .collect();
-        self.finite(op, operands, &forms, mode)
+        self.finite(op, operands, &of, mode)
     }
 
     fn select(&mut self, [condition, a, b]: [u32; 3], mode: Mode) -> Made<Value> {
         let Value::Condition(condition) = self.value(condition, mode)? else {
             return Err("a number is a condition".to_string());
         };
-        let below = if mode == Mode::Assumed { Mode::Loose } else { mode };
-        match self.forms.truth(condition) {
-            Some(true) => self.value(a, mode),
-            Some(false) => self.value(b, mode),
-            None => match (self.value(a, below)?, self.value(b, below)?) {
-                (Value::Finite(a), Value::Finite(b)) => {
-                    Ok(Value::Finite(self.forms.select(condition, &a, &b)))
-                }
-                (Value::Infinite(a), Value::Infinite(b)) if a == b => Ok(Value::Infinite(a)),
-                _ => Err("a choice of an infinity".to_string()),
-            },
+        if let Some(truth) = self.forms.constant(&condition) {
+            return self.value(if truth.is_zero() { b } else { a }, mode);
         }
+        match (self.value(a, mode.in_arm())?, self.value(b, mode.in_arm())?) {
+            (Value::Finite(a), Value::Finite(b)) => Ok(Value::Finite(self.forms.select(&condition, &a, &b)?)),
+            (Value::Infinite(a), Value::Infinite(b)) if a == b => Ok(Value::Infinite(a)),
+            _ => Err("a choice of an infinity".to_string()),
+        }
+    }
+
+    /// The comparison that decides a condition.
+    fn comparison(&self, condition: &Poly) -> Option<[Operand; 2]> {
+        let mut atoms = condition.iter().flat_map(|(mono, _)| self.forms.factors(*mono).to_vec());
+        atoms.find_map(|(atom, _)| self.compared.get(&atom).cloned())
     }
 
     /// An operation with an infinite operand (rule V3).
     fn with_infinity(&mut self, op: Op, values: &[Value]) -> Made<Value> {
-        let zero = self.forms.number(&Number::ZERO);
+        use Value::{Finite, Infinite};
+        let forms = &mut self.forms;
+        let number = |number: i64| Ok(Finite(integer(number)));
         match (op, values) {
-            (Op::Neg, [Value::Infinite(negative)]) => Ok(Value::Infinite(!negative)),
-            (Op::Abs, [Value::Infinite(_)]) => Ok(Value::Infinite(false)),
-            (Op::Floor | Op::Ceil | Op::Trunc | Op::RoundEven, [Value::Infinite(negative)]) => {
-                Ok(Value::Infinite(*negative))
+            (Op::Neg, [Infinite(negative)]) => Ok(Infinite(!negative)),
+            (Op::Abs, [Infinite(_)]) => Ok(Infinite(false)),
+            (Op::Floor | Op::Ceil | Op::Trunc | Op::RoundEven, [infinite]) => Ok(infinite.clone()),
+            (Op::Exp2, [Infinite(false)]) => Ok(Infinite(false)),
+            (Op::Saturate, [Infinite(negative)]) if forms.uses(Law::Saturation) => {
+                number(i64::from(!negative))
             }
-            (Op::Saturate, [Value::Infinite(negative)]) if self.forms.uses(Law::Saturation) => {
-                let limit = Number::Small(i64::from(!*negative));
-                Ok(Value::Finite(self.forms.number(&limit)))
+            (Op::Tanh | Op::Erf, [Infinite(negative)]) => number(1 - 2 * i64::from(*negative)),
+            (Op::Exp2, [Infinite(true)]) if forms.uses(Law::PowerOfMinusInfinity) => number(0),
+            (Op::Div, [Finite(_), Infinite(_)]) if forms.uses(Law::QuotientByInfinity) => number(0),
+            (Op::Add, [Infinite(a), Infinite(b)]) if a == b => Ok(Infinite(*a)),
+            (Op::Add, [Infinite(a), Finite(_)] | [Finite(_), Infinite(a)]) => Ok(Infinite(*a)),
+            (Op::Sub, [a, b]) => {
+                let opposite = match b {
+                    Infinite(negative) => Infinite(!negative),
+                    Finite(b) | Value::Condition(b) => Finite(forms.negated(b)),
+                };
+                self.with_infinity(Op::Add, &[a.clone(), opposite])
             }
-            (Op::Tanh | Op::Erf, [Value::Infinite(negative)]) => {
-                let limit = Number::Small(1 - 2 * i64::from(*negative));
-                Ok(Value::Finite(self.forms.number(&limit)))
-            }
-            (Op::Exp2, [Value::Infinite(false)]) => Ok(Value::Infinite(false)),
-            (Op::Exp2, [Value::Infinite(true)]) if self.forms.uses(Law::PowerOfMinusInfinity) => {
-                Ok(Value::Finite(zero))
-            }
-            (Op::Add, [Value::Infinite(a), Value::Infinite(b)]) if a == b => Ok(Value::Infinite(*a)),
-            (Op::Add, [Value::Infinite(a), Value::Finite(_)] | [Value::Finite(_), Value::Infinite(a)]) => {
-                Ok(Value::Infinite(*a))
-            }
-            (Op::Sub, [Value::Infinite(a), Value::Infinite(b)]) if a != b => Ok(Value::Infinite(*a)),
-            (Op::Sub, [Value::Infinite(a), Value::Finite(_)]) => Ok(Value::Infinite(*a)),
-            (Op::Sub, [Value::Finite(_), Value::Infinite(a)]) => Ok(Value::Infinite(!a)),
-            (Op::Mul, [Value::Infinite(a), Value::Infinite(b)]) => Ok(Value::Infinite(a != b)),
-            (Op::Mul, [Value::Infinite(a), Value::Finite(by)] | [Value::Finite(by), Value::Infinite(a)]) => {
-                let (signs, opposite) = (self.forms.sign(by), self.forms.negated(by));
-                if signs.positive() {
-                    Ok(Value::Infinite(*a))
-                } else if self.forms.sign(&opposite).positive() {
-                    Ok(Value::Infinite(!a))
-                } else {
-                    Err("an infinity times a number whose sign is not known".to_string())
+            (Op::Mul, [Infinite(a), Infinite(b)]) => Ok(Infinite(a != b)),
+            (Op::Mul, [Infinite(a), Finite(by)] | [Finite(by), Infinite(a)]) => {
+                let signs = forms.sign(by);
+                if signs.positive() || signs == Signs::NEGATIVE {
+                    return Ok(Infinite(*a == signs.positive()));
                 }
+                Err("an infinity times a number whose sign is not known".to_string())
             }
             (Op::Fma, [a, b, c]) => {
                 let product = match (a, b) {
-                    (Value::Finite(a), Value::Finite(b)) => Value::Finite(self.forms.mul(a, b)?),
+                    (Finite(a), Finite(b)) => Finite(forms.mul(a, b)?),
                     _ => self.with_infinity(Op::Mul, &[a.clone(), b.clone()])?,
                 };
+                if let (Finite(a), Finite(b)) = (&product, c) {
+                    return Ok(Finite(self.forms.add(a, b)));
+                }
                 self.with_infinity(Op::Add, &[product, c.clone()])
             }
-            (Op::Div, [Value::Finite(_), Value::Infinite(_)]) if self.forms.uses(Law::QuotientByInfinity) => {
-                Ok(Value::Finite(zero))
-            }
-            (Op::Max | Op::Min, [Value::Infinite(a), other] | [other, Value::Infinite(a)]) => {
-                let neutral = *a == (op == Op::Max);
-                if neutral && self.forms.uses(Law::MaximumWithMinusInfinity) {
-                    Ok(other.clone())
-                } else if neutral {
-                    Err("a maximum with an infinity".to_string())
-                } else {
-                    Ok(Value::Infinite(*a))
+            (Op::Max | Op::Min, [Infinite(a), other] | [other, Infinite(a)]) => {
+                if *a != (op == Op::Max) {
+                    return Ok(Infinite(*a));
                 }
+                if forms.uses(Law::MaximumWithMinusInfinity) {
+                    return Ok(other.clone());
+                }
+                Err("a maximum with an infinity".to_string())
             }
             (Op::Less | Op::LessEqual | Op::Equal, [a, b]) => {
-                let rank = |value: &Value| match value {
-                    Value::Infinite(negative) => 1 - 2 * i32::from(*negative),
-                    Value::Finite(_) | Value::Condition(_) => 0,
+                let rank = |value: &Value| {
+                    if let Infinite(negative) = value { 1 - 2 * i32::from(*negative) } else { 0 }
                 };
                 let (a, b) = (rank(a), rank(b));
-                let holds =
-                    (op == Op::Less && a < b) || (op != Op::Less && a == b) || (op == Op::LessEqual && a < b);
-                Ok(Value::Condition(self.forms.known(holds)))
+                let holds = (op != Op::Equal && a < b) || (op != Op::Less && a == b);
+                Ok(Value::Condition(integer(i64::from(holds))))
             }
             _ => Err(format!("`{}` of an infinity", op.name())),
         }
@@ -335,12 +357,9 @@ impl<'c> Evaluation<'c> {
             Some((demand, at)) => self.demand(&of[at], Signs::of(demand), mode)?,
         };
         let forms = &mut self.forms;
-        let opaque = |forms: &mut Forms| {
-            let ids: Vec<u32> = of.iter().map(|form| forms.polys.id(form.clone())).collect();
-            forms.atom(Atom::Apply(op, ids.into()))
-        };
         let pair = [Operand::Term(operands[0]), Operand::Term(operands[1])];
-        let with_zero = [Operand::Term(operands[0]), Operand::Number(Number::ZERO)];
+        let with = |number: i64| [pair[0].clone(), Operand::Number(Number::Small(number))];
+        let (one, zero) = (integer(1), integer(0));
         let form = match (op, of) {
             (Op::Add, [a, b]) => forms.add(a, b),
             (Op::Sub, [a, b]) => forms.sub(a, b),
@@ -360,72 +379,59 @@ impl<'c> Evaluation<'c> {
             (Op::Exp2, [a]) => forms.exp2(a)?,
             (Op::Max, [a, b]) if forms.uses(Law::MaximumIsASet) => {
                 let form = forms.max(vec![a.clone(), b.clone()])?;
-                self.note(&form, pair);
+                self.note(&form, &pair);
                 form
             }
             (Op::Min, [a, b]) if forms.uses(Law::MaximumIsASet) && forms.uses(Law::MinimumByMaximum) => {
                 let negated = forms.max(vec![forms.negated(a), forms.negated(b)])?;
-                self.note(&negated, pair);
+                self.note(&negated, &pair);
                 self.forms.negated(&negated)
             }
             (Op::Abs, [a]) if forms.uses(Law::MaximumIsASet) && forms.uses(Law::MagnitudeByMaximum) => {
                 let form = forms.max(vec![a.clone(), forms.negated(a)])?;
-                self.note(&form, with_zero);
+                self.note(&form, &with(0));
                 form
             }
             (Op::Saturate, [a]) if forms.uses(Law::MaximumIsASet) && forms.uses(Law::Saturation) => {
-                let positive = forms.max(vec![a.clone(), forms.number(&Number::ZERO)])?;
-                let one = forms.number(&Number::Small(-1));
-                let negated = forms.max(vec![forms.negated(&positive), one])?;
-                self.note(&positive, with_zero);
-                self.note(&negated, [Operand::Term(operands[0]), Operand::Number(Number::ONE)]);
+                let positive = forms.max(vec![a.clone(), zero])?;
+                let negated = forms.max(vec![forms.negated(&positive), forms.negated(&one)])?;
+                self.note(&positive, &with(0));
+                self.note(&negated, &with(1));
                 self.forms.negated(&negated)
             }
             (Op::Tanh, [a]) if forms.uses(Law::TanhByExponential) => {
                 let log2e = forms.atom(Atom::Log2E);
-                let twice = forms.scaled(&log2e, &Number::Small(2));
-                let exponent = forms.mul(&twice, a)?;
+                let exponent = forms.mul(&forms.scaled(&log2e, &Number::Small(2)), a)?;
                 let power = forms.exp2(&exponent)?;
-                let one = forms.number(&Number::ONE);
-                let below = forms.add(&power, &one);
-                let quotient = forms.inverse(&below)?;
+                let quotient = forms.inverse(&forms.add(&power, &one))?;
                 forms.sub(&one, &forms.scaled(&quotient, &Number::Small(2)))
             }
-            (
-                Op::Sin | Op::Cos | Op::Tanh | Op::Erf | Op::Atan | Op::Cbrt | Op::BesselJ0 | Op::BesselJ1,
-                [a],
-            ) => function(forms, op, a),
+            (Op::Sin | Op::Cos | Op::Erf | Op::Atan | Op::Cbrt | Op::BesselJ0 | Op::BesselJ1, [a]) => {
+                function(forms, op, a)
+            }
             (Op::Less, [a, b]) => {
-                let gap = forms.sub(b, a);
-                let condition = forms.positive(&gap);
-                self.ordered.entry(condition).or_insert(pair);
+                let condition = forms.positive(&forms.sub(b, a));
+                self.note(&condition, &pair);
                 return Ok(Value::Condition(condition));
             }
-            (Op::LessEqual, [a, b]) => {
-                let gap = forms.sub(a, b);
-                let condition = forms.positive(&gap);
-                let [low, high] = pair;
-                self.ordered.entry(condition).or_insert([high, low]);
-                return Ok(Value::Condition(self.forms.not(condition)));
-            }
-            (Op::Equal, [a, b]) => {
-                let gap = forms.sub(a, b);
-                let condition = forms.zero(&gap);
-                self.ordered.entry(condition).or_insert(pair);
+            (Op::LessEqual | Op::Equal, [a, b]) if forms.uses(Law::OrdersOfChoices) => {
+                let above = forms.positive(&forms.sub(a, b));
+                let mut condition = forms.sub(&one, &above);
+                if op == Op::Equal {
+                    let below = forms.positive(&forms.sub(b, a));
+                    condition = forms.sub(&condition, &below);
+                }
+                self.note(&condition, &pair);
                 return Ok(Value::Condition(condition));
             }
             (Op::Floor | Op::Ceil | Op::Trunc | Op::RoundEven, [a]) => match forms.constant(a) {
                 Some(number) => forms.number(&rounded(op, &number)),
-                None => opaque(forms),
+                None => forms.opaque(op, of),
             },
-            (Op::BitAnd, [a, b]) => {
-                let mut ids = [forms.polys.id(a.clone()), forms.polys.id(b.clone())];
-                ids.sort_unstable();
-                forms.atom(Atom::Apply(op, Box::from(ids)))
-            }
-            _ => opaque(forms),
+            _ => forms.opaque(op, of),
         };
-        Ok(Value::Finite(form))
+        let is_condition = matches!(op, Op::Less | Op::LessEqual | Op::Equal);
+        Ok(if is_condition { Value::Condition(form) } else { Value::Finite(form) })
     }
 
     /// Whether a demand holds. Those of the reference are assumed where it is defined only if they hold; those of the
@@ -434,6 +440,7 @@ impl<'c> Evaluation<'c> {
         if self.forms.implies(of, signs)? {
             return Ok(true);
         }
+        self.is_total = false;
         match mode {
             Mode::Loose => Ok(false),
             Mode::Demanded => Err("the second term demands what the first one does not".into()),
@@ -442,79 +449,13 @@ impl<'c> Evaluation<'c> {
         }
     }
 
-    fn note(&mut self, form: &Poly, pair: [Operand; 2]) {
-        for (mono, _) in form.iter() {
-            for (atom, _) in self.forms.factors(*mono).iter() {
-                if matches!(self.forms.atoms.get(*atom), Atom::Max(_)) {
-                    self.compared.entry(*atom).or_insert_with(|| pair.clone());
-                }
+    /// Notes the comparison that decides the maxima and conditions of a form.
+    fn note(&mut self, form: &Poly, pair: &[Operand; 2]) {
+        for (atom, _) in form.iter().flat_map(|(mono, _)| self.forms.factors(*mono).to_vec()) {
+            if matches!(self.forms.atoms.get(atom), Atom::Max(_) | Atom::Positive(_)) {
+                self.compared.entry(atom).or_insert_with(|| pair.clone());
             }
         }
-    }
-
-    /// Refuses readings of literals outside of exponents and of sums that ln 2 and a logarithm make natural (V9).
-    pub(crate) fn check_readings(&self, roots: [u32; 2]) -> Made<()> {
-        let mut seen = HashSet::new();
-        let mut stack: Vec<(u32, bool)> =
-            if self.readings.is_empty() { Vec::new() } else { roots.map(|at| (at, false)).into() };
-        while let Some((at, inside)) = stack.pop() {
-            if !seen.insert((at, inside)) {
-                continue;
-            }
-            match self.nodes.get(at as usize) {
-                Some(Node::Literal(_, number)) if !inside && self.readings.contains_key(number) => {
-                    return Err(format!("{number} is read as irrational outside of exponents"));
-                }
-                Some(Node::Apply(Op::Exp2, operands)) => stack.push((operands[0], true)),
-                Some(Node::Apply(Op::Select, operands)) => {
-                    stack.extend([(operands[0], false), (operands[1], inside), (operands[2], inside)]);
-                }
-                Some(Node::Apply(op @ (Op::Mul | Op::Fma), operands)) => {
-                    let [a, b, c] = *operands;
-                    for (at, other) in [(a, b), (b, a)] {
-                        let natural = self.is_ln2(other) && self.has_logarithm(at);
-                        let own = self.is_ln2(at) && self.has_logarithm(other);
-                        stack.push((at, inside || natural || own));
-                    }
-                    stack.extend((*op == Op::Fma).then_some((c, inside)));
-                }
-                Some(Node::Apply(op, operands)) => {
-                    let keeps = matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Max | Op::Min);
-                    stack.extend(operands[..op.arity()].iter().map(|at| (*at, inside && keeps)));
-                }
-                Some(Node::Input(..) | Node::Number(_) | Node::Literal(..) | Node::Infinity(_)) | None => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn is_ln2(&self, at: u32) -> bool {
-        match self.nodes.get(at as usize) {
-            Some(Node::Literal(_, number)) => {
-                self.readings.get(number).is_some_and(|(reciprocal, _)| *reciprocal)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a term is a sum with a logarithm in it.
-    fn has_logarithm(&self, root: u32) -> bool {
-        let mut seen = HashSet::new();
-        let mut stack = vec![root];
-        while let Some(at) = stack.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            if let Some(Node::Apply(op, operands)) = self.nodes.get(at as usize) {
-                if *op == Op::Log2 {
-                    return true;
-                }
-                if matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Fma) {
-                    stack.extend(&operands[..op.arity()]);
-                }
-            }
-        }
-        false
     }
 }
 
@@ -527,15 +468,13 @@ fn function(forms: &mut Forms, op: Op, a: &Poly) -> Poly {
     } else {
         Law::OddFunctions
     };
-    if op != Op::Cos && op != Op::BesselJ0 && a.is_empty() {
+    let even = op == Op::Cos || op == Op::BesselJ0;
+    if !even && a.is_empty() {
         return a.clone();
     }
-    let negative =
-        a.first().is_some_and(|(_, factor)| factor.signum() < 0) && op != Op::Tanh && forms.uses(law);
+    let negative = a.first().is_some_and(|(_, factor)| factor.signum() < 0) && forms.uses(law);
     let of = if negative { forms.negated(a) } else { a.clone() };
-    let of = forms.polys.id(of);
-    let value = forms.atom(Atom::Apply(op, Box::from([of])));
-    let even = op == Op::Cos || op == Op::BesselJ0;
+    let value = forms.opaque(op, &[of]);
     if negative && !even { forms.negated(&value) } else { value }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::laws::{Law, LawSet};
 use crate::number::Number;
-use crate::sign::Facts;
+use crate::sign::{Facts, Signs};
 use crate::text::Op;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,7 +15,6 @@ pub(crate) type Made<T> = Result<T, String>;
 pub(crate) type PolyId = u32;
 pub(crate) type AtomId = u32;
 pub(crate) type MonoId = u32;
-pub(crate) type CondId = u32;
 /// A sum: products with their coefficients, none of them zero, by ascending number of the product.
 pub(crate) type Poly = Rc<[(MonoId, Number)]>;
 /// A product: atoms with their powers, none of them zero, by ascending number of the atom.
@@ -33,26 +32,14 @@ pub(crate) enum Atom {
     Apply(Op, Box<[PolyId]>),
     /// The largest of several numbers.
     Max(Box<[PolyId]>),
-    /// One number where a condition holds, else the other.
-    Select(CondId, PolyId, PolyId),
+    /// 1 where a number is positive, else 0.
+    Positive(PolyId),
     /// A sum of several products that is not zero: a denominator.
     Sum(PolyId),
-    /// The common value of two terms that were proved equal.
+    /// The value of a term of the reference, and of those that were proved equal to it.
     Cut(u32),
     /// log₂ e
     Log2E,
-}
-
-/// A condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Cond {
-    Known(bool),
-    Positive(PolyId),
-    Zero(PolyId),
-    Not(CondId),
-    And(CondId, CondId),
-    Or(CondId, CondId),
-    Xor(CondId, CondId),
 }
 
 /// Values with numbers.
@@ -77,6 +64,10 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         id
     }
 
+    pub(crate) fn find(&self, value: &T) -> Option<u32> {
+        self.ids.get(value).copied()
+    }
+
     pub(crate) fn get(&self, id: u32) -> &T {
         &self.list[id as usize]
     }
@@ -88,7 +79,6 @@ pub(crate) struct Forms {
     pub(crate) atoms: Interned<Atom>,
     pub(crate) monos: Interned<Mono>,
     pub(crate) polys: Interned<Poly>,
-    pub(crate) conds: Interned<Cond>,
     products: HashMap<(MonoId, MonoId), Poly>,
     pub(crate) facts: Facts,
     allowed: LawSet,
@@ -114,7 +104,6 @@ impl Forms {
             atoms: Interned::new(),
             monos,
             polys: Interned::new(),
-            conds: Interned::new(),
             products: HashMap::new(),
             facts,
             allowed,
@@ -224,25 +213,39 @@ impl Forms {
                     powers.insert(atom, power % 2);
                     let sine = self.atom(Atom::Apply(Op::Sin, of));
                     let square = self.mul(&sine, &sine)?;
-                    let one = self.number(&Number::ONE);
-                    let cosine = self.sub(&one, &square);
+                    let cosine = self.sub(&integer(1), &square);
                     others.push(self.power(&cosine, power / 2)?);
+                }
+                Atom::Positive(_) if power > 1 && self.uses(Law::ProductOfChoices) => {
+                    powers.insert(atom, 1);
                 }
                 Atom::Input(..)
                 | Atom::Apply(..)
                 | Atom::Max(_)
-                | Atom::Select(..)
+                | Atom::Positive(_)
                 | Atom::Sum(_)
                 | Atom::Cut(_)
                 | Atom::Log2E => {}
             }
         }
         let own: Vec<(AtomId, i32)> = powers.into_iter().filter(|(_, power)| *power != 0).collect();
+        if self.excluded(&own) && self.uses(Law::OrdersOfChoices) {
+            return Ok(integer(0));
+        }
         let mut product: Poly = Rc::from([(self.monos.id(own.into()), Number::ONE)]);
         for other in others {
             product = self.mul(&product, &other)?;
         }
         Ok(product)
+    }
+
+    /// Whether a product has two conditions that exclude one another: that a number is above zero, and below it.
+    fn excluded(&mut self, factors: &[(AtomId, i32)]) -> bool {
+        let positive =
+            |atom: &AtomId| if let Atom::Positive(of) = self.atoms.get(*atom) { Some(*of) } else { None };
+        let all: Vec<PolyId> = factors.iter().filter_map(|(atom, _)| positive(atom)).collect();
+        let opposite = |of: &PolyId| self.polys.find(&self.negated(self.polys.get(*of)));
+        all.len() > 1 && all.iter().filter_map(opposite).any(|of| all.contains(&of))
     }
 
     fn product(&mut self, a: MonoId, b: MonoId) -> Made<Poly> {
@@ -259,6 +262,15 @@ impl Forms {
         };
         self.products.insert(key, product.clone());
         Ok(product)
+    }
+
+    /// An operation that is not taken apart.
+    pub(crate) fn opaque(&mut self, op: Op, of: &[Poly]) -> Poly {
+        let mut ids: Vec<PolyId> = of.iter().map(|form| self.polys.id(form.clone())).collect();
+        if op == Op::BitAnd {
+            ids.sort_unstable();
+        }
+        self.atom(Atom::Apply(op, ids.into()))
     }
 
     pub(crate) fn number(&self, number: &Number) -> Poly {
@@ -305,6 +317,39 @@ impl Forms {
     }
 
     pub(crate) fn mul(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
+        for (over, sum) in [(a, b), (b, a)] {
+            if let Some(whole) = self.cancelled(over, sum)? {
+                return self.mul_terms(over, &whole);
+            }
+        }
+        self.mul_terms(a, b)
+    }
+
+    /// A sum of several as one product, if a sum that is multiplied by it has it as a denominator.
+    fn cancelled(&mut self, over: &Poly, sum: &Poly) -> Made<Option<Poly>> {
+        let denominator =
+            |(atom, power): &(AtomId, i32)| *power < 0 && matches!(self.atoms.get(*atom), Atom::Sum(_));
+        let mut factors = over.iter().flat_map(|(mono, _)| self.monos.get(*mono).iter());
+        if sum.len() < 2 || !factors.any(denominator) {
+            return Ok(None);
+        }
+        let (common, Some(rest)) = self.factor(sum)? else { return Ok(None) };
+        let Some(atom) = self.atoms.find(&Atom::Sum(rest)) else { return Ok(None) };
+        let mut factors = over.iter().flat_map(|(mono, _)| self.monos.get(*mono).iter());
+        let [(mono, factor)] = &*common else { return Ok(None) };
+        if !factors.any(|(other, power)| *other == atom && *power < 0) {
+            return Ok(None);
+        }
+        let mut own: Vec<(AtomId, i32)> = self.factors(*mono).to_vec();
+        if own.iter().any(|(other, _)| *other == atom) {
+            return Ok(None);
+        }
+        own.push((atom, 1));
+        own.sort_unstable();
+        Ok(Some(Rc::from([(self.monos.id(own.into()), factor.clone())])))
+    }
+
+    fn mul_terms(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
         let longest = |of: &Poly| of.iter().map(|(_, factor)| factor.digits()).max().unwrap_or(0);
         let digits = longest(a) + longest(b);
         if digits > MAX_DIGITS {
@@ -419,7 +464,7 @@ impl Forms {
         if outer.len() != 1 || inner.len() != 1 || self.mul(&outer, &inner)? != one {
             (outer, inner) = (one.clone(), one);
         }
-        let rest = self.mul(a, &inner)?;
+        let rest = self.mul_terms(a, &inner)?;
         let Some((_, leading)) = rest.first().cloned() else { return Err("a sum vanishes".to_string()) };
         let outer = self.scaled(&outer, &leading);
         let rest = self.scaled(&rest, &leading.recip().unwrap_or(Number::ONE));
@@ -486,6 +531,12 @@ impl Forms {
             {
                 let exponent = self.poly(of[0]);
                 sum = self.add(&sum, &self.scaled(&exponent, &times));
+            } else if *power % 2 == 0 && !self.sign(&own).positive() && self.uses(Law::LogarithmOfEvenPower) {
+                let opposite = self.negated(&own);
+                let size = self.max(vec![own, opposite])?;
+                let size = self.polys.id(size);
+                let logarithm = self.atom(Atom::Apply(Op::Log2, Box::from([size])));
+                sum = self.add(&sum, &self.scaled(&logarithm, &times));
             } else if self.sign(&own).positive() && self.uses(Law::LogarithmOfQuotient) {
                 let own = self.polys.id(own);
                 let logarithm = self.atom(Atom::Apply(Op::Log2, Box::from([own])));
@@ -674,12 +725,16 @@ impl Forms {
             }
             gap = cleared;
         }
-        Ok(gap.is_empty())
+        Ok(gap.is_empty() || self.implies(&gap, Signs::ZERO)?)
     }
 }
 
 /// Denominators are multiplied out in so many rounds at most.
 const MAX_ROUNDS: usize = 32;
+
+pub(crate) fn integer(number: i64) -> Poly {
+    if number == 0 { Rc::from([]) } else { Rc::from([(ONE, Number::Small(number))]) }
+}
 
 pub(crate) fn half() -> Number {
     Number::of(rug::Rational::from((1, 2)))

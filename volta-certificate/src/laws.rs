@@ -5,13 +5,12 @@
 //! checker proves its statement, and none of its near misses: where the table says something else than the code here
 //! does, the law is refused, and with it every certificate that names it.
 
-use crate::cases::search;
-use crate::number::Number;
-use crate::text::{Certificate, Class, Input, Node, Op, Proof, Reading, Step};
-use std::collections::HashMap;
+use crate::cases::Checker;
+use crate::text::{Certificate, statements};
 use std::sync::OnceLock;
 
-/// The verifier's table of laws: a line for each name, then its statement, and near misses that are no laws.
+/// The verifier's table of laws: a line for each name, then its statement, and near misses that are no laws, as formulas
+/// and as terms.
 const STANDARD: &str = include_str!("laws.txt");
 
 macro_rules! laws {
@@ -43,6 +42,7 @@ laws! {
     LogarithmOfPower "logarithm_of_power";
     LogarithmOfScaled "logarithm_of_scaled";
     LogarithmOfQuotient "logarithm_of_quotient";
+    LogarithmOfEvenPower "logarithm_of_even_power";
     SquareOfRoot "square_of_root";
     ReciprocalRoot "reciprocal_root";
     RootOfScaledByNumber "root_of_scaled_by_number";
@@ -58,7 +58,10 @@ laws! {
     MagnitudeByMaximum "magnitude_by_maximum";
     Saturation "saturation";
     OrdersOfMaxima "orders_of_maxima";
-    EqualArms "equal_arms";
+    ChosenSummand "chosen_summand";
+    ChoiceAsSum "choice_as_sum";
+    ProductOfChoices "product_of_choices";
+    JoinedConditions "joined_conditions";
     ConditionBySign "condition_by_sign";
     ScaledComparison "scaled_comparison";
     OrdersOfChoices "orders_of_choices";
@@ -102,12 +105,6 @@ impl LawSet {
     pub fn laws(self) -> impl Iterator<Item = Law> {
         Law::ALL.iter().copied().filter(move |law| self.contains(*law))
     }
-
-    /// The laws that only one of both has are left out.
-    #[must_use]
-    pub fn and(self, other: LawSet) -> LawSet {
-        LawSet(self.0 & other.0)
-    }
 }
 
 /// A table of laws, each of which was compared with the code here.
@@ -135,21 +132,15 @@ impl Table {
         STANDARD
     }
 
-    /// A table: lines `law NAME`, each followed by one line `is STATEMENT` and lines `not STATEMENT`.
+    /// A table: a line `law NAME` for each law, then lines `is STATEMENT` and `not STATEMENT`, each followed by that
+    /// statement as a certificate has it.
     pub fn new(text: &str) -> Table {
-        let mut rows: HashMap<&str, Vec<&str>> = HashMap::new();
-        let mut last = "";
-        for line in text.lines() {
-            match line.split_once(' ') {
-                Some(("law", name)) => last = name,
-                Some(("is" | "not", _)) => rows.entry(last).or_default().push(line),
-                _ => {}
-            }
-        }
         let mut table = Table { accepted: LawSet::default(), refused: Vec::new() };
+        let read = statements(text);
         for law in Law::ALL {
-            let lines = rows.get(law.name()).map_or(&[][..], Vec::as_slice);
-            match is_applied(*law, lines) {
+            let checked = read.as_ref().map_err(Clone::clone);
+            match checked.and_then(|all| is_applied(*law, all.get(law.name()).map_or(&[][..], Vec::as_slice)))
+            {
                 Ok(()) => table.accepted.insert(*law),
                 Err(why) => table.refused.push((*law, why)),
             }
@@ -181,243 +172,31 @@ impl Table {
 }
 
 /// Compares a law's statements with what the code here proves.
-fn is_applied(law: Law, lines: &[&str]) -> Result<(), String> {
+fn is_applied(law: Law, statements: &[(String, Certificate)]) -> Result<(), String> {
     let mut stated = false;
-    for line in lines {
-        let (word, statement) = line.split_once(' ').ok_or("a line has no statement")?;
-        if word == "not" && !statement.contains("!=") && !statement.contains(" where ") {
+    for (line, statement) in statements {
+        let (word, told) = line.split_once(' ').unwrap_or((line, ""));
+        if word == "not" && !told.contains("!=") && !told.contains(" where ") {
             // True, under another assumption.
             continue;
         }
-        let proved = is_proved(statement, LawSet::all(), SPLITS)?;
+        let [class] = statement.classes.as_slice() else { return Err(format!("`{told}` is not one class")) };
+        let prove = |laws, splits| {
+            let searched = Checker::default().search(statement, class, laws, &mut STEPS.clone(), splits);
+            searched.map(|_| ()).map_err(|failure| failure.why)
+        };
+        let proved = prove(LawSet::all(), SPLITS);
         if word == "is" {
             stated = true;
-            if let Err(why) = proved {
-                return Err(format!("`{statement}` is not proved: {why}"));
-            }
-            if is_proved(statement, LawSet::all().without(law), 0)?.is_ok() {
-                return Err(format!("`{statement}` needs no such law"));
+            proved.map_err(|why| format!("`{told}` is not proved: {why}"))?;
+            if prove(LawSet::all().without(law), 0).is_ok() {
+                return Err(format!("`{told}` needs no such law"));
             }
         } else if proved.is_ok() {
-            return Err(format!("its near miss `{statement}` is proved"));
+            return Err(format!("its near miss `{told}` is proved"));
         }
     }
     if stated { Ok(()) } else { Err("the table does not have it".to_string()) }
-}
-
-/// Whether both sides of a statement are proved equal; an error if it cannot be read.
-fn is_proved(statement: &str, laws: LawSet, splits: usize) -> Result<Result<(), String>, String> {
-    let told = |why: &str| format!("`{statement}` cannot be read: {why}");
-    let (assumed, equation) = match statement.split_once(':') {
-        Some((assumed, equation)) => (assumed, equation),
-        None => ("", statement),
-    };
-    let equation = equation.split(" where ").next().unwrap_or_default();
-    let sides = equation.split_once("==").or_else(|| equation.split_once("!="));
-    let (left, right) = sides.ok_or_else(|| told("it is no equation"))?;
-    let mut made = Certificate::default();
-    for one in assumed.split(',').map(str::trim).filter(|one| !one.is_empty()) {
-        let words: Vec<&str> = one.split(' ').collect();
-        let signs = match words.as_slice() {
-            [_, ">", "0"] => [false, false, true],
-            [_, ">=", "0"] => [false, true, true],
-            [_, "<", "0"] => [true, false, false],
-            [_, "is", _] => [true; 3],
-            _ => return Err(told("an assumption is not about a sign")),
-        };
-        made.inputs.push(Input { name: words[0].to_string(), signs });
-    }
-    let mut roots = [0, 0];
-    for (root, side) in roots.iter_mut().zip([left, right]) {
-        let mut parser = Parser { tokens: tokens(side), at: 0, made: &mut made };
-        *root = parser.condition().map_err(|why| told(&why))?;
-        if parser.at < parser.tokens.len() {
-            return Err(told("something follows it"));
-        }
-    }
-    let name = String::new();
-    let log2e = Reading { literal: symbol(), reciprocal: false, factor: Number::ONE };
-    let names = laws.laws().map(|law| law.name().to_string()).collect();
-    let proof = Proof { laws: names, readings: vec![log2e], cuts: Vec::new(), step: Step::Equal };
-    let class = Class { name, elements: 1, roots, proof };
-    Ok(search(&made, &class, laws, &mut STEPS.clone(), splits).map(|_| ()).map_err(|failure| failure.why))
-}
-
-/// A literal that stands for log₂ e in statements.
-fn symbol() -> Number {
-    Number::of(rug::Rational::from((12_102_203, 8_388_608)))
-}
-
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut joins = false;
-    for c in text.chars() {
-        let is_word = c.is_ascii_alphanumeric();
-        let last =
-            tokens.last_mut().filter(|last| joins && (is_word || c == '=' && (*last == "<" || *last == ">")));
-        match last {
-            Some(last) => last.push(c),
-            None if c.is_whitespace() => {}
-            None => tokens.push(c.to_string()),
-        }
-        joins = is_word || c == '<' || c == '>';
-        if is_word && tokens.last().is_some_and(|last| last.starts_with(['<', '>'])) {
-            tokens.pop();
-            tokens.push("?".to_string());
-        }
-    }
-    tokens
-}
-
-/// Reads the language of statements into terms.
-struct Parser<'m> {
-    tokens: Vec<String>,
-    at: usize,
-    made: &'m mut Certificate,
-}
-
-impl Parser<'_> {
-    fn peek(&self) -> &str {
-        self.tokens.get(self.at).map_or("", String::as_str)
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        let is = self.peek() == token;
-        self.at += usize::from(is);
-        is
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.take(token) { Ok(()) } else { Err(format!("`{token}` is missing")) }
-    }
-
-    fn push(&mut self, node: Node) -> u32 {
-        if let Some(known) = self.made.nodes.iter().position(|known| *known == node) {
-            return known as u32;
-        }
-        self.made.nodes.push(node);
-        self.made.nodes.len() as u32 - 1
-    }
-
-    fn number(&mut self, value: i64) -> u32 {
-        self.push(Node::Number(Number::Small(value)))
-    }
-
-    fn apply(&mut self, op: Op, of: &[u32]) -> u32 {
-        let operand = |at: usize| of.get(at).copied().unwrap_or(of[0]);
-        self.push(Node::Apply(op, [operand(0), operand(1), operand(2)]))
-    }
-
-    fn condition(&mut self) -> Result<u32, String> {
-        let mut made = self.comparison()?;
-        while self.take("&") {
-            let other = self.comparison()?;
-            made = self.apply(Op::And, &[made, other]);
-        }
-        Ok(made)
-    }
-
-    fn comparison(&mut self) -> Result<u32, String> {
-        let left = self.sum()?;
-        let (op, turned) = match self.peek() {
-            "<" => (Op::Less, false),
-            ">" => (Op::Less, true),
-            "<=" => (Op::LessEqual, false),
-            ">=" => (Op::LessEqual, true),
-            "=" => (Op::Equal, false),
-            _ => return Ok(left),
-        };
-        self.at += 1;
-        let right = self.sum()?;
-        Ok(if turned { self.apply(op, &[right, left]) } else { self.apply(op, &[left, right]) })
-    }
-
-    fn sum(&mut self) -> Result<u32, String> {
-        let mut made = self.term()?;
-        loop {
-            let op = match self.peek() {
-                "+" => Op::Add,
-                "-" => Op::Sub,
-                _ => return Ok(made),
-            };
-            self.at += 1;
-            let other = self.term()?;
-            made = self.apply(op, &[made, other]);
-        }
-    }
-
-    fn term(&mut self) -> Result<u32, String> {
-        let mut made = self.factor()?;
-        loop {
-            let op = match self.peek() {
-                "*" => Op::Mul,
-                "/" => Op::Div,
-                _ => return Ok(made),
-            };
-            self.at += 1;
-            let other = self.factor()?;
-            made = self.apply(op, &[made, other]);
-        }
-    }
-
-    fn factor(&mut self) -> Result<u32, String> {
-        if self.take("-") {
-            let operand = self.factor()?;
-            return Ok(self.apply(Op::Neg, &[operand]));
-        }
-        let base = self.atom()?;
-        if !self.take("^") {
-            return Ok(base);
-        }
-        let power: u32 = self.peek().parse().map_err(|_| "a power is no number")?;
-        self.at += 1;
-        let mut made = base;
-        for _ in 1..power.min(8) {
-            made = self.apply(Op::Mul, &[made, base]);
-        }
-        Ok(made)
-    }
-
-    fn atom(&mut self) -> Result<u32, String> {
-        let word = self.peek().to_string();
-        self.at += 1;
-        if word == "(" {
-            let inner = self.condition()?;
-            self.expect(")")?;
-            return Ok(inner);
-        }
-        if let Ok(value) = word.parse::<i64>() {
-            return Ok(self.number(value));
-        }
-        if word == "inf" {
-            return Ok(self.push(Node::Infinity(false)));
-        }
-        if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            return Err(format!("`{word}` is not expected"));
-        }
-        if !self.take("(") {
-            let known = self.made.inputs.iter().position(|input| input.name == word);
-            let at = known.unwrap_or_else(|| {
-                self.made.inputs.push(Input { name: word, signs: [true; 3] });
-                self.made.inputs.len() - 1
-            });
-            return Ok(self.push(Node::Input(at as u32, 0)));
-        }
-        let mut of = vec![self.condition()?];
-        while self.take(",") {
-            of.push(self.condition()?);
-        }
-        self.expect(")")?;
-        if word == "exp" && of.len() == 1 {
-            let log2e = self.push(Node::Literal(24, symbol()));
-            let scaled = self.apply(Op::Mul, &[of[0], log2e]);
-            return Ok(self.apply(Op::Exp2, &[scaled]));
-        }
-        let name = if word == "if" { "select" } else { &word };
-        let op = Op::ALL.iter().copied().find(|op| op.name() == name && op.arity() == of.len());
-        let op = op.ok_or_else(|| format!("`{word}` is not a function"))?;
-        Ok(self.apply(op, &of))
-    }
 }
 
 #[cfg(test)]

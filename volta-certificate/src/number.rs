@@ -5,13 +5,26 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A rational. Whole numbers of 64 bits are always `Small`, so that equal numbers are equal values.
+/// A rational, in the first form that has it, so that equal numbers are equal values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// A whole number.
     Small(i64),
+    /// A fraction in lowest terms: a denominator above one.
+    Ratio(i64, i64),
     /// Any other rational.
     Large(Box<Rational>),
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
+            (Ok(a), Ok(b)) => (b.into(), (a % b).into()),
+            _ => (b, a % b),
+        };
+    }
+    a as i128
 }
 
 impl Number {
@@ -22,9 +35,28 @@ impl Number {
 
     /// The number of a rational.
     pub fn of(value: Rational) -> Number {
-        match value.numer().to_i64().filter(|_| value.is_integer()) {
-            Some(small) => Number::Small(small),
-            None => Number::Large(Box::new(value)),
+        match (value.numer().to_i64(), value.denom().to_i64()) {
+            (Some(whole), Some(1)) => Number::Small(whole),
+            (Some(above), Some(below)) => Number::Ratio(above, below),
+            _ => Number::Large(Box::new(value)),
+        }
+    }
+
+    /// A quotient by a positive number, if it is short.
+    fn quotient(above: i128, below: i128) -> Option<Number> {
+        let common = gcd(above, below);
+        match (i64::try_from(above / common).ok()?, i64::try_from(below / common).ok()?) {
+            (whole, 1) => Some(Number::Small(whole)),
+            (above, below) => Some(Number::Ratio(above, below)),
+        }
+    }
+
+    /// Its numerator and denominator, if they are short.
+    fn parts(&self) -> Option<(i128, i128)> {
+        match self {
+            Number::Small(value) => Some(((*value).into(), 1)),
+            Number::Ratio(above, below) => Some(((*above).into(), (*below).into())),
+            Number::Large(_) => None,
         }
     }
 
@@ -32,6 +64,7 @@ impl Number {
     pub fn rational(&self) -> Rational {
         match self {
             Number::Small(value) => Rational::from(*value),
+            Number::Ratio(above, below) => Rational::from((*above, *below)),
             Number::Large(value) => (**value).clone(),
         }
     }
@@ -39,7 +72,7 @@ impl Number {
     /// −1, 0 or 1.
     pub fn signum(&self) -> i64 {
         match self {
-            Number::Small(value) => value.signum(),
+            Number::Small(value) | Number::Ratio(value, _) => value.signum(),
             Number::Large(value) => value.cmp0() as i64,
         }
     }
@@ -49,25 +82,30 @@ impl Number {
     }
 
     pub(crate) fn plus(&self, other: &Number) -> Number {
-        if let (Number::Small(a), Number::Small(b)) = (self, other)
-            && let Some(sum) = a.checked_add(*b)
+        if let (Some((a, b)), Some((c, d))) = (self.parts(), other.parts())
+            && let (Some(left), Some(right)) = (a.checked_mul(d), c.checked_mul(b))
+            && let Some(sum) = left.checked_add(right).and_then(|above| Number::quotient(above, b * d))
         {
-            return Number::Small(sum);
+            return sum;
         }
         Number::of(self.rational() + other.rational())
     }
 
     pub(crate) fn times(&self, other: &Number) -> Number {
-        if let (Number::Small(a), Number::Small(b)) = (self, other)
-            && let Some(product) = a.checked_mul(*b)
+        if let (Some((a, b)), Some((c, d))) = (self.parts(), other.parts())
+            && let Some(product) = Number::quotient(a * c, b * d)
         {
-            return Number::Small(product);
+            return product;
         }
         Number::of(self.rational() * other.rational())
     }
 
     pub(crate) fn negated(&self) -> Number {
-        Number::Small(-1).times(self)
+        match self {
+            Number::Small(value) if *value > i64::MIN => Number::Small(-value),
+            Number::Ratio(above, below) if *above > i64::MIN => Number::Ratio(-above, *below),
+            Number::Small(_) | Number::Ratio(..) | Number::Large(_) => Number::of(-self.rational()),
+        }
     }
 
     pub(crate) fn abs(&self) -> Number {
@@ -83,6 +121,7 @@ impl Number {
     pub(crate) fn floor(&self) -> Number {
         match self {
             Number::Small(_) => self.clone(),
+            Number::Ratio(above, below) => Number::Small(above.div_euclid(*below)),
             Number::Large(value) => Number::of((**value).clone().floor()),
         }
     }
@@ -91,7 +130,7 @@ impl Number {
     pub(crate) fn small(&self) -> Option<i64> {
         match self {
             Number::Small(value) => Some(*value),
-            Number::Large(_) => None,
+            Number::Ratio(..) | Number::Large(_) => None,
         }
     }
 
@@ -105,7 +144,7 @@ impl Number {
     /// The binary digits of its numerator and denominator together.
     pub(crate) fn digits(&self) -> usize {
         match self {
-            Number::Small(_) => 64,
+            Number::Small(_) | Number::Ratio(..) => 64,
             Number::Large(value) => {
                 (value.numer().significant_bits() + value.denom().significant_bits()) as usize
             }
@@ -130,11 +169,9 @@ impl PartialOrd for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Number) -> Ordering {
-        match (self, other) {
-            (Number::Small(a), Number::Small(b)) => a.cmp(b),
-            (Number::Small(_) | Number::Large(_), Number::Small(_) | Number::Large(_)) => {
-                self.rational().cmp(&other.rational())
-            }
+        match (self.parts(), other.parts()) {
+            (Some((a, b)), Some((c, d))) => (a * d).cmp(&(c * b)),
+            _ => self.rational().cmp(&other.rational()),
         }
     }
 }
@@ -143,6 +180,7 @@ impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Number::Small(value) => value.fmt(f),
+            Number::Ratio(above, below) => write!(f, "{above}/{below}"),
             Number::Large(value) => value.fmt(f),
         }
     }

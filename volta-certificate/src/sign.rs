@@ -1,17 +1,20 @@
 //! Which signs a form can have, from its atoms and from what is assumed.
 
-use crate::form::{Atom, AtomId, Forms, Made, ONE, Poly, PolyId};
+use crate::form::{Atom, AtomId, Forms, Made, Poly, PolyId, integer};
+use crate::laws::Law;
 use crate::number::Number;
 use crate::text::{Demand, Op};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A set of signs: below, at and above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signs(u8);
 
 impl Signs {
-    const NEGATIVE: Signs = Signs(1);
-    const ZERO: Signs = Signs(2);
+    pub(crate) const NONE: Signs = Signs(0);
+    pub(crate) const NEGATIVE: Signs = Signs(1);
+    pub(crate) const ZERO: Signs = Signs(2);
     pub(crate) const POSITIVE: Signs = Signs(4);
     const ANY: Signs = Signs(7);
     pub(crate) const NOT_NEGATIVE: Signs = Signs(6);
@@ -46,10 +49,6 @@ impl Signs {
         self == Signs::POSITIVE
     }
 
-    pub(crate) fn zero(self) -> bool {
-        self == Signs::ZERO
-    }
-
     pub(crate) fn nonzero(self) -> bool {
         self.within(Signs::NONZERO)
     }
@@ -66,7 +65,7 @@ impl Signs {
         Signs(self.0 & other.0)
     }
 
-    fn or(self, other: Signs) -> Signs {
+    pub(crate) fn or(self, other: Signs) -> Signs {
         Signs(self.0 | other.0)
     }
 
@@ -111,24 +110,25 @@ impl Signs {
 /// What is known of signs: declared, demanded by the reference, or assumed in a case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    inputs: Vec<Signs>,
-    cuts: HashMap<u32, Signs>,
+    inputs: Rc<[Signs]>,
+    cuts: Rc<HashMap<u32, Signs>>,
     sums: HashMap<PolyId, Signs>,
     atoms: HashMap<AtomId, Signs>,
 }
 
 impl Facts {
-    pub(crate) fn new(inputs: Vec<Signs>) -> Facts {
-        Facts { inputs, ..Facts::default() }
-    }
-
-    pub(crate) fn set_cut(&mut self, cut: u32, signs: Signs) {
-        self.cuts.insert(cut, signs);
+    pub(crate) fn new(inputs: Rc<[Signs]>, cuts: HashMap<u32, Signs>) -> Facts {
+        Facts { inputs, cuts: Rc::new(cuts), ..Facts::default() }
     }
 }
 
 /// Atoms nested more deeply may have any sign.
 const MAX_DEPTH: u32 = 6;
+/// Signs are found by cases of so many conditions, in sums of so many products.
+const MAX_CHOICES: u32 = 3;
+/// Of more known sums, each is not compared with a sum.
+const MAX_FACTS: usize = 32;
+const MAX_CHOSEN: usize = 32;
 
 impl Forms {
     /// The signs that a sum can have.
@@ -149,13 +149,61 @@ impl Forms {
             }
             signs = signs.plus(own);
         }
+        if !(signs.not_negative() || signs.not_positive()) && depth < MAX_CHOICES && a.len() <= MAX_CHOSEN {
+            signs = signs.and(self.sign_by_choice(a, depth));
+        }
         if !self.facts.sums.is_empty() && !a.is_empty() {
             self.draw(4 * a.len());
-            let unit = self.unit(a, true);
-            let opposite = self.polys.id(self.negated(&unit));
-            let unit = self.polys.id(unit);
-            let known = |of: &PolyId| self.facts.sums.get(of).copied().unwrap_or(Signs::ANY);
+            let unit = self.unit(a);
+            let opposite = self.negated(&unit);
+            let known = |of: &Poly| {
+                self.polys.find(of).and_then(|of| self.facts.sums.get(&of)).copied().unwrap_or(Signs::ANY)
+            };
             signs = signs.and(known(&unit)).and(known(&opposite).flipped());
+            if signs == Signs::ANY && self.facts.sums.len() <= MAX_FACTS {
+                self.draw(a.len() * self.facts.sums.len());
+                // What a number more, or less, than a known sum is.
+                for (of, own) in self.facts.sums.iter().map(|(of, own)| (self.polys.get(*of), *own)) {
+                    for (of, own) in [(of, own), (&self.negated(of), own.flipped())] {
+                        if let Some(more) = self.constant(&self.sub(&unit, of)) {
+                            signs = signs.and(own.plus(Signs::of_number(&more)));
+                        }
+                    }
+                }
+            }
+        }
+        signs
+    }
+
+    /// The signs that a sum can have where a condition in it holds, and where not.
+    fn sign_by_choice(&mut self, a: &Poly, depth: u32) -> Signs {
+        let mut atoms = a.iter().flat_map(|(mono, _)| self.factors(*mono).to_vec());
+        let found = atoms.find_map(|(atom, power)| {
+            let Atom::Positive(of) = self.atoms.get(atom) else { return None };
+            (power == 1).then_some((atom, *of))
+        });
+        let Some((atom, of)) = found else { return Signs::ANY };
+        if !self.uses(Law::ProductOfChoices) || !self.uses(Law::ConditionBySign) {
+            return Signs::ANY;
+        }
+        let of = self.poly(of);
+        let facts = self.facts.clone();
+        let mut signs = Signs::NONE;
+        for (condition, learned) in [(self.negated(&of), Signs::NOT_NEGATIVE), (of, Signs::POSITIVE)] {
+            let holds = learned == Signs::POSITIVE;
+            let mut arm = integer(0);
+            for (mono, factor) in a.iter() {
+                let factors = self.factors(*mono);
+                let others: Vec<_> = factors.iter().filter(|(other, _)| *other != atom).copied().collect();
+                if holds || others.len() == factors.len() {
+                    let rest = self.monos.id(others.into());
+                    arm = self.add(&arm, &Poly::from([(rest, factor.clone())]));
+                }
+            }
+            if self.learn_sum(&condition, learned) {
+                signs = signs.or(self.sign_within(&arm, depth + 1));
+            }
+            self.facts = facts.clone();
         }
         signs
     }
@@ -186,16 +234,17 @@ impl Forms {
                 let sum = self.poly(sum);
                 self.sign_within(&sum, depth + 1).and(Signs::NONZERO)
             }
-            Atom::Select(_, a, b) => {
-                let (a, b) = (self.poly(a), self.poly(b));
-                self.sign_within(&a, depth + 1).or(self.sign_within(&b, depth + 1))
-            }
+            Atom::Positive(_) => Signs::NOT_NEGATIVE,
             Atom::Max(arms) => {
                 let mut all = Signs(0);
                 let mut least = Signs::ANY;
-                for arm in arms {
-                    let arm = self.poly(arm);
-                    let signs = self.sign_within(&arm, depth + 1);
+                for arm in &arms {
+                    let arm = self.poly(*arm);
+                    let mut signs = self.sign_within(&arm, depth + 1);
+                    let opposite = self.polys.find(&self.negated(&arm));
+                    if signs.nonzero() && opposite.is_some_and(|opposite| arms.contains(&opposite)) {
+                        signs = Signs::POSITIVE;
+                    }
                     all = all.or(signs);
                     if signs.not_negative() {
                         least =
@@ -209,14 +258,22 @@ impl Forms {
         own.and(known)
     }
 
-    /// Assumes signs of a sum. Whether they can be true.
-    pub(crate) fn learn(&mut self, a: &Poly, signs: Signs) -> Made<bool> {
-        let now = self.sign(a).and(signs);
-        if a.is_empty() || now == Signs(0) {
-            return Ok(now != Signs(0));
+    /// Assumes signs of a sum, and of nothing that follows from that. Whether they can be true.
+    pub(crate) fn learn_sum(&mut self, a: &Poly, signs: Signs) -> bool {
+        let signs = self.sign(a).and(signs);
+        if !a.is_empty() && signs != Signs::NONE {
+            let unit = self.polys.id(self.unit(a));
+            self.facts.sums.insert(unit, signs);
         }
-        let unit = self.polys.id(self.unit(a, true));
-        self.facts.sums.insert(unit, now);
+        signs != Signs::NONE
+    }
+
+    /// Assumes signs of a sum, and what follows for its factors. Whether they can be true.
+    pub(crate) fn learn(&mut self, a: &Poly, signs: Signs) -> Made<bool> {
+        if !self.learn_sum(a, signs) {
+            return Ok(false);
+        }
+        let now = self.sign(a);
         let inner = self.without_positive(a)?;
         if inner != *a && !self.learn(&inner, now)? {
             return Ok(false);
@@ -228,8 +285,24 @@ impl Forms {
             let own = if factor.signum() < 0 { now.flipped() } else { now };
             self.learn_atom(*atom, own);
         }
-        if now.nonzero() {
-            self.learn_nonzero(a)?;
+        if !now.nonzero() {
+            return Ok(true);
+        }
+        // Factors of a number that is not zero are not zero.
+        let (common, rest) = self.factor(a)?;
+        let factors: Vec<_> = common.iter().flat_map(|(mono, _)| self.factors(*mono).to_vec()).collect();
+        for (atom, power) in factors {
+            self.learn_atom(atom, Signs::NONZERO);
+            if let (Atom::Apply(Op::Sqrt, under), true) = (self.atoms.get(atom).clone(), power > 0) {
+                let under = self.poly(under[0]);
+                if self.sign(&under).not_negative() && !self.sign(&under).positive() {
+                    self.learn(&under, Signs::POSITIVE)?;
+                }
+            }
+        }
+        if let Some(rest) = rest {
+            let atom = self.atoms.id(Atom::Sum(rest));
+            self.learn_atom(atom, Signs::NONZERO);
         }
         Ok(true)
     }
@@ -238,7 +311,7 @@ impl Forms {
     fn without_positive(&mut self, a: &Poly) -> Made<Poly> {
         let (common, rest) = self.factor(a)?;
         let [(mono, factor)] = &*common else { return Ok(a.clone()) };
-        let mut inner = self.number(&Number::Small(factor.signum()));
+        let mut inner = integer(factor.signum());
         for (atom, power) in self.factors(*mono).iter() {
             if !self.atom_signs(*atom, 0).positive() {
                 let own = self.single(*atom, *power);
@@ -254,29 +327,6 @@ impl Forms {
         }
     }
 
-    /// Factors of a number that is not zero are not zero.
-    fn learn_nonzero(&mut self, a: &Poly) -> Made<()> {
-        let (common, rest) = self.factor(a)?;
-        for (atom, power) in
-            common.first().map(|(mono, _)| self.factors(*mono)).iter().flat_map(|mono| mono.iter())
-        {
-            if *power > 0 {
-                self.learn_atom(*atom, Signs::NONZERO);
-                if let Atom::Apply(Op::Sqrt, under) = self.atoms.get(*atom).clone() {
-                    let under = self.poly(under[0]);
-                    if self.sign(&under).not_negative() && !self.sign(&under).positive() {
-                        self.learn(&under, Signs::POSITIVE)?;
-                    }
-                }
-            }
-        }
-        if let Some(rest) = rest {
-            let atom = self.atoms.id(Atom::Sum(rest));
-            self.learn_atom(atom, Signs::NONZERO);
-        }
-        Ok(())
-    }
-
     fn learn_atom(&mut self, atom: AtomId, signs: Signs) {
         let known = self.facts.atoms.entry(atom).or_insert(Signs::ANY);
         *known = known.and(signs);
@@ -284,35 +334,17 @@ impl Forms {
 
     /// Whether what is known implies that a number has one of some signs.
     pub(crate) fn implies(&mut self, a: &Poly, signs: Signs) -> Made<bool> {
-        let inner = self.without_positive(a)?;
-        if self.sign(a).within(signs) || self.sign(&inner).within(signs) {
+        if self.sign(a).within(signs) {
             return Ok(true);
         }
-        if signs != Signs::NONZERO || a.is_empty() {
-            return Ok(false);
-        }
         let (common, rest) = self.factor(a)?;
-        let factors = common.first().map(|(mono, _)| self.factors(*mono));
-        let mut atoms: Vec<AtomId> =
-            factors.iter().flat_map(|mono| mono.iter()).map(|(atom, _)| *atom).collect();
-        let known = rest.map(|rest| (rest, self.atoms.id(Atom::Sum(rest))));
-        if let Some((rest, atom)) = known {
+        let mut own = self.sign(&common);
+        if let Some(rest) = rest {
+            let atom = self.atoms.id(Atom::Sum(rest));
+            let known = self.facts.atoms.get(&atom).copied().unwrap_or(Signs::ANY);
             let rest = self.poly(rest);
-            let learned = self.facts.atoms.get(&atom).is_some_and(|signs| signs.nonzero());
-            if !learned && !self.sign(&rest).nonzero() {
-                return Ok(false);
-            }
+            own = own.times(self.sign(&rest).and(known));
         }
-        atoms.dedup();
-        Ok(atoms.into_iter().all(|atom| self.atom_signs(atom, 0).nonzero()))
-    }
-
-    /// Whether a sum is a number, which is not above zero, or below it if `strict` is not given.
-    pub(crate) fn contradicts(&self, a: &Poly, strict: bool) -> bool {
-        match &**a {
-            [] => strict,
-            [(ONE, number)] => number.signum() < 0,
-            _ => false,
-        }
+        Ok(own.within(signs))
     }
 }

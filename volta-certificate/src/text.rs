@@ -1,6 +1,7 @@
 //! Certificates as text: one line for each term, then a proof for each class of elements.
 
 use crate::number::Number;
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
@@ -137,9 +138,6 @@ pub enum Step {
     Equal,
     /// Two cases: the first number is below the second one, or it is not.
     Split(Operand, Operand, Box<[Step; 2]>),
-    /// The cases so far contradict one another: a sum of what they say, with these positive factors, is false. Cases are
-    /// numbered from the outermost one.
-    Vacuous(Vec<(usize, Number)>),
 }
 
 /// What proves that two terms are equal.
@@ -149,14 +147,15 @@ pub struct Proof {
     pub laws: Vec<String>,
     /// How literals are read.
     pub readings: Vec<Reading>,
-    /// Pairs of terms, of the reference and of the other kernel, that are equal, and count as one unknown number after
-    /// that.
+    /// Pairs of terms, of the reference and of the other kernel, that earlier classes have proved: one unknown number
+    /// stands for both.
     pub cuts: Vec<[u32; 2]>,
     /// The cases.
     pub step: Step,
 }
 
-/// Elements that are translations of one another, and the proof for one of them.
+/// Elements that are translations of one another, and the proof for one of them. With no elements, it proves a pair of terms
+/// at which later proofs cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The name of the element that is proved.
@@ -259,11 +258,6 @@ fn write_step(step: &Step, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             writeln!(f, "split {} {}", operand(low), operand(high))?;
             arms.iter().try_for_each(|arm| write_step(arm, f))
         }
-        Step::Vacuous(parts) => {
-            f.write_str("vacuous")?;
-            parts.iter().try_for_each(|(at, factor)| write!(f, " {at} {factor}"))?;
-            f.write_char('\n')
-        }
     }
 }
 
@@ -294,6 +288,27 @@ impl FromStr for Certificate {
             reader.line(line, &mut made).map_err(|why| format!("line {}: {why}", at + 1))?;
         }
     }
+}
+
+/// The statements of a table of laws, by the names of the laws: each as a line, with the certificate below it.
+pub(crate) fn statements(text: &str) -> Result<HashMap<String, Vec<(String, Certificate)>>, String> {
+    let mut reader = Reader { lines: text.lines().enumerate().peekable() };
+    let mut all: HashMap<String, Vec<(String, Certificate)>> = HashMap::new();
+    let mut law = String::new();
+    while let Some((at, line)) = reader.lines.next() {
+        match line.split_once(' ') {
+            Some(("law", name)) => law = name.to_string(),
+            Some(("is" | "not", _)) => {
+                all.entry(law.clone()).or_default().push((line.to_string(), Certificate::default()));
+            }
+            _ => {
+                let last =
+                    all.get_mut(&law).and_then(|of| of.last_mut()).ok_or("a table begins with a law")?;
+                reader.line(line, &mut last.1).map_err(|why| format!("line {}: {why}", at + 1))?;
+            }
+        }
+    }
+    Ok(all)
 }
 
 impl<'t> Reader<'t> {
@@ -374,14 +389,6 @@ impl<'t> Reader<'t> {
                 let [low, high] = parts(rest, 2)?;
                 let arms = [self.step(depth + 1)?, self.step(depth + 1)?];
                 Ok(Step::Split(operand(low)?, operand(high)?, Box::new(arms)))
-            }
-            "vacuous" => {
-                let words: Vec<&str> = rest.split(' ').collect();
-                let pairs = words.chunks(2).map(|pair| match pair {
-                    [at, factor] => Ok((read(at)?, read(factor)?)),
-                    _ => Err("a case has no factor".to_string()),
-                });
-                Ok(Step::Vacuous(pairs.collect::<Result<_, _>>()?))
             }
             _ => Err(format!("`{word}` is not a step of a proof")),
         }

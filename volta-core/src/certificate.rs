@@ -4,58 +4,53 @@
 //! The proofs are searched here, by means of the checker's own forms: laws that apply, readings of literals, cut
 //! points and cases. Where none is found, the certificate says so; the verdict does not depend on it.
 
+mod literals;
+mod search;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use volta_certificate::{
-    Certificate, Class, Input, LawSet, Node, Number, Op, Open, Proof, Reading, Step, Table, search,
-};
+use volta_certificate::{Certificate, Class, Input, Node, Number, Op, Open, Proof, Step, Table};
 
+use self::search::Search;
 use crate::conditions::Conditions;
-use crate::decide::{self, ElementPair, InputInfo};
+use crate::decide::{self, InputInfo};
 use crate::number::{Extended, format};
 use crate::term::{Sign, Store, TermId, TermOp, View};
 
 /// The steps of the checker for one class.
 pub const STEPS: u64 = 1 << 24;
-/// The steps of the search for one class, each time with other readings.
-const SEARCH_STEPS: u64 = 1 << 18;
-/// The steps for the classes of a certificate together, after which the rest is left open.
-const ALL_STEPS: u64 = 1 << 21;
+/// The steps of the search for the classes of a certificate together, after which the rest is left open.
+const ALL_STEPS: u64 = 1 << 23;
 /// A certificate has no more terms.
 const MAX_NODES: usize = 1 << 20;
-/// A proof has no more cases.
-const MAX_SPLITS: usize = 12;
-/// Literals that are read as powers of two times a constant have exponents up to this.
-const MAX_SHIFT: f64 = 12.0;
 /// More names of classes that are left open are only counted.
 const MAX_OPEN: usize = 16;
 
+/// Elements that are to be proved by one proof: their name and number, and the terms of one of them.
+type Wanted = (String, u64, [u32; 2]);
+
 /// Searches a certificate of an equivalent case.
 pub fn certificate(conditions: &Conditions, name: &str) -> Certificate {
-    let mut made = Writer {
-        certificate: Certificate {
-            name: name.to_string(),
-            inputs: conditions.inputs.iter().map(input).collect(),
-            ..Certificate::default()
-        },
-        known: FxHashMap::default(),
-    };
+    let mut made = Writer::new(name, conditions.inputs.iter().map(input).collect());
     let (elements, positions) = conditions.to_decide();
     let firsts = decide::firsts(&elements, &conditions.options);
     let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
     for first in firsts {
         *sizes.entry(first).or_default() += 1;
     }
-    let mut left = ALL_STEPS;
-    let mut open: BTreeMap<String, Open> = BTreeMap::new();
+    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
     for (at, count) in sizes {
-        let name = conditions.name(positions[at]);
-        if let Err((roots, why)) = made.class(&elements[at], name.clone(), count, &mut left) {
-            let first = Open { name, elements: 0, roots, why: why.clone() };
-            open.entry(why).or_insert(first).elements += count;
+        let (name, element) = (conditions.name(positions[at]), &elements[at]);
+        let sides = [element.reference, element.opt].map(|(store, term)| made.term(store, term));
+        match sides {
+            [Ok(reference), Ok(opt)] => wanted.push((name, count, [reference, opt])),
+            [Err(why), _] | [_, Err(why)] => open.push(Open { name, elements: count, roots: None, why }),
         }
     }
+    let whole = conditions.inputs.iter().map(|info| info.integers.is_some()).collect();
+    open.extend(made.prove(wanted, whole));
     let known = conditions.len() as u64 - elements.len() as u64;
     if known > 0 {
         let at = made.push(Node::Number(Number::ZERO));
@@ -63,16 +58,41 @@ pub fn certificate(conditions: &Conditions, name: &str) -> Certificate {
         let name = "known numbers".to_string();
         made.certificate.classes.push(Class { name, elements: known, roots: [at, at], proof });
     }
-    let mut certificate = made.certificate;
-    certificate.open = open.into_values().collect();
-    if let Some(rest) = certificate.open.get(MAX_OPEN..).filter(|rest| !rest.is_empty()) {
+    made.certificate.open = by_reason(open);
+    made.certificate
+}
+
+/// The terms of a statement that its two sides are equal, and a proof that their forms are.
+///
+/// # Errors
+/// A term that cannot be written down.
+pub fn statement(inputs: &[InputInfo], store: &Store, sides: [TermId; 2]) -> Result<Certificate, String> {
+    let mut made = Writer::new("statement", inputs.iter().map(input).collect());
+    let [reference, opt] = sides.map(|side| made.term(store, side));
+    let roots = [reference?, opt?];
+    let readings = literals::readings(&made.certificate.nodes).pop().unwrap_or_default();
+    let proof = Proof { laws: Vec::new(), readings, cuts: Vec::new(), step: Step::Equal };
+    made.certificate.classes.push(Class { name: "statement".to_string(), elements: 1, roots, proof });
+    Ok(made.certificate)
+}
+
+/// Those of the same reason as one, and all of rare reasons as another one.
+fn by_reason(open: Vec<Open>) -> Vec<Open> {
+    let mut reasons: BTreeMap<String, Open> = BTreeMap::new();
+    for one in open {
+        let elements = one.elements;
+        let first = reasons.entry(one.why.clone()).or_insert(Open { elements: 0, ..one });
+        first.elements += elements;
+    }
+    let mut all: Vec<Open> = reasons.into_values().collect();
+    if let Some(rest) = all.get(MAX_OPEN..).filter(|rest| !rest.is_empty()) {
         let elements = rest.iter().map(|open| open.elements).sum();
         let rest =
             Open { name: rest[0].name.clone(), elements, roots: None, why: "other reasons".to_string() };
-        certificate.open.truncate(MAX_OPEN);
-        certificate.open.push(rest);
+        all.truncate(MAX_OPEN);
+        all.push(rest);
     }
-    certificate
+    all
 }
 
 fn input(info: &InputInfo) -> Input {
@@ -95,6 +115,11 @@ struct Writer {
 }
 
 impl Writer {
+    fn new(name: &str, inputs: Vec<Input>) -> Writer {
+        let certificate = Certificate { name: name.to_string(), inputs, ..Certificate::default() };
+        Writer { certificate, known: FxHashMap::default() }
+    }
+
     fn push(&mut self, node: Node) -> u32 {
         let (known, nodes) = (&mut self.known, &mut self.certificate.nodes);
         *known.entry(node).or_insert_with_key(|node| {
@@ -103,68 +128,37 @@ impl Writer {
         })
     }
 
-    /// Adds a class, if a proof is found; otherwise, why there is none.
-    fn class(
-        &mut self,
-        element: &ElementPair<'_>,
-        name: String,
-        elements: u64,
-        left: &mut u64,
-    ) -> Result<(), (Option<[u32; 2]>, String)> {
-        let written = |why| (None, why);
-        let reference = self.term(element.reference.0, element.reference.1).map_err(written)?;
-        let opt = self.term(element.opt.0, element.opt.1).map_err(written)?;
-        let roots = [reference, opt];
-        let laws = Table::standard().accepted();
-        let mut why = String::new();
-        for readings in self.readings(roots) {
-            if *left == 0 {
-                return Err((Some(roots), "all steps of the certificate are used up".to_string()));
-            }
-            let proof = Proof { laws: Vec::new(), readings, cuts: Vec::new(), step: Step::Equal };
-            let class = Class { name: name.clone(), elements, roots, proof };
-            match self.search(class, laws, left) {
-                Ok(class) => {
-                    self.certificate.classes.push(class);
-                    return Ok(());
+    /// Adds the proofs that are found. Returns what is left, and why.
+    fn prove(&mut self, mut wanted: Vec<Wanted>, whole: Vec<bool>) -> Vec<Open> {
+        let sets = literals::readings(&self.certificate.nodes);
+        let mut left = ALL_STEPS;
+        let mut open = Vec::new();
+        let last = sets.len() - 1;
+        for (at, readings) in sets.into_iter().enumerate() {
+            let laws = Table::standard().accepted();
+            let mut search = Search::new(laws, readings, whole.clone(), left);
+            open.clear();
+            let mut proved = 0;
+            for (name, elements, roots) in &wanted {
+                // Other readings are tried first where these help nobody.
+                let skipped = proved == 0 && !open.is_empty() && at < last;
+                let found = if skipped {
+                    Err(String::new())
+                } else {
+                    search.class(&mut self.certificate, name.clone(), *elements, *roots)
+                };
+                match found {
+                    Ok(()) => proved += 1,
+                    Err(why) => {
+                        open.push(Open { name: name.clone(), elements: *elements, roots: Some(*roots), why });
+                    }
                 }
-                Err(reason) => why = reason,
             }
+            left = search.left;
+            let unproved = |roots: &[u32; 2]| open.iter().any(|open| open.roots == Some(*roots));
+            wanted.retain(|(.., roots)| unproved(roots));
         }
-        Err((Some(roots), why))
-    }
-
-    fn search(&self, class: Class, laws: LawSet, left: &mut u64) -> Result<Class, String> {
-        let most = SEARCH_STEPS.min(*left);
-        let mut steps = most;
-        let found = search(&self.certificate, &class, laws, &mut steps, MAX_SPLITS);
-        *left -= most - steps;
-        let (mut class, used) = found.map_err(|failure| failure.why)?;
-        class.proof.laws = used.laws().map(|law| law.name().to_string()).collect();
-        Ok(class)
-    }
-
-    /// The sets of readings that are tried: none, all, and those in exponents alone.
-    fn readings(&self, roots: [u32; 2]) -> Vec<Vec<Reading>> {
-        let mut seen: BTreeSet<u32> = BTreeSet::new();
-        let mut stack = Vec::from(roots);
-        let mut found: Vec<Reading> = Vec::new();
-        while let Some(at) = stack.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            match &self.certificate.nodes[at as usize] {
-                Node::Apply(op, operands) => stack.extend(&operands[..op.arity()]),
-                Node::Literal(digits, number) => {
-                    found.extend(reading(*digits, number).filter(|read| !found.contains(read)));
-                }
-                Node::Input(..) | Node::Number(_) | Node::Infinity(_) => {}
-            }
-        }
-        let exponents: Vec<Reading> = found.iter().filter(|read| !read.reciprocal).cloned().collect();
-        let mut sets = vec![Vec::new(), found, exponents];
-        sets.dedup();
-        sets
+        open
     }
 
     /// The number of a term, with those below it.
@@ -214,20 +208,6 @@ impl Writer {
         }
         made.get(&root).copied().ok_or_else(|| "no term".to_string())
     }
-}
-
-/// What a literal may be read as.
-fn reading(digits: u32, number: &Number) -> Option<Reading> {
-    let value = number.rational().to_f64();
-    [(false, std::f64::consts::LOG2_E), (true, std::f64::consts::LN_2)].into_iter().find_map(
-        |(reciprocal, of)| {
-            let shift = (value.abs() / of).log2().round();
-            let factor = shift.exp2() * value.signum();
-            let near = (value / (of * factor) - 1.0).abs() <= (1.0 - f64::from(digits)).exp2();
-            let factor = rug::Rational::from_f64(factor).filter(|_| near && shift.abs() <= MAX_SHIFT)?;
-            Some(Reading { literal: number.clone(), reciprocal, factor: Number::of(factor) })
-        },
-    )
 }
 
 /// The operation in certificates, if it is a function of reals.
