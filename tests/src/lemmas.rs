@@ -134,7 +134,7 @@ pub fn for_certificates() -> Result<String, String> {
                     .collect();
                 // A statement of what certificates have no words for is left out: no proof can name its law.
                 if let Ok(certificate) = certificate::statement(&inputs, &store, sides) {
-                    let lines = certificate.to_string();
+                    let lines = certificate::Text(&certificate).to_string();
                     text.extend(
                         lines.lines().skip(2).filter(|line| *line != "end").flat_map(|line| [line, "\n"]),
                     );

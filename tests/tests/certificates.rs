@@ -17,7 +17,7 @@ const SAMPLE: [&str; 9] = [
     "reduction/v7_shuffle",
     "attention/small_fa1",
     "norm/layer_block",
-    "clamp/hardswish",
+    "clamp/huber",
     "mask/dropout",
     "domain/guarded",
     "expf/exp2f",
@@ -121,6 +121,22 @@ fn changed_certificates_are_refused() {
         let said = volta(&scratch, &["certify", "changed.certificate"]);
         assert_eq!(said.code, code, "{from} as {to}: {}{}", said.out, said.err);
     }
+}
+
+/// The checker is small enough to be read: so many lines that are not blank, comments included, and tests left out.
+const MOST_LINES: usize = 2000;
+
+#[test]
+fn the_checker_is_small() {
+    let files = std::fs::read_dir(root().join("volta-certificate/src")).expect("the checker is there");
+    let paths = files.map(|file| file.expect("it is listed").path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|of| of == "rs")).map(|path| read(&path));
+    let lines = |text: String| {
+        let own = text.split("#[cfg(test)]").next().unwrap_or_default();
+        own.lines().filter(|line| !line.trim().is_empty()).count()
+    };
+    let all: usize = sources.map(lines).sum();
+    assert!((1000..=MOST_LINES).contains(&all), "the checker has {all} lines, and at most {MOST_LINES} are allowed");
 }
 
 /// The checker has no code of the verifier.

@@ -3,7 +3,7 @@
 //! The laws of rings and fields hold by construction, as does that a maximum is a set. Every other law is applied by
 //! one of the functions here, and only if the proof may [use](Forms::uses) it.
 
-use crate::laws::{Law, LawSet};
+use crate::laws::Laws;
 use crate::number::Number;
 use crate::sign::{Facts, Signs};
 use crate::text::Op;
@@ -26,8 +26,8 @@ pub(crate) const ONE: MonoId = 0;
 /// What is not taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Atom {
-    /// An element of an input.
-    Input(u32, u64),
+    /// An element of an input, and its signs.
+    Input(u32, u64, Signs),
     /// A function of numbers.
     Apply(Op, Box<[PolyId]>),
     /// The largest of several numbers.
@@ -36,8 +36,8 @@ pub(crate) enum Atom {
     Positive(PolyId),
     /// A sum of several products that is not zero: a denominator.
     Sum(PolyId),
-    /// The value of a term of the reference, and of those that were proved equal to it.
-    Cut(u32),
+    /// The value of a term of the reference, and of those that were proved equal to it, and its signs.
+    Cut(u32, Signs),
     /// log₂ e
     Log2E,
 }
@@ -79,11 +79,13 @@ pub(crate) struct Forms {
     pub(crate) atoms: Interned<Atom>,
     pub(crate) monos: Interned<Mono>,
     pub(crate) polys: Interned<Poly>,
-    products: HashMap<(MonoId, MonoId), Poly>,
+    /// Of pairs of products, in one case.
+    pub(crate) products: HashMap<(MonoId, MonoId), Poly>,
     pub(crate) facts: Facts,
-    allowed: LawSet,
-    pub(crate) used: LawSet,
-    left: u64,
+    allowed: Laws,
+    pub(crate) used: Laws,
+    pub(crate) left: u64,
+    depth: usize,
 }
 
 /// Products of longer numbers, in binary digits, are refused; and so many digits are multiplied in a step.
@@ -91,13 +93,15 @@ const MAX_DIGITS: usize = 1 << 22;
 const DIGITS_A_STEP: usize = 1 << 8;
 /// A power of an atom is no larger.
 const MAX_POWER: u32 = 1 << 12;
+/// Powers of what was computed from powers are nested no deeper.
+const MAX_DEPTH: usize = 48;
 /// A maximum has no more arms.
 const MAX_ARMS: usize = 1 << 12;
 /// Of a maximum with more arms, not every two are compared.
 const FEW_ARMS: usize = 24;
 
 impl Forms {
-    pub(crate) fn new(allowed: LawSet, facts: Facts, steps: u64) -> Forms {
+    pub(crate) fn new(allowed: &Laws, steps: u64) -> Forms {
         let mut monos = Interned::new();
         monos.id(Rc::from([]));
         Forms {
@@ -105,30 +109,17 @@ impl Forms {
             monos,
             polys: Interned::new(),
             products: HashMap::new(),
-            facts,
-            allowed,
-            used: LawSet::default(),
+            facts: Facts::default(),
+            allowed: allowed.clone(),
+            used: Laws::new(),
             left: steps,
+            depth: 0,
         }
     }
 
     /// Whether a law may be used; if so, it counts as used.
-    pub(crate) fn uses(&mut self, law: Law) -> bool {
-        let allowed = self.allowed.contains(law);
-        if allowed {
-            self.used.insert(law);
-        }
-        allowed
-    }
-
-    /// The steps that are left.
-    pub(crate) fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// Forgets what depends on facts.
-    pub(crate) fn forget(&mut self) {
-        self.products.clear();
+    pub(crate) fn uses(&mut self, law: &'static str) -> bool {
+        self.allowed.contains(law) && (self.used.contains(law) || self.used.insert(law))
     }
 
     pub(crate) fn charge(&mut self, steps: usize) -> Made<()> {
@@ -136,11 +127,6 @@ impl Forms {
         let enough = steps <= self.left;
         self.left = self.left.saturating_sub(steps);
         if enough { Ok(()) } else { Err("the checker's steps are used up".to_string()) }
-    }
-
-    /// Charges where nothing can end: the next charge that can, does.
-    pub(crate) fn draw(&mut self, steps: usize) {
-        self.left = self.left.saturating_sub(steps as u64);
     }
 
     pub(crate) fn poly(&self, id: PolyId) -> Poly {
@@ -162,76 +148,58 @@ impl Forms {
 
     /// The product of powers of atoms, as laws simplify it.
     fn reduce(&mut self, factors: impl Iterator<Item = (AtomId, i32)>) -> Made<Poly> {
+        self.depth += 1;
+        let made = self.reduce_within(factors);
+        self.depth -= 1;
+        made
+    }
+
+    fn reduce_within(&mut self, factors: impl Iterator<Item = (AtomId, i32)>) -> Made<Poly> {
         let mut powers: BTreeMap<AtomId, i32> = BTreeMap::new();
         for (atom, power) in factors {
-            let sum = powers.get(&atom).unwrap_or(&0) + power;
-            if sum.unsigned_abs() > MAX_POWER {
-                return Err("a power is too large".to_string());
+            let sum = powers.entry(atom).or_insert(0);
+            *sum += power;
+            if sum.unsigned_abs() > MAX_POWER || self.depth > MAX_DEPTH {
+                return Err("a power is too large, or nested too deeply".to_string());
             }
-            powers.insert(atom, sum);
         }
         powers.retain(|_, power| *power != 0);
         let mut others: Vec<Poly> = Vec::new();
-        let exponents =
-            |atom: &Atom| if let Atom::Apply(Op::Exp2, exponent) = atom { Some(exponent[0]) } else { None };
-        let found: Vec<(AtomId, i32, PolyId)> = powers
-            .iter()
-            .filter_map(|(atom, power)| Some((*atom, *power, exponents(self.atoms.get(*atom))?)))
-            .collect();
+        let exponent = |atom: &AtomId| self.exponent(*atom);
+        let exps: Vec<(AtomId, i32, Poly)> =
+            powers.iter().filter_map(|(atom, power)| Some((*atom, *power, exponent(atom)?))).collect();
         let needed = [
-            (found.len() > 1, Law::ProductOfPowers),
-            (found.iter().any(|(_, power, _)| power.abs() > 1), Law::PowerOfPower),
-            (found.iter().any(|(_, power, _)| *power < 0), Law::ReciprocalOfPower),
+            (exps.len() > 1, "product_of_powers"),
+            (exps.iter().any(|(_, power, _)| power.abs() > 1), "power_of_power"),
+            (exps.iter().any(|(_, power, _)| *power < 0), "reciprocal_of_power"),
         ];
-        let needed: Vec<Law> = needed.into_iter().filter(|(is, _)| *is).map(|(_, law)| law).collect();
-        if !needed.is_empty() && needed.iter().all(|law| self.uses(*law)) {
-            let mut sum = self.number(&Number::ZERO);
-            for (atom, power, exponent) in found {
+        let mut needed = needed.into_iter().filter(|(is, _)| *is).map(|(_, law)| law).peekable();
+        if needed.peek().is_some() && needed.all(|law| self.uses(law)) {
+            let mut sum = integer(0);
+            for (atom, power, exponent) in exps {
                 powers.remove(&atom);
-                let exponent = self.poly(exponent);
-                let scaled = self.scaled(&exponent, &Number::Small(power.into()));
-                sum = self.add(&sum, &scaled);
+                sum = self.add(&sum, &self.scaled(&exponent, &Number::Small(power.into())));
                 self.charge(sum.len())?;
             }
             others.push(self.exp2(&sum)?);
         }
         for (atom, power) in powers.clone() {
-            match self.atoms.get(atom).clone() {
-                Atom::Sum(sum) if power > 0 => {
-                    powers.remove(&atom);
-                    let sum = self.poly(sum);
-                    others.push(self.power(&sum, power)?);
+            let own = self.atoms.get(atom).clone();
+            if let (Atom::Sum(sum), true) = (&own, power > 0) {
+                powers.remove(&atom);
+                let sum = self.poly(*sum);
+                others.push(self.power(&sum, power)?);
+            } else if let (Atom::Apply(Op::Sqrt, under), false) = (&own, (0..2).contains(&power)) {
+                let under = self.poly(under[0]);
+                if self.sign(&under).within(Signs::NOT_NEGATIVE) && self.uses("square_of_root") {
+                    powers.insert(atom, power.rem_euclid(2));
+                    others.push(self.power(&under, power.div_euclid(2))?);
                 }
-                Atom::Apply(Op::Sqrt, under) if !(0..2).contains(&power) => {
-                    let under = self.poly(under[0]);
-                    if self.sign(&under).not_negative() && self.uses(Law::SquareOfRoot) {
-                        powers.insert(atom, power.rem_euclid(2));
-                        others.push(self.power(&under, power.div_euclid(2))?);
-                    }
-                }
-                Atom::Apply(Op::Cos, of) if power > 1 && self.uses(Law::SquaresOfSineAndCosine) => {
-                    powers.insert(atom, power % 2);
-                    let sine = self.atom(Atom::Apply(Op::Sin, of));
-                    let square = self.mul(&sine, &sine)?;
-                    let cosine = self.sub(&integer(1), &square);
-                    others.push(self.power(&cosine, power / 2)?);
-                }
-                Atom::Positive(_) if power > 1 && self.uses(Law::ProductOfChoices) => {
-                    powers.insert(atom, 1);
-                }
-                Atom::Input(..)
-                | Atom::Apply(..)
-                | Atom::Max(_)
-                | Atom::Positive(_)
-                | Atom::Sum(_)
-                | Atom::Cut(_)
-                | Atom::Log2E => {}
+            } else if matches!(own, Atom::Positive(_)) && power > 1 && self.uses("product_of_choices") {
+                powers.insert(atom, 1);
             }
         }
         let own: Vec<(AtomId, i32)> = powers.into_iter().filter(|(_, power)| *power != 0).collect();
-        if self.excluded(&own) && self.uses(Law::OrdersOfChoices) {
-            return Ok(integer(0));
-        }
         let mut product: Poly = Rc::from([(self.monos.id(own.into()), Number::ONE)]);
         for other in others {
             product = self.mul(&product, &other)?;
@@ -239,13 +207,9 @@ impl Forms {
         Ok(product)
     }
 
-    /// Whether a product has two conditions that exclude one another: that a number is above zero, and below it.
-    fn excluded(&mut self, factors: &[(AtomId, i32)]) -> bool {
-        let positive =
-            |atom: &AtomId| if let Atom::Positive(of) = self.atoms.get(*atom) { Some(*of) } else { None };
-        let all: Vec<PolyId> = factors.iter().filter_map(|(atom, _)| positive(atom)).collect();
-        let opposite = |of: &PolyId| self.polys.find(&self.negated(self.polys.get(*of)));
-        all.len() > 1 && all.iter().filter_map(opposite).any(|of| all.contains(&of))
+    /// The exponent of a power of two.
+    fn exponent(&self, atom: AtomId) -> Option<Poly> {
+        if let Atom::Apply(Op::Exp2, of) = self.atoms.get(atom) { Some(self.poly(of[0])) } else { None }
     }
 
     fn product(&mut self, a: MonoId, b: MonoId) -> Made<Poly> {
@@ -266,10 +230,7 @@ impl Forms {
 
     /// An operation that is not taken apart.
     pub(crate) fn opaque(&mut self, op: Op, of: &[Poly]) -> Poly {
-        let mut ids: Vec<PolyId> = of.iter().map(|form| self.polys.id(form.clone())).collect();
-        if op == Op::BitAnd {
-            ids.sort_unstable();
-        }
+        let ids: Vec<PolyId> = of.iter().map(|form| self.polys.id(form.clone())).collect();
         self.atom(Atom::Apply(op, ids.into()))
     }
 
@@ -278,27 +239,7 @@ impl Forms {
     }
 
     pub(crate) fn add(&self, a: &Poly, b: &Poly) -> Poly {
-        let mut sum = Vec::with_capacity(a.len() + b.len());
-        let (mut i, mut j) = (0, 0);
-        while i < a.len() && j < b.len() {
-            if a[i].0 == b[j].0 {
-                let both = a[i].1.plus(&b[j].1);
-                if !both.is_zero() {
-                    sum.push((a[i].0, both));
-                }
-                i += 1;
-                j += 1;
-            } else if a[i].0 < b[j].0 {
-                sum.push(a[i].clone());
-                i += 1;
-            } else {
-                sum.push(b[j].clone());
-                j += 1;
-            }
-        }
-        sum.extend_from_slice(&a[i..]);
-        sum.extend_from_slice(&b[j..]);
-        sum.into()
+        collected([&**a, &**b].concat())
     }
 
     pub(crate) fn sub(&self, a: &Poly, b: &Poly) -> Poly {
@@ -317,39 +258,6 @@ impl Forms {
     }
 
     pub(crate) fn mul(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
-        for (over, sum) in [(a, b), (b, a)] {
-            if let Some(whole) = self.cancelled(over, sum)? {
-                return self.mul_terms(over, &whole);
-            }
-        }
-        self.mul_terms(a, b)
-    }
-
-    /// A sum of several as one product, if a sum that is multiplied by it has it as a denominator.
-    fn cancelled(&mut self, over: &Poly, sum: &Poly) -> Made<Option<Poly>> {
-        let denominator =
-            |(atom, power): &(AtomId, i32)| *power < 0 && matches!(self.atoms.get(*atom), Atom::Sum(_));
-        let mut factors = over.iter().flat_map(|(mono, _)| self.monos.get(*mono).iter());
-        if sum.len() < 2 || !factors.any(denominator) {
-            return Ok(None);
-        }
-        let (common, Some(rest)) = self.factor(sum)? else { return Ok(None) };
-        let Some(atom) = self.atoms.find(&Atom::Sum(rest)) else { return Ok(None) };
-        let mut factors = over.iter().flat_map(|(mono, _)| self.monos.get(*mono).iter());
-        let [(mono, factor)] = &*common else { return Ok(None) };
-        if !factors.any(|(other, power)| *other == atom && *power < 0) {
-            return Ok(None);
-        }
-        let mut own: Vec<(AtomId, i32)> = self.factors(*mono).to_vec();
-        if own.iter().any(|(other, _)| *other == atom) {
-            return Ok(None);
-        }
-        own.push((atom, 1));
-        own.sort_unstable();
-        Ok(Some(Rc::from([(self.monos.id(own.into()), factor.clone())])))
-    }
-
-    fn mul_terms(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
         let longest = |of: &Poly| of.iter().map(|(_, factor)| factor.digits()).max().unwrap_or(0);
         let digits = longest(a) + longest(b);
         if digits > MAX_DIGITS {
@@ -365,26 +273,16 @@ impl Forms {
                 terms.extend(product.iter().map(|(mono, inner)| (*mono, inner.times(&factor))));
             }
         }
-        terms.sort_by_key(|(mono, _)| *mono);
-        let mut sum: Vec<(MonoId, Number)> = Vec::with_capacity(terms.len());
-        for (mono, factor) in terms {
-            match sum.last_mut() {
-                Some((last, total)) if *last == mono => *total = total.plus(&factor),
-                _ => sum.push((mono, factor)),
-            }
-        }
-        sum.retain(|(_, factor)| !factor.is_zero());
-        Ok(sum.into())
+        Ok(collected(terms))
     }
 
     /// A whole power; of a number that is not zero, if the power is negative.
     pub(crate) fn power(&mut self, a: &Poly, power: i32) -> Made<Poly> {
-        let base = if power < 0 { self.inverse(a)? } else { a.clone() };
-        let mut product = self.number(&Number::ONE);
-        for _ in 0..power.unsigned_abs().min(MAX_POWER) {
-            product = self.mul(&product, &base)?;
+        if power.unsigned_abs() > MAX_POWER {
+            return Err("a power is too large".to_string());
         }
-        Ok(product)
+        let base = if power < 0 { self.inverse(a)? } else { a.clone() };
+        (0..power.unsigned_abs()).try_fold(integer(1), |product, _| self.mul(&product, &base))
     }
 
     /// `1/a`, of a number that is not zero.
@@ -400,13 +298,6 @@ impl Forms {
 
     /// `a/b`, where `b` is not zero.
     pub(crate) fn quotient(&mut self, a: &Poly, b: &Poly) -> Made<Poly> {
-        if a.len() > 1 && b.len() > 1 {
-            let (above, below) = (self.factor(a)?, self.factor(b)?);
-            if above.1.is_some() && above.1 == below.1 {
-                let inverse = self.inverse(&below.0)?;
-                return self.mul(&above.0, &inverse);
-            }
-        }
         let inverse = self.inverse(b)?;
         self.mul(a, &inverse)
     }
@@ -418,190 +309,81 @@ impl Forms {
             return Ok((a.clone(), None));
         }
         self.charge(a.len())?;
-        let mut least: HashMap<AtomId, (usize, i32)> = HashMap::new();
-        let mut exponent: HashMap<MonoId, (usize, Number)> = HashMap::new();
-        let powers = self.uses(Law::ProductOfPowers) && self.uses(Law::ReciprocalOfPower);
-        for (mono, _) in a.iter() {
-            for (atom, power) in self.factors(*mono).iter() {
-                if let Atom::Apply(Op::Exp2, of) = self.atoms.get(*atom)
-                    && *power == 1
-                    && powers
-                {
-                    for (part, factor) in self.poly(of[0]).iter() {
-                        let known = exponent.entry(*part).or_insert_with(|| (0, factor.clone()));
-                        known.0 += 1;
-                        known.1 = known.1.clone().min(factor.clone());
-                    }
-                } else {
-                    let known = least.entry(*atom).or_insert((0, *power));
-                    *known = (known.0 + 1, known.1.min(*power));
+        let mut least: BTreeMap<AtomId, Vec<Number>> = BTreeMap::new();
+        let mut exponent: BTreeMap<MonoId, Vec<Number>> = BTreeMap::new();
+        let powers = self.uses("product_of_powers") && self.uses("reciprocal_of_power");
+        for (atom, power) in a.iter().flat_map(|(mono, _)| self.factors(*mono).to_vec()) {
+            match self.exponent(atom) {
+                Some(of) if power == 1 && powers => {
+                    of.iter().for_each(|(part, by)| exponent.entry(*part).or_default().push(by.clone()));
                 }
+                _ => least.entry(atom).or_default().push(Number::Small(power.into())),
             }
         }
-        let of_all = |(count, power): (usize, i32)| if count < a.len() { power.min(0) } else { power };
-        let common: Vec<(AtomId, i32)> = least
-            .into_iter()
-            .map(|(atom, found)| (atom, of_all(found)))
-            .filter(|(_, power)| *power != 0)
-            .collect();
-        let mut parts: Vec<(MonoId, Number)> = exponent
-            .into_iter()
-            .map(|(mono, (count, factor))| {
-                (mono, if count < a.len() { factor.min(Number::ZERO) } else { factor })
-            })
-            .filter(|(_, factor)| !factor.is_zero())
-            .collect();
-        parts.sort_by_key(|(mono, _)| *mono);
-        let exponent: Poly = parts.into();
+        let least_of = |mut values: Vec<Number>| {
+            values.resize(a.len(), Number::ZERO);
+            values.into_iter().min().unwrap_or(Number::ZERO)
+        };
+        let power = |values| least_of(values).small().map_or(0, |power| power as i32);
+        let common: Vec<(AtomId, i32)> = least.into_iter().map(|(atom, of)| (atom, power(of))).collect();
+        let parts = exponent.into_iter().map(|(mono, of)| (mono, least_of(of)));
+        let exponent = collected(parts.collect());
         let mut outer = self.reduce(common.iter().copied())?;
         let mut inner = self.reduce(common.iter().map(|(atom, power)| (*atom, -power)))?;
-        if !exponent.is_empty() {
-            let (raised, lowered) = (self.exp2(&exponent)?, self.exp2(&self.negated(&exponent))?);
-            outer = self.mul(&outer, &raised)?;
-            inner = self.mul(&inner, &lowered)?;
+        let (raised, lowered) = (self.exp2(&exponent)?, self.exp2(&self.negated(&exponent))?);
+        (outer, inner) = (self.mul(&outer, &raised)?, self.mul(&inner, &lowered)?);
+        if outer.len() != 1 || inner.len() != 1 || self.mul(&outer, &inner)? != integer(1) {
+            (outer, inner) = (integer(1), integer(1));
         }
-        let one = self.number(&Number::ONE);
-        if outer.len() != 1 || inner.len() != 1 || self.mul(&outer, &inner)? != one {
-            (outer, inner) = (one.clone(), one);
+        let mut rest = self.mul(a, &inner)?;
+        if !self.denominators(&rest).is_subset(&self.denominators(a)) {
+            (outer, rest) = (integer(1), a.clone());
         }
-        let rest = self.mul_terms(a, &inner)?;
-        let Some((_, leading)) = rest.first().cloned() else { return Err("a sum vanishes".to_string()) };
-        let outer = self.scaled(&outer, &leading);
-        let rest = self.scaled(&rest, &leading.recip().unwrap_or(Number::ONE));
+        let Some((_, leading)) = rest.first() else { return Err("a sum vanishes".to_string()) };
+        let outer = self.scaled(&outer, leading);
+        let rest = self.scaled(&rest, &leading.recip().ok_or("a sum vanishes")?);
         if rest.len() == 1 {
             return Ok((self.mul(&outer, &rest)?, None));
         }
         Ok((outer, Some(self.polys.id(rest))))
     }
 
+    /// The atoms by which a sum is divided: they are not zero.
+    fn denominators(&self, a: &Poly) -> BTreeSet<AtomId> {
+        let factors = a.iter().flat_map(|(mono, _)| self.monos.get(*mono).iter());
+        factors.filter(|(_, power)| *power < 0).map(|(atom, _)| *atom).collect()
+    }
+
     /// `2^a`
     pub(crate) fn exp2(&mut self, a: &Poly) -> Made<Poly> {
-        let mut product = self.number(&Number::ONE);
-        let mut rest: Vec<(MonoId, Number)> = Vec::with_capacity(a.len());
-        for (mono, factor) in a.iter() {
-            let whole = factor.floor();
-            if *mono == ONE && !whole.is_zero() && self.uses(Law::WholeSummandOfExponent) {
-                let shift = whole.small().and_then(Number::power_of_two).ok_or("an exponent is too large")?;
-                product = self.scaled(&product, &shift);
-                let fraction = factor.plus(&whole.negated());
-                if !fraction.is_zero() {
-                    rest.push((*mono, fraction));
-                }
-                continue;
-            }
-            let factors = self.factors(*mono);
-            if let [(atom, 1)] = &*factors
-                && let Atom::Apply(Op::Log2, of) = self.atoms.get(*atom).clone()
-                && let Some(power) = factor.small().and_then(|power| i32::try_from(power).ok())
-            {
-                let of = self.poly(of[0]);
-                if self.sign(&of).positive() && self.uses(Law::PowerOfLogarithm) {
-                    let power = self.power(&of, power)?;
-                    product = self.mul(&product, &power)?;
-                    continue;
-                }
-            }
-            rest.push((*mono, factor.clone()));
-        }
-        if rest.is_empty() {
-            return Ok(product);
-        }
-        let exponent = self.polys.id(rest.into());
-        let power = self.atom(Atom::Apply(Op::Exp2, Box::from([exponent])));
-        self.mul(&product, &power)
+        let whole = a.first().filter(|(mono, _)| *mono == ONE).map_or(Number::ZERO, |(_, one)| one.floor());
+        let whole =
+            if whole.is_zero() || self.uses("whole_summand_of_exponent") { whole } else { Number::ZERO };
+        let scale = whole.small().and_then(Number::power_of_two).ok_or("an exponent is too large")?;
+        let rest = self.sub(a, &self.number(&whole));
+        let power = if rest.is_empty() { integer(1) } else { self.opaque(Op::Exp2, &[rest]) };
+        Ok(self.scaled(&power, &scale))
     }
 
     /// `log₂ a`, where `a` is positive.
     pub(crate) fn log2(&mut self, a: &Poly) -> Made<Poly> {
         let (common, rest) = self.factor(a)?;
-        let [(mono, factor)] = &*common else { return Err("the logarithm of zero".to_string()) };
-        let mut sum = self.number(&Number::ZERO);
-        let mut inside = self.number(&Number::ONE);
-        let mut scale = factor.clone();
-        let twos = two_adic(&scale);
-        if twos != 0 && self.uses(Law::LogarithmOfScaled) {
-            sum = self.number(&Number::Small(twos));
-            scale = scale.times(&Number::power_of_two(-twos).ok_or("a number is too large")?);
-        }
-        for (atom, power) in self.factors(*mono).iter() {
-            let times = Number::Small((*power).into());
-            let own = self.single(*atom, 1);
-            if let Atom::Apply(Op::Exp2, of) = self.atoms.get(*atom).clone()
-                && self.uses(Law::LogarithmOfPower)
-            {
-                let exponent = self.poly(of[0]);
-                sum = self.add(&sum, &self.scaled(&exponent, &times));
-            } else if *power % 2 == 0 && !self.sign(&own).positive() && self.uses(Law::LogarithmOfEvenPower) {
-                let opposite = self.negated(&own);
-                let size = self.max(vec![own, opposite])?;
-                let size = self.polys.id(size);
-                let logarithm = self.atom(Atom::Apply(Op::Log2, Box::from([size])));
-                sum = self.add(&sum, &self.scaled(&logarithm, &times));
-            } else if self.sign(&own).positive() && self.uses(Law::LogarithmOfQuotient) {
-                let own = self.polys.id(own);
-                let logarithm = self.atom(Atom::Apply(Op::Log2, Box::from([own])));
-                sum = self.add(&sum, &self.scaled(&logarithm, &times));
-            } else {
-                let own = self.single(*atom, *power);
+        let (mut sum, mut inside) = (integer(0), common.clone());
+        let factors = common.first().map(|(mono, _)| self.factors(*mono));
+        for (atom, power) in factors.iter().flat_map(|factors| factors.to_vec()) {
+            if let (Some(exponent), true) = (self.exponent(atom), self.uses("logarithm_of_power")) {
+                sum = self.add(&sum, &self.scaled(&exponent, &Number::Small(power.into())));
+                let own = self.single(atom, -power);
                 inside = self.mul(&inside, &own)?;
             }
         }
-        if let Some(rest) = rest {
-            let rest = self.poly(rest);
-            inside = self.mul(&inside, &rest)?;
+        let rest = rest.map_or(integer(1), |rest| self.poly(rest));
+        let inside = self.mul(&inside, &rest)?;
+        if inside == integer(1) {
+            return Ok(sum);
         }
-        inside = self.scaled(&inside, &scale);
-        if inside != self.number(&Number::ONE) {
-            let inside = self.polys.id(inside);
-            let logarithm = self.atom(Atom::Apply(Op::Log2, Box::from([inside])));
-            sum = self.add(&sum, &logarithm);
-        }
-        Ok(sum)
-    }
-
-    /// `√a`, where `a` is not negative.
-    pub(crate) fn sqrt(&mut self, a: &Poly) -> Made<Poly> {
-        let (common, rest) = self.factor(a)?;
-        let [(mono, factor)] = &*common else { return Ok(a.clone()) };
-        let mut outside = self.number(&Number::ONE);
-        let mut inside = outside.clone();
-        match factor.abs().root().filter(|_| self.uses(Law::RootOfScaledByNumber)) {
-            Some(root) => {
-                outside = self.number(&root);
-                inside = self.number(&Number::Small(factor.signum()));
-            }
-            None => inside = self.scaled(&inside, factor),
-        }
-        for (atom, power) in self.factors(*mono).iter() {
-            if let Atom::Apply(Op::Exp2, of) = self.atoms.get(*atom).clone()
-                && *power == 1
-                && self.uses(Law::RootOfScaledByPower)
-            {
-                let exponent = self.scaled(&self.poly(of[0]), &half());
-                let root = self.exp2(&exponent)?;
-                outside = self.mul(&outside, &root)?;
-            } else if power % 2 == 0 && self.uses(Law::RootOfSquare) {
-                let root = self.single(*atom, power / 2);
-                let opposite = self.negated(&root);
-                let root = self.max(vec![root, opposite])?;
-                outside = self.mul(&outside, &root)?;
-            } else {
-                let own = self.single(*atom, *power);
-                inside = self.mul(&inside, &own)?;
-            }
-        }
-        if let Some(rest) = rest {
-            let rest = self.poly(rest);
-            inside = self.mul(&inside, &rest)?;
-        }
-        if let [(ONE, number)] = &*inside
-            && let Some(root) = number.root()
-        {
-            return Ok(self.scaled(&outside, &root));
-        }
-        let inside = self.polys.id(inside);
-        let root = self.atom(Atom::Apply(Op::Sqrt, Box::from([inside])));
-        self.mul(&outside, &root)
+        let logarithm = self.opaque(Op::Log2, &[inside]);
+        Ok(self.add(&sum, &logarithm))
     }
 
     /// The largest of some numbers: a set of sums, without what all or most of them have in common.
@@ -622,8 +404,8 @@ impl Forms {
             });
             match inner {
                 Some((mono, factor, inner))
-                    if (arm.len() == 1 || self.uses(Law::MaximumOfShifted))
-                        && (factor == Number::ONE || self.uses(Law::MaximumOfScaled)) =>
+                    if (arm.len() == 1 || self.uses("maximum_of_shifted"))
+                        && (factor == Number::ONE || self.uses("maximum_of_scaled")) =>
                 {
                     let rest: Poly = arm.iter().filter(|(other, _)| *other != mono).cloned().collect();
                     for inner in inner {
@@ -641,15 +423,14 @@ impl Forms {
         if let [one] = arms.as_slice() {
             return Ok(one.clone());
         }
-        let shared =
-            if self.uses(Law::MaximumOfShifted) { shared(&arms) } else { self.number(&Number::ZERO) };
+        let shared = if self.uses("maximum_of_shifted") { shared(&arms) } else { self.number(&Number::ZERO) };
         arms = arms.iter().map(|arm| self.sub(arm, &shared)).collect();
         let (outside, inside) = self.positive_factor(&arms)?;
         for arm in &mut arms {
             *arm = self.mul(arm, &inside)?;
         }
         let largest = arms.iter().flat_map(|arm| arm.iter().map(|(_, factor)| factor.abs())).max();
-        let scale = largest.filter(|_| self.uses(Law::MaximumOfScaled)).unwrap_or(Number::ONE);
+        let scale = largest.filter(|_| self.uses("maximum_of_scaled")).unwrap_or(Number::ONE);
         let by = scale.recip().unwrap_or(Number::ONE);
         let arms: BTreeSet<PolyId> = arms.iter().map(|arm| self.polys.id(self.scaled(arm, &by))).collect();
         let value = self.atom(Atom::Max(arms.into_iter().collect()));
@@ -668,7 +449,7 @@ impl Forms {
             let own = self.single(*atom, 1);
             self.sign(&own).positive()
         });
-        if common.is_empty() || !self.uses(Law::MaximumOfScaled) {
+        if !self.uses("maximum_of_scaled") {
             common.clear();
         }
         let outside = self.reduce(common.iter().copied())?;
@@ -687,9 +468,9 @@ impl Forms {
             for other in (0..arms.len()).filter(|other| *other != at) {
                 self.charge(arms[at].len())?;
                 let gap = self.sub(&arms[other], &arms[at]);
-                covered |= self.sign(&gap).not_negative();
+                covered |= self.sign(&gap).within(Signs::NOT_NEGATIVE);
             }
-            if covered && self.uses(Law::MaximumBySign) {
+            if covered && self.uses("maximum_by_sign") {
                 arms.remove(at);
             } else {
                 at += 1;
@@ -702,46 +483,50 @@ impl Forms {
     /// are not zero.
     pub(crate) fn equal(&mut self, a: &Poly, b: &Poly) -> Made<bool> {
         let mut gap = self.sub(a, b);
-        for _ in 0..MAX_ROUNDS {
-            let mut below: BTreeMap<PolyId, i32> = BTreeMap::new();
-            for (mono, _) in gap.iter() {
-                for (atom, power) in self.factors(*mono).iter().filter(|(_, power)| *power < 0) {
-                    if let Atom::Sum(sum) = self.atoms.get(*atom) {
-                        let least = below.entry(*sum).or_insert(0);
-                        *least = (*least).min(*power);
-                    }
-                }
-            }
-            // One after the other: a product of sums may cancel before the next one makes it longer.
-            let Some((sum, power)) = below.into_iter().next() else { break };
-            let atom = self.atoms.id(Atom::Sum(sum));
-            let mut cleared = self.number(&Number::ZERO);
-            for (mono, factor) in gap.clone().iter() {
+        // One after the other: a product of sums may cancel before the next one makes it longer.
+        loop {
+            let below = self.denominators(&gap);
+            let Some(atom) = below.into_iter().find(|atom| matches!(self.atoms.get(*atom), Atom::Sum(_)))
+            else {
+                break;
+            };
+            let own =
+                |factors: &Mono| factors.iter().find(|(other, _)| *other == atom).map_or(0, |own| own.1);
+            let least = gap.iter().map(|(mono, _)| own(self.monos.get(*mono))).min().unwrap_or(0);
+            let mut cleared = integer(0);
+            for (mono, factor) in gap.iter() {
                 self.charge(1)?;
                 let own = self.factors(*mono);
-                let product = self.reduce(own.iter().copied().chain([(atom, -power)]))?;
+                let product = self.reduce(own.iter().copied().chain([(atom, -least)]))?;
                 cleared = self.add(&cleared, &self.scaled(&product, factor));
                 self.charge(cleared.len())?;
             }
             gap = cleared;
         }
-        Ok(gap.is_empty() || self.implies(&gap, Signs::ZERO)?)
+        Ok(self.sign(&gap) == Signs::ZERO)
     }
 }
 
-/// Denominators are multiplied out in so many rounds at most.
-const MAX_ROUNDS: usize = 32;
+/// The sum of some products with coefficients.
+fn collected(mut terms: Vec<(MonoId, Number)>) -> Poly {
+    terms.sort_by_key(|(mono, _)| *mono);
+    let mut sum: Vec<(MonoId, Number)> = Vec::with_capacity(terms.len());
+    for (mono, factor) in terms {
+        match sum.last_mut() {
+            Some((last, total)) if *last == mono => *total = total.plus(&factor),
+            _ => sum.push((mono, factor)),
+        }
+    }
+    sum.retain(|(_, factor)| !factor.is_zero());
+    sum.into()
+}
 
 pub(crate) fn integer(number: i64) -> Poly {
     if number == 0 { Rc::from([]) } else { Rc::from([(ONE, Number::Small(number))]) }
 }
 
-pub(crate) fn half() -> Number {
-    Number::of(rug::Rational::from((1, 2)))
-}
-
 /// The power of two in a number.
-fn two_adic(number: &Number) -> i64 {
+pub(crate) fn two_adic(number: &Number) -> i64 {
     let value = number.rational();
     let twos = |whole: &rug::Integer| i64::from(whole.find_one(0).unwrap_or(0));
     if value.cmp0().is_eq() { 0 } else { twos(value.numer()) - twos(value.denom()) }

@@ -1,175 +1,193 @@
-//! Literals that are read as multiples of log₂ e, or of its reciprocal (rule V9), and where that is allowed.
+//! Literals that are read as irrational numbers (rule V9): which, and where that is allowed.
+//!
+//! A class is proved with all literals as they are, or with all readings of that rule; where one cannot be, it is refused.
 
-use crate::form::Made;
+use crate::form::{Made, two_adic};
 use crate::number::Number;
-use crate::text::{Node, Op, Reading};
-use std::collections::{HashMap, HashSet};
+use crate::text::{Certificate, Class, Node, Op};
+use std::collections::HashMap;
 
-/// The readings of some proofs, and the terms in which they were found to be allowed.
-#[derive(Debug, Default)]
-pub(crate) struct Readings {
-    all: Vec<Reading>,
-    /// Whether a literal is read as the reciprocal, and the factor.
-    of: HashMap<Number, (bool, Number)>,
-    seen: HashSet<(u32, bool)>,
+/// What a literal is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// log₂ e, as a factor in an exponent.
+    Log2E,
+    /// What log₂ e has more than that literal: 0 beside it, with the same factor.
+    Rest,
+    /// 1/log₂ e, beside a logarithm.
+    Ln2,
+    /// One that rule V9 reads, and no proof here.
+    Refused,
 }
 
-/// log₂ e, as a fraction that is too small by less than 10⁻⁴⁰.
-const LOG2E: &str = "14426950408889634073599246810018921374266/10000000000000000000000000000000000000000";
+/// The table of rule V9: floats, by their significant digits and their bits. The first forms in a kernel are read.
+const TABLE: [(u32, u64, Role); 14] = [
+    (24, 0x3FB8_AA3B, Role::Log2E),
+    (24, 0x3FB8_AA3C, Role::Refused),
+    (24, 0x32A5_7060, Role::Rest),
+    (24, 0x32A5_5E34, Role::Refused),
+    (11, 0x3DC5, Role::Refused),
+    (8, 0x3FB9, Role::Refused),
+    (53, 0x3FF7_1547_652B_82FE, Role::Refused),
+    (24, 0x3F31_7218, Role::Ln2),
+    (53, 0x3FE6_2E42_FEFA_39EF, Role::Refused),
+    (24, 0x4054_9A78, Role::Refused),
+    (24, 0x3397_9A37, Role::Refused),
+    (24, 0x3E9A_209B, Role::Refused),
+    (53, 0x400A_934F_0979_A371, Role::Refused),
+    (53, 0x3FD3_4413_509F_79FF, Role::Refused),
+];
+/// Literals are read up to powers of two, with exponents from and to these.
+const SHIFTS: std::ops::RangeInclusive<i64> = -12..=4;
+
+// Which products a sum has: without a literal that is read, with one logarithm, with a literal, with ln 2.
+const PLAIN: u16 = 1;
+const LOGARITHM: u16 = 2;
+const LITERAL: u16 = 4;
+const RECIPROCAL: u16 = 16;
+const KINDS: [u16; 4] = [PLAIN, LOGARITHM, LITERAL, RECIPROCAL];
+/// All products with a literal.
+const READ: u16 = LITERAL | RECIPROCAL;
+// What is below a term: a literal alone, one with its rest, one where it is not read.
+const ALONE: u16 = 32;
+const REST: u16 = 64;
+const MISPLACED: u16 = 128;
+const BELOW: u16 = ALONE | REST | MISPLACED;
+
+/// What is read in the terms of a certificate.
+#[derive(Debug, Default)]
+pub(crate) struct Readings {
+    /// The literals, each with the factor of what it is read as.
+    literals: HashMap<u32, (Role, Number)>,
+    kinds: Vec<u16>,
+}
 
 impl Readings {
-    /// Takes other readings in place of these. Whether they are others.
-    pub(crate) fn change(&mut self, readings: &[Reading]) -> bool {
-        let changed = self.all != readings;
-        if changed {
-            let of =
-                readings.iter().map(|read| (read.literal.clone(), (read.reciprocal, read.factor.clone())));
-            *self = Readings { all: readings.to_vec(), of: of.collect(), seen: HashSet::new() };
-        }
-        changed
+    pub(crate) fn get(&self, at: u32) -> Option<&(Role, Number)> {
+        self.literals.get(&at)
     }
 
-    pub(crate) fn get(&self, number: &Number) -> Option<&(bool, Number)> {
-        self.of.get(number)
-    }
-
-    /// Refuses readings of literals that are not near what they are read as, or outside of exponents and of sums that
-    /// ln 2 and a logarithm make natural.
-    pub(crate) fn check(&mut self, nodes: &[Node], roots: [u32; 2]) -> Made<()> {
-        if self.all.is_empty() {
-            return Ok(());
+    /// Refuses readings where rule V9 has none.
+    pub(crate) fn check(&mut self, certificate: &Certificate, class: &Class) -> Made<()> {
+        for at in self.kinds.len()..certificate.nodes.len() {
+            let kinds = self.kinds(&certificate.nodes, at as u32);
+            self.kinds.push(kinds);
         }
-        let checked = self.check_new(nodes, roots);
-        if checked.is_err() {
-            // What was seen on the way is not known to be allowed.
-            self.seen.clear();
-        }
-        checked
-    }
-
-    fn check_new(&mut self, nodes: &[Node], roots: [u32; 2]) -> Made<()> {
-        for reciprocal in [false, true] {
-            let mut constants =
-                self.all.iter().filter(|read| read.reciprocal == reciprocal && is_power(&read.factor));
-            let first = constants.next().and_then(constant);
-            if constants.any(|other| constant(other) != first) {
-                return Err("two literals are read as one constant".to_string());
+        let kinds = |root: u32| self.kinds.get(root as usize).copied().unwrap_or(MISPLACED);
+        for (side, root) in class.roots.into_iter().enumerate() {
+            let whole = certificate.classes.iter().filter(|class| class.elements > 0);
+            let mut roots = whole.map(|class| class.roots);
+            if kinds(root) & (READ | MISPLACED) != 0 {
+                return Err("a literal of rule V9 stands where that rule does not read it".to_string());
             }
-        }
-        let mut stack: Vec<(u32, bool)> = roots.map(|at| (at, false)).into();
-        while let Some((at, inside)) = stack.pop() {
-            if !self.seen.insert((at, inside)) {
-                continue;
-            }
-            let Some(Node::Apply(op, [a, b, c])) = nodes.get(at as usize) else {
-                if let Some(Node::Literal(digits, number)) = nodes.get(at as usize)
-                    && let Some((reciprocal, factor)) = self.of.get(number)
-                {
-                    is_near(nodes, *digits, number, *reciprocal, factor)?;
-                    if !inside {
-                        return Err(format!("{number} is read as irrational outside of exponents"));
-                    }
-                }
-                continue;
-            };
-            if *op == Op::Exp2 {
-                stack.push((*a, true));
-            } else if *op == Op::Select {
-                stack.extend([(*a, false), (*b, inside), (*c, inside)]);
-            } else if *op == Op::Fma && inside && self.is_residual(nodes, *a, *b, *c) {
-                // A residual counts beside what it is one of, with the same factor.
-                stack.extend([(*a, true), (*c, true)]);
-            } else if *op == Op::Fma && inside && self.is_residual(nodes, *b, *a, *c) {
-                stack.extend([(*b, true), (*c, true)]);
-            } else if matches!(op, Op::Mul | Op::Fma) {
-                let natural = (self.is_ln2(nodes, *a) && has_logarithm(nodes, *b))
-                    || (self.is_ln2(nodes, *b) && has_logarithm(nodes, *a));
-                stack.extend([(*a, inside || natural), (*b, inside || natural)]);
-                stack.extend((*op == Op::Fma).then_some((*c, inside)));
-            } else {
-                let keeps = matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Max | Op::Min);
-                stack.extend([a, b, c][..op.arity()].iter().map(|at| (**at, inside && keeps)));
+            if kinds(root) & ALONE != 0
+                && (kinds(root) & REST != 0 || roots.any(|roots| kinds(roots[side]) & REST != 0))
+            {
+                return Err("log₂ e stands with its rest and alone in one kernel".to_string());
             }
         }
         Ok(())
     }
 
-    /// Whether one term is a literal that is read as 0, and another one begins with a literal that has it as its residual,
-    /// times the same factor.
-    fn is_residual(&self, nodes: &[Node], factor: u32, low: u32, beside: u32) -> bool {
-        let literal = |at: u32| match nodes.get(at as usize) {
-            Some(Node::Literal(digits, number)) => {
-                let (reciprocal, of) = self.of.get(number)?;
-                (!reciprocal).then_some((*digits, number, of))
-            }
-            _ => None,
-        };
-        let Some(Node::Apply(Op::Mul | Op::Fma, [a, b, _])) = nodes.get(beside as usize) else {
-            return false;
-        };
-        let high = if *a == factor { *b } else { *a };
-        let (Some((digits, low, zero)), Some((_, high, of))) = (literal(low), literal(high)) else {
-            return false;
-        };
-        let rest = log2e().times(of).plus(&high.negated()).plus(&low.negated());
-        let near =
-            Number::power_of_two(1 - i64::from(digits.clamp(1, 64))).map(|unit| unit.times(&low.abs()));
-        (*a == factor || *b == factor)
-            && zero.is_zero()
-            && is_power(of)
-            && near.is_some_and(|near| rest.abs() <= near)
+    /// How literals are read, as text.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let names = [
+            (Role::Log2E, "f32 literal 0x3fb8aa3b, up to a power of two, read as log2(e)"),
+            (Role::Rest, "f32 literal 0x32a57060, up to a power of two, read as the rest of log2(e)"),
+            (Role::Ln2, "f32 literal 0x3f317218, up to a power of two, read as ln(2)"),
+        ];
+        let read = |role| self.literals.values().any(|(of, _)| *of == role);
+        names.into_iter().filter(|(role, _)| read(*role)).map(|(_, name)| name.to_string()).collect()
     }
 
-    fn is_ln2(&self, nodes: &[Node], at: u32) -> bool {
-        let Some(Node::Literal(_, number)) = nodes.get(at as usize) else { return false };
-        self.of.get(number).is_some_and(|(reciprocal, _)| *reciprocal)
-    }
-}
-
-fn log2e() -> Number {
-    LOG2E.parse().unwrap_or(Number::ZERO)
-}
-
-/// The number that is read as a constant.
-fn constant(reading: &Reading) -> Option<Number> {
-    Some(reading.factor.recip()?.times(&reading.literal))
-}
-
-/// Whether a number is a power of two, or the opposite of one.
-fn is_power(factor: &Number) -> bool {
-    let value = factor.abs().rational();
-    value.numer().is_power_of_two() && value.denom().is_power_of_two()
-}
-
-/// Whether a literal is within a unit in the last place of a power of two times what it is read as; or of another literal
-/// times log₂ e, within half a unit.
-fn is_near(nodes: &[Node], digits: u32, literal: &Number, reciprocal: bool, factor: &Number) -> Made<()> {
-    let told = || format!("{literal} is not a literal near {factor} times what it is read as");
-    let is_literal = || nodes.iter().any(|node| matches!(node, Node::Literal(_, number) if number == factor));
-    let unit = if is_power(factor) {
-        Number::power_of_two(1 - i64::from(digits.clamp(1, 64)))
-    } else {
-        Number::power_of_two(-i64::from(digits.clamp(1, 64))).filter(|_| !reciprocal && is_literal())
-    };
-    let of = if reciprocal { log2e().recip() } else { Some(log2e()) };
-    let product = of.ok_or_else(told)?.times(factor).recip().ok_or_else(told)?;
-    let gap = literal.times(&product).plus(&Number::Small(-1)).abs();
-    if unit.is_some_and(|unit| gap <= unit) { Ok(()) } else { Err(told()) }
-}
-
-/// Whether a term is a sum with a logarithm in it.
-fn has_logarithm(nodes: &[Node], root: u32) -> bool {
-    let mut seen = HashSet::new();
-    let mut stack = vec![root];
-    while let Some(at) = stack.pop() {
-        if let Some(Node::Apply(op, operands)) = nodes.get(at as usize).filter(|_| seen.insert(at)) {
-            if *op == Op::Log2 {
-                return true;
+    fn kinds(&mut self, nodes: &[Node], at: u32) -> u16 {
+        let (op, operands) = match &nodes[at as usize] {
+            Node::Input(..) => return PLAIN,
+            Node::Infinity(_) => return 0,
+            Node::Number(number) => return if role(None, number).is_some() { MISPLACED } else { PLAIN },
+            Node::Literal(digits, number) => {
+                let Some((role, factor)) = role(Some(*digits), number) else { return PLAIN };
+                self.literals.insert(at, (role, factor));
+                return match role {
+                    Role::Log2E => LITERAL | ALONE,
+                    Role::Rest => REST | MISPLACED,
+                    Role::Ln2 => RECIPROCAL,
+                    Role::Refused => MISPLACED,
+                };
             }
-            if matches!(op, Op::Add | Op::Sub | Op::Neg | Op::Fma) {
-                stack.extend(&operands[..op.arity()]);
-            }
+            Node::Apply(op, operands) => (*op, *operands),
+        };
+        if operands[..op.arity()].iter().any(|operand| *operand >= at) {
+            return MISPLACED;
+        }
+        let [a, b, c] =
+            [0, 1, 2].map(|which| if which < op.arity() { self.kinds[operands[which] as usize] } else { 0 });
+        let all = a | b | c;
+        let only_if = |holds: bool, kinds: u16| (all & BELOW) | if holds { kinds } else { MISPLACED };
+        match (op, all & READ == 0) {
+            (Op::Add | Op::Sub | Op::Neg, _) => all,
+            (Op::Mul, _) => product(a, b),
+            (Op::Fma, _) => self.with_rest(nodes, operands).unwrap_or_else(|| product(a, b) | c),
+            (Op::Div, _) => only_if(b & !(PLAIN | BELOW) == 0, a),
+            (Op::Max | Op::Min, false) => only_if(all & !BELOW == LITERAL, LITERAL),
+            (Op::Exp2, _) => only_if(a & RECIPROCAL == 0, PLAIN),
+            (Op::Log2, plain) => only_if(plain, LOGARITHM),
+            (_, plain) => only_if(plain, PLAIN),
         }
     }
-    false
+
+    /// `x·rest + x·literal`, and more that is added.
+    fn with_rest(&self, nodes: &[Node], [a, b, beside]: [u32; 3]) -> Option<u16> {
+        let Node::Apply(op @ (Op::Mul | Op::Fma), [p, q, more]) = &nodes[beside as usize] else {
+            return None;
+        };
+        let of = |at: u32| self.kinds[at as usize];
+        [(a, b), (b, a)].into_iter().find_map(|(factor, rest)| {
+            let high = if *p == factor { q } else { p };
+            let (Some((Role::Rest, low)), Some((Role::Log2E, scale))) = (self.get(rest), self.get(*high))
+            else {
+                return None;
+            };
+            let more = if *op == Op::Fma { of(*more) } else { 0 };
+            (low == scale && (*p == factor || *q == factor))
+                .then(|| product(of(factor), LITERAL) | more | REST)
+        })
+    }
+}
+
+/// The products of the products of two sums.
+fn product(a: u16, b: u16) -> u16 {
+    let mut made = (a | b) & BELOW;
+    for (x, y) in KINDS.into_iter().flat_map(|x| KINDS.map(|y| (x, y))) {
+        if a & x == 0 || b & y == 0 {
+            continue;
+        }
+        made |= match (x.min(y), x.max(y)) {
+            (PLAIN, other) => other,
+            (LOGARITHM, RECIPROCAL) => PLAIN,
+            // In `(log₂ s + m·log₂ e)·ln 2`.
+            (LITERAL, RECIPROCAL) if (if x == LITERAL { a } else { b }) & LOGARITHM != 0 => PLAIN,
+            _ => MISPLACED,
+        };
+    }
+    made
+}
+
+/// What a literal is, and the power of two, with a sign, that it has as a factor.
+fn role(digits: Option<u32>, number: &Number) -> Option<(Role, Number)> {
+    TABLE.iter().filter(|row| digits.is_none_or(|digits| digits == row.0)).find_map(|(digits, bits, role)| {
+        let fraction = digits - 1;
+        let bias = match digits {
+            11 => 15,
+            53 => 1023,
+            _ => 127,
+        };
+        let whole = rug::Integer::from(bits & ((1 << fraction) - 1) | 1 << fraction);
+        let exponent = (bits >> fraction) as i64 - bias - i64::from(fraction);
+        let value = Number::of(whole.into()).times(&Number::power_of_two(exponent)?);
+        let factor = number.times(&value.recip()?);
+        let shift = two_adic(&factor);
+        let is_power = factor.abs() == Number::power_of_two(shift)?;
+        (is_power && SHIFTS.contains(&shift)).then_some((*role, factor))
+    })
 }

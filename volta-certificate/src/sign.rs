@@ -1,14 +1,11 @@
 //! Which signs a form can have, from its atoms and from what is assumed.
 
-use crate::form::{Atom, AtomId, Forms, Made, Poly, PolyId, integer};
-use crate::laws::Law;
-use crate::number::Number;
-use crate::text::{Demand, Op};
+use crate::form::{Atom, AtomId, Forms, Made, Poly, PolyId};
+use crate::text::Op;
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// A set of signs: below, at and above zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Signs(u8);
 
 impl Signs {
@@ -16,29 +13,13 @@ impl Signs {
     pub(crate) const NEGATIVE: Signs = Signs(1);
     pub(crate) const ZERO: Signs = Signs(2);
     pub(crate) const POSITIVE: Signs = Signs(4);
-    const ANY: Signs = Signs(7);
+    pub(crate) const ANY: Signs = Signs(7);
     pub(crate) const NOT_NEGATIVE: Signs = Signs(6);
     pub(crate) const NOT_POSITIVE: Signs = Signs(3);
     pub(crate) const NONZERO: Signs = Signs(5);
 
-    pub(crate) fn of(demand: Demand) -> Signs {
-        match demand {
-            Demand::Nonzero => Signs::NONZERO,
-            Demand::NotNegative => Signs::NOT_NEGATIVE,
-            Demand::Positive => Signs::POSITIVE,
-        }
-    }
-
-    fn of_number(number: &Number) -> Signs {
-        match number.signum() {
-            -1 => Signs::NEGATIVE,
-            0 => Signs::ZERO,
-            _ => Signs::POSITIVE,
-        }
-    }
-
-    pub(crate) fn from_declared([below, at, above]: [bool; 3]) -> Signs {
-        Signs(u8::from(below) | u8::from(at) << 1 | u8::from(above) << 2)
+    pub(crate) fn of(has: [bool; 3]) -> Signs {
+        Signs((0..3).map(|at| u8::from(has[at]) << at).sum())
     }
 
     pub(crate) fn within(self, other: Signs) -> bool {
@@ -47,18 +28,6 @@ impl Signs {
 
     pub(crate) fn positive(self) -> bool {
         self == Signs::POSITIVE
-    }
-
-    pub(crate) fn nonzero(self) -> bool {
-        self.within(Signs::NONZERO)
-    }
-
-    pub(crate) fn not_negative(self) -> bool {
-        self.within(Signs::NOT_NEGATIVE)
-    }
-
-    pub(crate) fn not_positive(self) -> bool {
-        self.within(Signs::NOT_POSITIVE)
     }
 
     fn and(self, other: Signs) -> Signs {
@@ -73,62 +42,31 @@ impl Signs {
         Signs(self.0 & 2 | self.0 >> 2 & 1 | self.0 << 2 & 4)
     }
 
+    /// The signs of what is made from any two numbers of these signs.
+    fn combined(self, other: Signs, made: impl Fn(i8, i8) -> u8) -> Signs {
+        let all = |signs: Signs| (0..3_i8).filter(move |at| signs.0 >> at & 1 == 1).map(|at| at - 1);
+        let pairs = all(self).flat_map(|a| all(other).map(move |b| (a, b)));
+        Signs(pairs.fold(0, |signs, (a, b)| signs | made(a, b)))
+    }
+
     fn times(self, other: Signs) -> Signs {
-        let mut made = Signs(0);
-        for (sign, value) in
-            [(Signs::NEGATIVE, other.flipped()), (Signs::ZERO, Signs::ZERO), (Signs::POSITIVE, other)]
-        {
-            if self.0 & sign.0 != 0 {
-                made = made.or(value);
-            }
-        }
-        made
+        self.combined(other, |a, b| 1 << (a * b + 1))
     }
 
     fn plus(self, other: Signs) -> Signs {
-        match (self, other) {
-            (Signs::ZERO, sign) | (sign, Signs::ZERO) => sign,
-            (a, b) if a.not_negative() && b.not_negative() => {
-                if a.positive() || b.positive() {
-                    Signs::POSITIVE
-                } else {
-                    Signs::NOT_NEGATIVE
-                }
-            }
-            (a, b) if a.not_positive() && b.not_positive() => {
-                if a == Signs::NEGATIVE || b == Signs::NEGATIVE {
-                    Signs::NEGATIVE
-                } else {
-                    Signs::NOT_POSITIVE
-                }
-            }
-            _ => Signs::ANY,
-        }
+        self.combined(other, |a, b| if a * b < 0 { 7 } else { 1 << ((a + b).signum() + 1) })
     }
 }
 
-/// What is known of signs: declared, demanded by the reference, or assumed in a case.
+/// What is known of signs: demanded by the reference, or assumed in a case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    inputs: Rc<[Signs]>,
-    cuts: Rc<HashMap<u32, Signs>>,
     sums: HashMap<PolyId, Signs>,
     atoms: HashMap<AtomId, Signs>,
 }
 
-impl Facts {
-    pub(crate) fn new(inputs: Rc<[Signs]>, cuts: HashMap<u32, Signs>) -> Facts {
-        Facts { inputs, cuts: Rc::new(cuts), ..Facts::default() }
-    }
-}
-
 /// Atoms nested more deeply may have any sign.
 const MAX_DEPTH: u32 = 6;
-/// Signs are found by cases of so many conditions, in sums of so many products.
-const MAX_CHOICES: u32 = 3;
-/// Of more known sums, each is not compared with a sum.
-const MAX_FACTS: usize = 32;
-const MAX_CHOSEN: usize = 32;
 
 impl Forms {
     /// The signs that a sum can have.
@@ -139,123 +77,69 @@ impl Forms {
     fn sign_within(&mut self, a: &Poly, depth: u32) -> Signs {
         let mut signs = Signs::ZERO;
         for (mono, factor) in a.iter() {
-            let mut own = Signs::of_number(factor);
+            let mut own = Signs(1 << (factor.signum() + 1));
             for (atom, power) in self.factors(*mono).iter() {
                 let base = self.atom_signs(*atom, depth);
                 // A power is below zero of a number only that is not zero.
                 let base = if *power < 0 { base.and(Signs::NONZERO) } else { base };
-                let even = if base.nonzero() { Signs::POSITIVE } else { Signs::NOT_NEGATIVE };
+                let even = if base.within(Signs::NONZERO) { Signs::POSITIVE } else { Signs::NOT_NEGATIVE };
                 own = own.times(if power % 2 == 0 { even } else { base });
             }
             signs = signs.plus(own);
         }
-        if !(signs.not_negative() || signs.not_positive()) && depth < MAX_CHOICES && a.len() <= MAX_CHOSEN {
-            signs = signs.and(self.sign_by_choice(a, depth));
-        }
         if !self.facts.sums.is_empty() && !a.is_empty() {
-            self.draw(4 * a.len());
+            self.left = self.left.saturating_sub(4 * a.len() as u64);
             let unit = self.unit(a);
             let opposite = self.negated(&unit);
             let known = |of: &Poly| {
                 self.polys.find(of).and_then(|of| self.facts.sums.get(&of)).copied().unwrap_or(Signs::ANY)
             };
             signs = signs.and(known(&unit)).and(known(&opposite).flipped());
-            if signs == Signs::ANY && self.facts.sums.len() <= MAX_FACTS {
-                self.draw(a.len() * self.facts.sums.len());
-                // What a number more, or less, than a known sum is.
-                for (of, own) in self.facts.sums.iter().map(|(of, own)| (self.polys.get(*of), *own)) {
-                    for (of, own) in [(of, own), (&self.negated(of), own.flipped())] {
-                        if let Some(more) = self.constant(&self.sub(&unit, of)) {
-                            signs = signs.and(own.plus(Signs::of_number(&more)));
-                        }
-                    }
-                }
-            }
-        }
-        signs
-    }
-
-    /// The signs that a sum can have where a condition in it holds, and where not.
-    fn sign_by_choice(&mut self, a: &Poly, depth: u32) -> Signs {
-        let mut atoms = a.iter().flat_map(|(mono, _)| self.factors(*mono).to_vec());
-        let found = atoms.find_map(|(atom, power)| {
-            let Atom::Positive(of) = self.atoms.get(atom) else { return None };
-            (power == 1).then_some((atom, *of))
-        });
-        let Some((atom, of)) = found else { return Signs::ANY };
-        if !self.uses(Law::ProductOfChoices) || !self.uses(Law::ConditionBySign) {
-            return Signs::ANY;
-        }
-        let of = self.poly(of);
-        let facts = self.facts.clone();
-        let mut signs = Signs::NONE;
-        for (condition, learned) in [(self.negated(&of), Signs::NOT_NEGATIVE), (of, Signs::POSITIVE)] {
-            let holds = learned == Signs::POSITIVE;
-            let mut arm = integer(0);
-            for (mono, factor) in a.iter() {
-                let factors = self.factors(*mono);
-                let others: Vec<_> = factors.iter().filter(|(other, _)| *other != atom).copied().collect();
-                if holds || others.len() == factors.len() {
-                    let rest = self.monos.id(others.into());
-                    arm = self.add(&arm, &Poly::from([(rest, factor.clone())]));
-                }
-            }
-            if self.learn_sum(&condition, learned) {
-                signs = signs.or(self.sign_within(&arm, depth + 1));
-            }
-            self.facts = facts.clone();
         }
         signs
     }
 
     fn atom_signs(&mut self, atom: AtomId, depth: u32) -> Signs {
         let known = self.facts.atoms.get(&atom).copied().unwrap_or(Signs::ANY);
-        self.draw(1);
-        if depth > MAX_DEPTH || self.left() == 0 {
+        self.left = self.left.saturating_sub(1);
+        if depth > MAX_DEPTH || self.left == 0 {
             return known;
         }
         let own = match self.atoms.get(atom).clone() {
-            Atom::Input(input, _) => self.facts.inputs.get(input as usize).copied().unwrap_or(Signs::ANY),
-            Atom::Cut(cut) => self.facts.cuts.get(&cut).copied().unwrap_or(Signs::ANY),
+            Atom::Input(_, _, signs) | Atom::Cut(_, signs) => signs,
             Atom::Log2E | Atom::Apply(Op::Exp2, _) => Signs::POSITIVE,
-            Atom::Apply(Op::Sqrt, under) => {
-                let under = self.poly(under[0]);
-                if self.sign_within(&under, depth + 1).positive() {
-                    Signs::POSITIVE
-                } else {
-                    Signs::NOT_NEGATIVE
-                }
-            }
-            Atom::Apply(Op::Tanh | Op::Erf | Op::Atan | Op::Cbrt, of) => {
-                let of = self.poly(of[0]);
-                self.sign_within(&of, depth + 1)
-            }
-            Atom::Sum(sum) => {
-                let sum = self.poly(sum);
-                self.sign_within(&sum, depth + 1).and(Signs::NONZERO)
-            }
-            Atom::Positive(_) => Signs::NOT_NEGATIVE,
+            Atom::Apply(Op::Sqrt, under) if self.signs(under[0], depth).positive() => Signs::POSITIVE,
+            Atom::Apply(Op::Sqrt, _) | Atom::Positive(_) => Signs::NOT_NEGATIVE,
+            Atom::Apply(Op::Tanh | Op::Erf | Op::Atan | Op::Cbrt, of) => self.signs(of[0], depth),
+            Atom::Sum(sum) => self.signs(sum, depth).and(Signs::NONZERO),
             Atom::Max(arms) => {
-                let mut all = Signs(0);
-                let mut least = Signs::ANY;
+                let (mut all, mut least) = (Signs::NONE, Signs::ANY);
                 for arm in &arms {
-                    let arm = self.poly(*arm);
-                    let mut signs = self.sign_within(&arm, depth + 1);
-                    let opposite = self.polys.find(&self.negated(&arm));
-                    if signs.nonzero() && opposite.is_some_and(|opposite| arms.contains(&opposite)) {
+                    let mut signs = self.signs(*arm, depth);
+                    let opposite = self.polys.find(&self.negated(self.polys.get(*arm)));
+                    if signs.within(Signs::NONZERO)
+                        && opposite.is_some_and(|opposite| arms.contains(&opposite))
+                    {
                         signs = Signs::POSITIVE;
                     }
                     all = all.or(signs);
-                    if signs.not_negative() {
-                        least =
-                            least.and(if signs.positive() { Signs::POSITIVE } else { Signs::NOT_NEGATIVE });
-                    }
+                    // It is no less than any of them.
+                    least = match signs {
+                        _ if signs.positive() => Signs::POSITIVE,
+                        _ if signs.within(Signs::NOT_NEGATIVE) => least.and(Signs::NOT_NEGATIVE),
+                        _ => least,
+                    };
                 }
                 all.and(least)
             }
             Atom::Apply(..) => Signs::ANY,
         };
         own.and(known)
+    }
+
+    fn signs(&mut self, of: PolyId, depth: u32) -> Signs {
+        let of = self.poly(of);
+        self.sign_within(&of, depth + 1)
     }
 
     /// Assumes signs of a sum, and of nothing that follows from that. Whether they can be true.
@@ -270,81 +154,38 @@ impl Forms {
 
     /// Assumes signs of a sum, and what follows for its factors. Whether they can be true.
     pub(crate) fn learn(&mut self, a: &Poly, signs: Signs) -> Made<bool> {
-        if !self.learn_sum(a, signs) {
-            return Ok(false);
-        }
-        let now = self.sign(a);
-        let inner = self.without_positive(a)?;
-        if inner != *a && !self.learn(&inner, now)? {
-            return Ok(false);
-        }
-        if let [(mono, factor)] = &**a
-            && let [(atom, power)] = &*self.factors(*mono)
-            && power % 2 != 0
-        {
-            let own = if factor.signum() < 0 { now.flipped() } else { now };
-            self.learn_atom(*atom, own);
-        }
-        if !now.nonzero() {
-            return Ok(true);
-        }
-        // Factors of a number that is not zero are not zero.
-        let (common, rest) = self.factor(a)?;
-        let factors: Vec<_> = common.iter().flat_map(|(mono, _)| self.factors(*mono).to_vec()).collect();
-        for (atom, power) in factors {
-            self.learn_atom(atom, Signs::NONZERO);
-            if let (Atom::Apply(Op::Sqrt, under), true) = (self.atoms.get(atom).clone(), power > 0) {
-                let under = self.poly(under[0]);
-                if self.sign(&under).not_negative() && !self.sign(&under).positive() {
-                    self.learn(&under, Signs::POSITIVE)?;
+        let mut open = vec![(a.clone(), signs)];
+        while let Some((a, signs)) = open.pop() {
+            if !self.learn_sum(&a, signs) {
+                return Ok(false);
+            }
+            let now = self.sign(&a);
+            let (common, rest) = self.factor(&a)?;
+            let Some((mono, leading)) = common.first() else { continue };
+            let factors = self.factors(*mono);
+            if let ([(atom, power)], None) = (&*factors, rest)
+                && power % 2 != 0
+            {
+                self.learn_atom(*atom, if leading.signum() < 0 { now.flipped() } else { now });
+            }
+            // Factors of a number that is not zero are not zero.
+            let sum = rest.map(|rest| (self.atoms.id(Atom::Sum(rest)), 1));
+            for (atom, power) in factors.iter().copied().chain(sum).filter(|_| now.within(Signs::NONZERO)) {
+                self.learn_atom(atom, Signs::NONZERO);
+                if let (Atom::Apply(Op::Sqrt, under), true) = (self.atoms.get(atom).clone(), power > 0) {
+                    let under = self.poly(under[0]);
+                    let signs = self.sign(&under);
+                    if signs.within(Signs::NOT_NEGATIVE) && !signs.positive() {
+                        open.push((under, Signs::POSITIVE));
+                    }
                 }
             }
         }
-        if let Some(rest) = rest {
-            let atom = self.atoms.id(Atom::Sum(rest));
-            self.learn_atom(atom, Signs::NONZERO);
-        }
         Ok(true)
-    }
-
-    /// A number of the same sign: without factors that are positive.
-    fn without_positive(&mut self, a: &Poly) -> Made<Poly> {
-        let (common, rest) = self.factor(a)?;
-        let [(mono, factor)] = &*common else { return Ok(a.clone()) };
-        let mut inner = integer(factor.signum());
-        for (atom, power) in self.factors(*mono).iter() {
-            if !self.atom_signs(*atom, 0).positive() {
-                let own = self.single(*atom, *power);
-                inner = self.mul(&inner, &own)?;
-            }
-        }
-        match rest {
-            Some(rest) => {
-                let rest = self.poly(rest);
-                self.mul(&inner, &rest)
-            }
-            None => Ok(inner),
-        }
     }
 
     fn learn_atom(&mut self, atom: AtomId, signs: Signs) {
         let known = self.facts.atoms.entry(atom).or_insert(Signs::ANY);
         *known = known.and(signs);
-    }
-
-    /// Whether what is known implies that a number has one of some signs.
-    pub(crate) fn implies(&mut self, a: &Poly, signs: Signs) -> Made<bool> {
-        if self.sign(a).within(signs) {
-            return Ok(true);
-        }
-        let (common, rest) = self.factor(a)?;
-        let mut own = self.sign(&common);
-        if let Some(rest) = rest {
-            let atom = self.atoms.id(Atom::Sum(rest));
-            let known = self.facts.atoms.get(&atom).copied().unwrap_or(Signs::ANY);
-            let rest = self.poly(rest);
-            own = own.times(self.sign(&rest).and(known));
-        }
-        Ok(own.within(signs))
     }
 }

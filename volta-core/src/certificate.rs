@@ -4,15 +4,16 @@
 //! The proofs are searched here, by means of the checker's own forms: laws that apply, readings of literals, cut
 //! points and cases. Where none is found, the certificate says so; the verdict does not depend on it.
 
-mod literals;
 mod search;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use volta_certificate::{Certificate, Class, Input, Node, Number, Op, Open, Proof, Step, Table};
+use volta_certificate::{ALL, Certificate, Checker, Class, Input, Laws, Node, Number, Op, Step, Table};
 
 use self::search::Search;
+pub use self::text::Text;
 use crate::conditions::Conditions;
 use crate::decide::{self, InputInfo};
 use crate::number::{Extended, format};
@@ -22,6 +23,8 @@ use crate::term::{Sign, Store, TermId, TermOp, View};
 pub const STEPS: u64 = 1 << 24;
 /// The steps of the search for the classes of a certificate together, after which the rest is left open.
 const ALL_STEPS: u64 = 1 << 23;
+/// The steps of the search for the cases of a law.
+const STEPS_OF_A_LAW: u64 = 1 << 20;
 /// A certificate has no more terms.
 const MAX_NODES: usize = 1 << 20;
 /// More names of classes that are left open are only counted.
@@ -40,25 +43,23 @@ pub fn certificate(conditions: &Conditions, name: &str) -> Certificate {
         *sizes.entry(first).or_default() += 1;
     }
     let mut wanted: Vec<Wanted> = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<Class> = Vec::new();
     for (at, count) in sizes {
         let (name, element) = (conditions.name(positions[at]), &elements[at]);
         let sides = [element.reference, element.opt].map(|(store, term)| made.term(store, term));
         match sides {
             [Ok(reference), Ok(opt)] => wanted.push((name, count, [reference, opt])),
-            [Err(why), _] | [_, Err(why)] => open.push(Open { name, elements: count, roots: None, why }),
+            [Err(why), _] | [_, Err(why)] => open.push(search::open(&name, count, [0, 0], why)),
         }
     }
-    let whole = conditions.inputs.iter().map(|info| info.integers.is_some()).collect();
-    open.extend(made.prove(wanted, whole));
+    let whole: Vec<bool> = conditions.inputs.iter().map(|info| info.integers.is_some()).collect();
+    open.extend(made.prove(wanted, &whole));
     let known = conditions.len() as u64 - elements.len() as u64;
     if known > 0 {
         let at = made.push(Node::Number(Number::ZERO));
-        let proof = Proof { laws: Vec::new(), readings: Vec::new(), cuts: Vec::new(), step: Step::Equal };
-        let name = "known numbers".to_string();
-        made.certificate.classes.push(Class { name, elements: known, roots: [at, at], proof });
+        made.certificate.classes.push(search::unproved("known numbers", known, [at, at], false));
     }
-    made.certificate.open = by_reason(open);
+    made.certificate.classes.extend(by_reason(open));
     made.certificate
 }
 
@@ -70,27 +71,27 @@ pub fn statement(inputs: &[InputInfo], store: &Store, sides: [TermId; 2]) -> Res
     let mut made = Writer::new("statement", inputs.iter().map(input).collect());
     let [reference, opt] = sides.map(|side| made.term(store, side));
     let roots = [reference?, opt?];
-    let readings = literals::readings(&made.certificate.nodes).pop().unwrap_or_default();
-    let proof = Proof { laws: Vec::new(), readings, cuts: Vec::new(), step: Step::Equal };
-    made.certificate.classes.push(Class { name: "statement".to_string(), elements: 1, roots, proof });
+    let reads = made.certificate.nodes.iter().any(|node| matches!(node, Node::Literal(..)));
+    let class = search::unproved("statement", 1, roots, reads);
+    let (mut checker, mut steps) = (Checker::default(), STEPS_OF_A_LAW);
+    let found = search::by_cases(&mut checker, &made.certificate, class, &Laws::from(ALL), &mut steps, 8);
+    let (Ok((class, _)) | Err((class, _))) = found;
+    made.certificate.classes.push(class);
     Ok(made.certificate)
 }
 
 /// Those of the same reason as one, and all of rare reasons as another one.
-fn by_reason(open: Vec<Open>) -> Vec<Open> {
-    let mut reasons: BTreeMap<String, Open> = BTreeMap::new();
+fn by_reason(open: Vec<Class>) -> Vec<Class> {
+    let mut all: Vec<Class> = Vec::new();
     for one in open {
-        let elements = one.elements;
-        let first = reasons.entry(one.why.clone()).or_insert(Open { elements: 0, ..one });
-        first.elements += elements;
-    }
-    let mut all: Vec<Open> = reasons.into_values().collect();
-    if let Some(rest) = all.get(MAX_OPEN..).filter(|rest| !rest.is_empty()) {
-        let elements = rest.iter().map(|open| open.elements).sum();
-        let rest =
-            Open { name: rest[0].name.clone(), elements, roots: None, why: "other reasons".to_string() };
-        all.truncate(MAX_OPEN);
-        all.push(rest);
+        if let Some(known) = all.iter_mut().find(|known| known.step == one.step) {
+            known.elements += one.elements;
+        } else if let Some(rest) = all.get_mut(MAX_OPEN) {
+            rest.elements += one.elements;
+            rest.step = Step::Open("other reasons".to_string());
+        } else {
+            all.push(one);
+        }
     }
     all
 }
@@ -129,36 +130,33 @@ impl Writer {
     }
 
     /// Adds the proofs that are found. Returns what is left, and why.
-    fn prove(&mut self, mut wanted: Vec<Wanted>, whole: Vec<bool>) -> Vec<Open> {
-        let sets = literals::readings(&self.certificate.nodes);
+    fn prove(&mut self, mut wanted: Vec<Wanted>, whole: &[bool]) -> Vec<Class> {
+        // Where literals may be read depends on all terms of a kernel.
+        let open = |(name, elements, roots): &Wanted, why| search::open(name, *elements, *roots, why);
+        let undecided = || "it is not decided".to_string();
+        self.certificate.classes = wanted.iter().map(|wanted| open(wanted, undecided())).collect();
         let mut left = ALL_STEPS;
-        let mut open = Vec::new();
-        let last = sets.len() - 1;
-        for (at, readings) in sets.into_iter().enumerate() {
-            let laws = Table::standard().accepted();
-            let mut search = Search::new(laws, readings, whole.clone(), left);
-            open.clear();
+        let mut unproved = Vec::new();
+        for reads in [false, true] {
+            let mut search = Search::new(&Table::standard().accepted, reads, whole, left);
+            unproved.clear();
             let mut proved = 0;
-            for (name, elements, roots) in &wanted {
-                // Other readings are tried first where these help nobody.
-                let skipped = proved == 0 && !open.is_empty() && at < last;
+            wanted.retain(|one| {
+                // Readings are tried early where there is no proof without.
+                let skipped = proved == 0 && !unproved.is_empty() && !reads;
+                let (name, elements, roots) = one;
                 let found = if skipped {
-                    Err(String::new())
+                    Err(undecided())
                 } else {
-                    search.class(&mut self.certificate, name.clone(), *elements, *roots)
+                    search.class(&mut self.certificate, name, *elements, *roots)
                 };
-                match found {
-                    Ok(()) => proved += 1,
-                    Err(why) => {
-                        open.push(Open { name: name.clone(), elements: *elements, roots: Some(*roots), why });
-                    }
-                }
-            }
+                proved += usize::from(found.is_ok());
+                found.map_err(|why| unproved.push(open(one, why))).is_err()
+            });
             left = search.left;
-            let unproved = |roots: &[u32; 2]| open.iter().any(|open| open.roots == Some(*roots));
-            wanted.retain(|(.., roots)| unproved(roots));
         }
-        open
+        self.certificate.classes.retain(|class| !matches!(class.step, Step::Open(_)));
+        unproved
     }
 
     /// The number of a term, with those below it.
@@ -199,7 +197,7 @@ impl Writer {
                     let own: Option<Vec<u32>> =
                         operands[..op.arity()].iter().map(|operand| made.get(operand).copied()).collect();
                     let own = own.ok_or("an operand that comes later")?;
-                    let operand = |at: usize| own.get(at).copied().unwrap_or(own[0]);
+                    let operand = |at: usize| own.get(at).copied().unwrap_or(0);
                     Node::Apply(op, [operand(0), operand(1), operand(2)])
                 }
             };

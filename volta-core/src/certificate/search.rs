@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use volta_certificate::{Certificate, Checker, Class, LawSet, Node, Op, Proof, Reading, Step};
+use volta_certificate::{Certificate, Checker, Class, Failure, Laws, Node, Number, Op, Operand, Step};
 
 /// The steps of one attempt.
 const STEPS: u64 = 1 << 21;
@@ -23,10 +23,11 @@ const NEAR: f64 = 1e-9;
 type Values = [f64; POINTS];
 
 /// The search of the proofs of one certificate, under the same readings.
-pub(super) struct Search {
+pub(super) struct Search<'t> {
     checker: Checker,
-    laws: LawSet,
-    readings: Vec<Reading>,
+    laws: &'t Laws,
+    /// Whether literals are read.
+    reads: bool,
     /// Whether the elements of each input are whole.
     whole: Vec<bool>,
     terms: Vec<Term>,
@@ -51,14 +52,14 @@ struct Term {
     leaves: u64,
 }
 
-impl Search {
+impl<'t> Search<'t> {
     /// A search that takes at most so many steps.
-    pub(super) fn new(laws: LawSet, readings: Vec<Reading>, whole: Vec<bool>, left: u64) -> Search {
+    pub(super) fn new(laws: &'t Laws, reads: bool, whole: &[bool], left: u64) -> Search<'t> {
         Search {
             checker: Checker::default(),
             laws,
-            readings,
-            whole,
+            reads,
+            whole: whole.to_vec(),
             terms: Vec::new(),
             of: Default::default(),
             proved: BTreeSet::new(),
@@ -75,7 +76,7 @@ impl Search {
     pub(super) fn class(
         &mut self,
         certificate: &mut Certificate,
-        name: String,
+        name: &str,
         elements: u64,
         roots: [u32; 2],
     ) -> Result<(), String> {
@@ -84,7 +85,7 @@ impl Search {
             if self.proved.contains(&pair) || self.failed.contains(&pair) || self.left == 0 {
                 continue;
             }
-            let class = self.unproved("lemma".to_string(), 0, pair);
+            let class = unproved("lemma", 0, pair, self.reads);
             match self.prove(certificate, class, 0) {
                 Ok(class) => {
                     let [reference, opt] = pair;
@@ -102,16 +103,10 @@ impl Search {
                 }
             }
         }
-        let class = self.unproved(name, elements, roots);
+        let class = unproved(name, elements, roots, self.reads);
         let class = self.prove(certificate, class, MAX_SPLITS)?;
         certificate.classes.push(class);
         Ok(())
-    }
-
-    fn unproved(&self, name: String, elements: u64, roots: [u32; 2]) -> Class {
-        let readings = self.readings.clone();
-        let proof = Proof { laws: Vec::new(), readings, cuts: Vec::new(), step: Step::Equal };
-        Class { name, elements, roots, proof }
     }
 
     /// Tries to cut at all pairs, at polynomials alone, and at none.
@@ -125,7 +120,7 @@ impl Search {
             if last.as_ref() == Some(&cuts) {
                 continue;
             }
-            class.proof.cuts.clone_from(&cuts);
+            class.cuts.clone_from(&cuts);
             let lost = is_lemma && self.lost > MAX_LOST;
             if lost && last.is_some() {
                 break;
@@ -135,14 +130,15 @@ impl Search {
                 break;
             }
             let mut steps = most;
-            let found = self.checker.search(certificate, &class, self.laws, &mut steps, splits);
+            let found =
+                by_cases(&mut self.checker, certificate, class.clone(), self.laws, &mut steps, splits);
             self.left -= most - steps;
             match found {
                 Ok((mut class, used)) => {
-                    class.proof.laws = used.laws().map(|law| law.name().to_string()).collect();
+                    class.laws = used.iter().map(|law| law.to_string()).collect();
                     return Ok(class);
                 }
-                Err(failure) => {
+                Err((_, failure)) => {
                     self.lost += if is_lemma { most - steps } else { 0 };
                     why = failure.why;
                 }
@@ -262,14 +258,8 @@ impl Search {
                     leaves: 0,
                 },
                 Node::Literal(_, number) => {
-                    let read = self.readings.iter().find(|read| read.literal == *number);
-                    let value = match read {
-                        Some(read) if read.reciprocal => {
-                            read.factor.rational().to_f64() * std::f64::consts::LN_2
-                        }
-                        Some(read) => read.factor.rational().to_f64() * std::f64::consts::LOG2_E,
-                        None => number.rational().to_f64(),
-                    };
+                    let value = number.rational().to_f64();
+                    let value = if self.reads { read(value) } else { value };
                     Term { values: [value; POINTS], size: 0, is_polynomial: true, leaves: 0 }
                 }
                 Node::Infinity(negative) => {
@@ -298,6 +288,66 @@ impl Search {
     }
 }
 
+/// A class, with no proof yet but that the forms are equal.
+pub(super) fn unproved(name: &str, elements: u64, roots: [u32; 2], reads: bool) -> Class {
+    let name = name.to_string();
+    Class { name, elements, roots, laws: Vec::new(), reads, cuts: Vec::new(), step: Step::Equal }
+}
+
+/// A class without a proof.
+pub(super) fn open(name: &str, elements: u64, roots: [u32; 2], why: String) -> Class {
+    Class { step: Step::Open(why), ..unproved(name, elements, roots, false) }
+}
+
+/// Searches the cases of a proof, up to a number of splits. All attempts together take at most `steps`, which are
+/// subtracted.
+///
+/// # Errors
+/// The cases so far, and the first of them that is not proved.
+pub(super) fn by_cases(
+    checker: &mut Checker,
+    certificate: &Certificate,
+    mut class: Class,
+    laws: &Laws,
+    steps: &mut u64,
+    splits: usize,
+) -> Result<(Class, Laws), (Class, Failure)> {
+    for left in (0..=splits).rev() {
+        let failure = match checker.prove(certificate, &class, laws, steps) {
+            Ok(used) => return Ok((class, used)),
+            Err(failure) => failure,
+        };
+        let hint = failure.hint.and_then(|at| compared(certificate.nodes.get(at as usize)?));
+        let (Some(comparisons), true) = (hint, left > 0) else { return Err((class, failure)) };
+        let mut done: Vec<[Operand; 2]> = Vec::new();
+        let mut at = &mut class.step;
+        for second in &failure.case {
+            if let Step::Split(first, other, arms) = at {
+                done.push([first.clone(), other.clone()]);
+                at = &mut arms[usize::from(*second)];
+            }
+        }
+        let Some([low, high]) = comparisons.into_iter().find(|pair| !done.contains(pair)) else {
+            return Err((class, failure));
+        };
+        *at = Step::Split(low, high, Box::new([Step::Equal, Step::Equal]));
+    }
+    Err((class, Failure::default()))
+}
+
+/// The comparisons that decide a term, in both orders.
+fn compared(node: &Node) -> Option<Vec<[Operand; 2]>> {
+    let Node::Apply(op, [a, b, _]) = node else { return None };
+    let a = Operand::Term(*a);
+    let others = match op {
+        Op::Saturate => vec![Operand::Number(Number::ZERO), Operand::Number(Number::ONE)],
+        Op::Abs => vec![Operand::Number(Number::ZERO)],
+        _ => vec![Operand::Term(*b)],
+    };
+    let orders = |other: Operand| [[a.clone(), other.clone()], [other, a.clone()]];
+    Some(others.into_iter().flat_map(orders).collect())
+}
+
 /// The terms below one, in ascending order, and none below those at which to stop.
 fn cone(nodes: &[Node], root: u32, mut stops: impl FnMut(u32) -> bool) -> Vec<u32> {
     let mut seen = BTreeSet::new();
@@ -311,6 +361,17 @@ fn cone(nodes: &[Node], root: u32, mut stops: impl FnMut(u32) -> bool) -> Vec<u3
         }
     }
     seen.into_iter().collect()
+}
+
+/// What a literal seems to be read as: the constant that it is nearest to, up to a power of two.
+fn read(value: f64) -> f64 {
+    let near = |of: f64| {
+        let power = (value.abs() / of).log2().round().exp2() * value.signum() * of;
+        ((value / power - 1.0).abs() < 1e-7).then_some(power)
+    };
+    // What log₂ e has more than its nearest float is read as 0 beside it.
+    let rest = near(338_819.0 / 17_592_186_044_416.0).map(|_| 0.0);
+    rest.or_else(|| near(std::f64::consts::LOG2_E)).or_else(|| near(std::f64::consts::LN_2)).unwrap_or(value)
 }
 
 /// A number that looks like any other.

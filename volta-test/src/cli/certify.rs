@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use volta_certificate::{Certificate, Checked, Table, check};
-use volta_core::certificate::{STEPS, certificate};
+use volta_core::certificate::{STEPS, Text, certificate};
 use volta_core::verdict::Verdict;
 
 use super::{Exit, complain};
@@ -88,7 +88,7 @@ impl Certified {
             volta_core::conditions(&core)
                 .map_err(|verdict| format!("nothing remains to be proved: {}", verdict.name()))
         });
-        let text = made.map(|conditions| certificate(&conditions, &case.name).to_string());
+        let text = made.map(|conditions| Text(&certificate(&conditions, &case.name)).to_string());
         let write_seconds = begin.elapsed().as_secs_f64();
         let written = text.and_then(|text| {
             let name = case.name.replace("::", "__");
@@ -114,20 +114,16 @@ impl Certified {
     fn read(path: &Path, text: &str, write_seconds: f64) -> Result<Certified, String> {
         let begin = Instant::now();
         let certificate: Certificate = text.parse()?;
-        let Checked { classes, readings, certified, elements } =
+        let Checked { refused, open, readings, certified, elements } =
             check(&certificate, Table::standard(), STEPS);
-        let open = certificate.open.iter().map(|open| OpenLine {
-            element: open.name.clone(),
-            elements: open.elements,
-            why: open.why.clone(),
-        });
-        let refused =
-            classes.iter().filter_map(|class| Some(format!("{}: {}", class.name, class.refused.as_ref()?)));
+        let open = open.into_iter().map(|(element, elements, why)| OpenLine { element, elements, why });
+        let classes = certificate.classes.iter().filter(|class| class.elements > 0).count() - open.len();
+        let refused = refused.into_iter().map(|(name, why)| format!("{name}: {why}"));
         Ok(Certified {
             file: slashed(path),
             certified,
             elements,
-            classes: classes.len(),
+            classes,
             open: open.collect(),
             refused: refused.collect(),
             readings,
@@ -142,11 +138,12 @@ impl Certified {
 impl fmt::Display for Certified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Certified { certified, elements, classes, .. } = self;
-        write!(f, "  certified {certified} of {elements} elements, in {classes} classes")?;
+        let many = if *classes == 1 { "class" } else { "classes" };
+        write!(f, "  certified {certified} of {elements} elements, in {classes} {many}")?;
         for OpenLine { element, elements, why } in &self.open {
             write!(
                 f,
-                "\n    {elements} rest on the verifier alone ({}: {})",
+                "\n    without a certificate: {elements}, which rest on the verifier alone ({}: {})",
                 render::clean_line(element),
                 render::clean_line(why)
             )?;
