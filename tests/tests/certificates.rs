@@ -136,7 +136,10 @@ fn the_checker_is_small() {
         own.lines().filter(|line| !line.trim().is_empty()).count()
     };
     let all: usize = sources.map(lines).sum();
-    assert!((1000..=MOST_LINES).contains(&all), "the checker has {all} lines, and at most {MOST_LINES} are allowed");
+    assert!(
+        (1000..=MOST_LINES).contains(&all),
+        "the checker has {all} lines, and at most {MOST_LINES} are allowed"
+    );
 }
 
 /// The checker has no code of the verifier.

@@ -339,10 +339,12 @@ pub(super) fn by_cases(
 fn compared(node: &Node) -> Option<Vec<[Operand; 2]>> {
     let Node::Apply(op, [a, b, _]) = node else { return None };
     let a = Operand::Term(*a);
-    let others = match op {
-        Op::Saturate => vec![Operand::Number(Number::ZERO), Operand::Number(Number::ONE)],
-        Op::Abs => vec![Operand::Number(Number::ZERO)],
-        _ => vec![Operand::Term(*b)],
+    let others = if *op == Op::Saturate {
+        vec![Operand::Number(Number::ZERO), Operand::Number(Number::ONE)]
+    } else if *op == Op::Abs {
+        vec![Operand::Number(Number::ZERO)]
+    } else {
+        vec![Operand::Term(*b)]
     };
     let orders = |other: Operand| [[a.clone(), other.clone()], [other, a.clone()]];
     Some(others.into_iter().flat_map(orders).collect())
