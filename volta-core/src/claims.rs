@@ -29,11 +29,14 @@ fn with(ieee: bool, case: &Case) -> Case {
 /// its bits may still be those of the other kernel (rule B1), or show another fault.
 pub(crate) fn of_reals(case: &Case) -> Report {
     let report = Verification::new(case).run();
-    let has_no_meaning = matches!(&report.verdict, Verdict::Fault(fault) if is_of_values(fault.kind));
+    let has_no_meaning = matches!(&report.verdict, Verdict::Fault(fault)
+        if matches!(fault.kind, FaultKind::TypeMismatch | FaultKind::InputDependentControl));
     if !has_no_meaning || case.reference.is_none() {
         return report;
     }
-    let exact = with(true, case);
+    // What a claim about bits may not be made of has none here.
+    let mut exact = with(true, case);
+    exact.options.rules.claim = Claim::Bits;
     let mut verification = Verification::new(&exact);
     let Some(Ok([reference, opt])) = verification.execute().map(<[Execution; 2]>::try_from) else {
         let shows_more = matches!(&verification.report.verdict, Verdict::Fault(fault)

@@ -85,8 +85,13 @@ impl Certified {
         let begin = Instant::now();
         let made = core_case(case, &run.texts).ok_or_else(|| "there is no PTX".to_string());
         let made = made.and_then(|core| {
-            volta_core::conditions(&core)
-                .map_err(|verdict| format!("nothing remains to be proved: {}", verdict.name()))
+            volta_core::conditions(&core).map_err(|verdict| {
+                if let Verdict::Fault(_) = verdict {
+                    "its bits are proved to be the same (B1), which certificates are not about".to_string()
+                } else {
+                    format!("nothing remains to be proved: {}", verdict.name())
+                }
+            })
         });
         let text = made.map(|conditions| Text(&certificate(&conditions, &case.name)).to_string());
         let write_seconds = begin.elapsed().as_secs_f64();
