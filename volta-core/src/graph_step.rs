@@ -2,14 +2,15 @@
 //! terms, as after a kernel.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::base::assumption::Assumption;
-use crate::case::{Element, Param, ParamKind, ScalarValue};
+use crate::case::{Binding, Element, FieldPlace, Param, ParamKind, ScalarValue};
 use crate::given::spelled;
 use crate::graph::check::ExprKind;
 use crate::graph::evaluate::{Computed, Content, Stop, Within, between, evaluate};
 use crate::graph::{Graph, Wrong, check, spell_shape};
-use crate::machine::{self, Execution, Lost, Output, OutputValue, RunError, integer_constant};
+use crate::machine::{self, Execution, Lost, Output, OutputValue, Overlap, RunError, integer_constant};
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::steps::{SideRun, wrong};
@@ -17,15 +18,51 @@ use crate::term::{Constant, InputId, Store, TermId, spell_element};
 use crate::verdict::FaultKind;
 
 impl SideRun<'_> {
-    /// Evaluates the graph that is step number `at`.
+    /// Evaluates the graph that is step number `at`. The next step may overlap with it, as with a launch.
     pub(crate) fn graph(
         &self,
         at: usize,
         graph: &Graph,
+        is_overlapped: bool,
     ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
         let mut relied = BTreeSet::new();
-        let done = self.evaluated(at, graph, &mut relied);
+        let mut done = self.evaluated(at, graph, &mut relied);
+        if is_overlapped {
+            done = done.and_then(|mut done| {
+                done.overlap = Some(self.accesses(graph, &done)?);
+                Ok(done)
+            });
+        }
         (done, relied)
+    }
+
+    /// What a graph accesses, by what it did: the elements that it writes, and tensors that it may read.
+    fn accesses(&self, graph: &Graph, done: &Execution) -> Result<Overlap, RunError> {
+        // An access takes several times the memory of an output.
+        let read = graph.inputs().map(|(_, value)| value.count()).fold(0, u64::saturating_add);
+        let all = read.saturating_add((done.outputs.len() + done.lost.len()) as u64);
+        self.room(all.saturating_mul(8), None)?;
+        let written = done.outputs.iter().map(|output| (output.param, output.element));
+        let written = written.chain(done.lost.iter().map(|lost| (lost.param, lost.element)));
+        let reads = graph.inputs().flat_map(|(name, value)| {
+            let param = self.params.iter().position(|param| param.name == name);
+            let param = param.filter(|param| matches!(self.params[*param].kind, ParamKind::Tensor { .. }));
+            param.into_iter().flat_map(move |param| (0..value.count()).map(move |element| (param, element)))
+        });
+        let bytes = |(param, element)| self.bytes(param, element);
+        Ok(Overlap::of_graph(written.map(bytes), reads.map(bytes)))
+    }
+
+    /// The bytes of an element, and the parameter of whose memory they are: of structs, that of the first field.
+    fn bytes(&self, param: usize, element: u64) -> (usize, Range<u64>) {
+        let size = u64::from(self.element(param).bytes());
+        let Binding::Field(FieldPlace { offset, count, stride }) = self.params[param].binding else {
+            return (param, element * size..(element + 1) * size);
+        };
+        let structs = self.params[param].argument();
+        let first = self.params.iter().position(|own| own.argument() == structs).unwrap_or(param);
+        let start = element / count * stride + offset + element % count * size;
+        (first, start..start + size)
     }
 
     fn evaluated(

@@ -256,7 +256,7 @@ impl<'c> SideRun<'c> {
             Step::Launch(kernel) => kernel,
             Step::Fill { tensor, with } => return (self.fill(at, tensor, with), BTreeSet::new()),
             Step::Copy { from, to } => return (self.copy(at, from, to), BTreeSet::new()),
-            Step::Graph(graph) => return self.graph(at, graph),
+            Step::Graph(graph) => return self.graph(at, graph, next.is_some_and(is_programmatic)),
         };
         let Some(program) = program else {
             return (Err(RunError::Defect("a launch without its kernel".into())), BTreeSet::new());
@@ -314,7 +314,10 @@ impl<'c> SideRun<'c> {
         };
         let says = |at: usize, step: usize| {
             let OverlapAccess { verb, thread, .. } = &accesses[at];
-            format!("{thread} of step {} {verb} {place} ({})", step + 1, at + 1)
+            match thread {
+                Some(thread) => format!("{thread} of step {} {verb} {place} ({})", step + 1, at + 1),
+                None => format!("the graph of step {} {verb} {place}", step + 1),
+            }
         };
         let (one, other) = (says(0, later), says(1, earlier));
         let wait = "`griddepcontrol.wait` (`cudaGridDependencySynchronize()`)";
@@ -346,13 +349,15 @@ impl<'c> SideRun<'c> {
                 format!("execute {wait} in step {} before this update", later + 1),
             ),
             OverlapReason::Conditions => (
-                "inputs decide whether both happen",
+                "whether both happen depends on inputs, or on how a graph is computed",
                 format!("execute {wait} in step {} before this access", later + 1),
             ),
         };
-        let sites = accesses.iter().map(|OverlapAccess { verb, thread, place: at }| Site {
+        // A graph has no lines.
+        let in_kernels = accesses.iter().filter(|access| access.thread.is_some());
+        let sites = in_kernels.map(|OverlapAccess { verb, thread, place: at }| Site {
             action: format!("{verb} {place}"),
-            thread: Some(*thread),
+            thread: *thread,
             place: at.clone(),
         });
         let kind = if why.is_certain() { FaultKind::Race } else { FaultKind::Unsupported };
@@ -485,7 +490,7 @@ impl<'c> SideRun<'c> {
     }
 
     /// Checks that there is time, and memory for so many elements and the terms of a store.
-    fn room(&self, elements: u64, store: Option<&Store>) -> Result<(), RunError> {
+    pub(crate) fn room(&self, elements: u64, store: Option<&Store>) -> Result<(), RunError> {
         let before = self.left.as_ref().map(|left| left.did.held).unwrap_or_default();
         let own = Held {
             state: elements.saturating_mul(size_of::<Output>() as u64),

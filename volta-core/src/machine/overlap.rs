@@ -3,6 +3,8 @@
 //! All launches run one after the other. Accesses by two launches that could overlap must not conflict; then each reads
 //! what it would read if they did overlap.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -32,7 +34,8 @@ pub(super) struct Touch {
     /// Whether it happens for all inputs.
     pub(super) surely: bool,
     pub(super) inst: InstId,
-    pub(super) thread: Thread,
+    /// `None` in a graph of operators.
+    pub(super) thread: Option<Thread>,
 }
 
 /// By the parameter, and the cell of its tensor.
@@ -88,7 +91,7 @@ pub enum OverlapReason {
     ReadOnlyPath,
     /// Both update atomically, and whether these updates commute is not examined.
     Updates,
-    /// Inputs decide whether both happen.
+    /// Whether both happen depends on inputs, or on how a graph is computed.
     Conditions,
 }
 
@@ -107,8 +110,8 @@ impl OverlapReason {
 pub struct OverlapAccess {
     /// `reads`, `writes` or `updates`.
     pub verb: &'static str,
-    /// Who accesses.
-    pub thread: Thread,
+    /// Who accesses; `None` for a graph of operators.
+    pub thread: Option<Thread>,
     /// The instruction.
     pub place: Option<Place>,
 }
@@ -151,6 +154,35 @@ impl Overlap {
     /// That of a launch, none of whose CTAs has run.
     pub(super) fn new(launch: &Launch<'_>) -> Option<Overlap> {
         launch.overlaps.then(|| Overlap { is_dependent: launch.is_dependent, ..Overlap::default() })
+    }
+
+    /// That of a graph of operators before a launch that may overlap with it: the bytes of parameters that it writes,
+    /// and those that it may read.
+    pub(crate) fn of_graph(
+        writes: impl Iterator<Item = (usize, Range<u64>)>,
+        reads: impl Iterator<Item = (usize, Range<u64>)>,
+    ) -> Overlap {
+        let mut all = Overlap::default();
+        let writes = writes.map(|place| (How::Writes, place));
+        for (how, (param, bytes)) in writes.chain(reads.map(|place| (How::Reads, place))) {
+            for cell in bytes.start / 4..bytes.end.div_ceil(4) {
+                let inside = (0..4).filter(|at| bytes.contains(&(4 * cell + at)));
+                let own = inside.fold(0, |mask, at| mask | 1 << at);
+                let known = all.touches.entry((param, cell)).or_default();
+                match known.iter_mut().find(|touch| touch.how == how) {
+                    Some(touch) => touch.bytes |= own,
+                    None => known.push(Touch {
+                        phase: Phase::Late,
+                        how,
+                        bytes: own,
+                        surely: how == How::Writes,
+                        inst: InstId::from_index(0),
+                        thread: None,
+                    }),
+                }
+            }
+        }
+        all
     }
 
     /// Bytes of memory.

@@ -60,7 +60,7 @@ impl Cta<'_> {
             bytes,
             surely: self.values.guards.of(lane) == Guard::ALWAYS,
             inst: at.pc,
-            thread: self.context.launch.thread(self.context.linear, thread),
+            thread: Some(self.context.launch.thread(self.context.linear, thread)),
         };
         overlap.note((param, cell), touch);
     }
