@@ -348,6 +348,50 @@ line_mask = torch.ones(3, 3, dtype=torch.bool).tril()
 case("scaled_dot_product_attention", F.scaled_dot_product_attention(q, keys[:, :3], v[:, :3], line_mask), query=q,
      key=keys[:, :3].clone(), value=v[:, :3].clone(), attn_mask=line_mask)
 
+# Broadcast operands: an ellipsis in an equation, indices, cosines.
+stack, one = numbers(2, 3, 2, 3), numbers(2, 1, 3, 2)
+for equation, operands in (
+    ("...ij->ij", [stack]), ("i...j->...i", [stack]), ("ij->...ji", [x]), ("...ij,...jk->...ik", [stack, one]),
+    ("...ij, ... jk -> i ... k", [one, stack[0, 0]]), ("...,...->...", [z, x]), ("A...,A...->...", [m, m[:, :1].clone()]),
+    ("...ii->...i", [stack[:, :2, :, :2].clone()]), ("i,...i->", [y, x]),
+):
+    case("einsum", torch.einsum(equation, *operands), equation=equation, tensors=operands)
+pairs = bytes_.view(2, 3)
+for equation, operands in (("ij,kj->ik", [pairs, pairs]), ("ij,...j->i", [pairs, pairs[0]]), ("ij->i", [n.view(2, 3)])):
+    case("einsum", torch.einsum(equation, *operands), equation=equation, tensors=operands)
+case("linear", F.linear(t[0, 0], w), self=t[0, 0].clone(), weight=w)
+batches, column = numbers(2, 4, 3), k[:, 0].clone()
+case("matmul", column @ batches, self=column, other=batches)
+case("matmul", stack.transpose(2, 3) @ one.transpose(2, 3), self=stack.transpose(2, 3).clone(),
+     other=one.transpose(2, 3).clone())
+first, spread = numbers(1, 3), whole(5, 1, high=2)
+for own, indices, dim in (
+    (table, rows, 1), (table, rows[:1].clone(), 1), (first, rows, -1), (table, rows.t()[:, :1].clone(), 0),
+    (first, spread, 1), (table, rows, None),
+):
+    given = {} if dim is None else {"dim": dim}
+    case("take_along_dim", torch.take_along_dim(own, indices, **given), self=own, indices=indices, **given)
+for left, right, dim in ((guess, truth[:1], 0), (truth[:, :1], guess, 1), (guess, truth[0], -1)):
+    left, right = left.clone(), right.clone()
+    case("cosine_similarity", F.cosine_similarity(left, right, dim), x1=left, x2=right, dim=dim)
+case("triplet_margin_loss", F.triplet_margin_loss(guess, truth[:, :1], truth[:1]), anchor=guess,
+     positive=truth[:, :1].clone(), negative=truth[:1].clone())
+
+# Powers by tensors, of negative numbers and of zero.
+powers = torch.tensor([2, 0, -1, 3, 1])
+nonzero = torch.where(x == 0, 0.5, x)
+case("pow", torch.pow(nonzero, powers), self=nonzero, exponent=powers)
+case("pow", torch.pow(x, powers.abs()), self=x, exponent=powers.abs())
+case("pow", torch.pow(-2.0, powers), self=-2.0, exponent=powers)
+for base in (x, n[:5].clone(), torch.tensor(3)):
+    case("pow", torch.pow(base, a), self=base, exponent=a)
+
+# Rows all of whose keys are masked.
+unseen = torch.tensor([[True, False, True, True, True], [False] * 5, [False, True, False, False, False]])
+for mask in (unseen, torch.where(unseen, numbers(3, 5), -math.inf), torch.tensor([[True], [False], [True]])):
+    case("scaled_dot_product_attention", F.scaled_dot_product_attention(q, keys, v, mask), query=q, key=keys, value=v,
+         attn_mask=mask)
+
 path = Path(__file__).resolve().parent.parent / "tests" / "operators.json"
 lines = ",\n".join(json.dumps(case, allow_nan=False) for case in cases)
 path.write_text(f"[\n{lines}\n]\n")

@@ -406,6 +406,29 @@ fn wrong_graphs_are_told_with_their_place() {
             ),
             "a mask is of truth values or of floats, not of type i32",
         ),
+        (
+            node(r#"{"name": "v", "op": "einsum", "equation": ".i->i", "tensors": ["x"]}"#),
+            "`.` is no subscript in `.i`: these are letters, and at most one ellipsis `...`",
+        ),
+        (
+            node(r#"{"name": "v", "op": "einsum", "equation": "...i...->i", "tensors": ["x"]}"#),
+            "`.` is no subscript",
+        ),
+        (
+            node(r#"{"name": "v", "op": "einsum", "equation": "i1->i", "tensors": ["x"]}"#),
+            "`1` is no subscript",
+        ),
+        (
+            node(r#"{"name": "v", "op": "einsum", "equation": "...ijk->i", "tensors": ["x"]}"#),
+            "a tensor of shape [4, 8] does not have the dimensions `...ijk`",
+        ),
+        (
+            node(
+                r#"{"name": "a", "op": "to", "self": "x", "dtype": "u8"},
+                {"name": "v", "op": "einsum", "equation": "ij->i", "tensors": ["a"]}"#,
+            ),
+            "a sum over a dimension of one tensor alone is not of type u8 in PyTorch",
+        ),
         (told("[]"), "g.json:1:"),
     ] {
         assert!(told.contains(wanted), "{told}: {wanted}");

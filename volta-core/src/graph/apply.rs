@@ -3,7 +3,7 @@
 use volta_case::{Element, Format};
 
 use super::evaluate::Run;
-use super::lanes::{Lanes, Terms};
+use super::lanes::{Lanes, Terms, merged};
 use super::{Function, Meaning};
 use crate::base::lane::LaneMask;
 use crate::number::format::{Rounding, decode, encode};
@@ -54,7 +54,7 @@ pub(super) fn literal(run: &mut Run<'_>, number: &Extended, format: Option<Forma
 }
 
 /// The exponent of a power that is a product, a root, or the reciprocal of one.
-pub(super) fn small_exponent(exponent: &Extended) -> Option<&Rational> {
+fn small_exponent(exponent: &Extended) -> Option<&Rational> {
     let exponent = exponent.finite()?;
     let is_small = exponent.abs() <= Rational::from_integer(MOST_FACTORS);
     let is_root = (exponent + exponent).is_integer() && exponent.abs() < Rational::ONE;
@@ -62,7 +62,7 @@ pub(super) fn small_exponent(exponent: &Extended) -> Option<&Rational> {
 }
 
 /// A known power of what lanes hold.
-pub(super) fn power(terms: &mut Terms<'_>, base: Lanes, exponent: &Rational, mask: LaneMask) -> Lanes {
+fn power(terms: &mut Terms<'_>, base: Lanes, exponent: &Rational, mask: LaneMask) -> Lanes {
     let one = [terms.whole(1); 32];
     if !exponent.is_integer() {
         let root = if exponent.is_negative() { TermOp::Rsqrt } else { TermOp::Sqrt };
@@ -76,6 +76,32 @@ pub(super) fn power(terms: &mut Terms<'_>, base: Lanes, exponent: &Rational, mas
     }
     let product = (1..factors).fold(base, |product, _| terms.apply(TermOp::Mul, mask, &[&product, &base]));
     if exponent.is_negative() { terms.apply(TermOp::Div, mask, &[&one, &product]) } else { product }
+}
+
+/// Powers of what lanes hold, by exponents that may be known in some of them.
+fn powers(terms: &mut Terms<'_>, [base, exponent]: [&Lanes; 2], mask: LaneMask) -> Lanes {
+    let (mut known, mut rest): (Vec<(Rational, LaneMask)>, LaneMask) = (Vec::new(), LaneMask::NONE);
+    for lane in mask {
+        match terms.known(exponent[lane.index()]).and_then(small_exponent) {
+            Some(small) => match known.iter_mut().find(|(own, _)| own == small) {
+                Some((_, lanes)) => lanes.insert(lane),
+                None => known.push((small.clone(), LaneMask::of(lane))),
+            },
+            None => rest.insert(lane),
+        }
+    }
+    let mut result = [0; 32];
+    for (small, lanes) in known {
+        let own = power(terms, *base, &small, lanes);
+        result = merged(result, own, lanes);
+    }
+    if rest.is_empty() {
+        return result;
+    }
+    let logarithm = terms.apply(TermOp::Log2, rest, &[base]);
+    let product = terms.apply(TermOp::Mul, rest, &[&logarithm, exponent]);
+    let own = terms.apply(TermOp::Exp2, rest, &[&product]);
+    merged(result, own, rest)
 }
 
 /// The literals of log₂ e, ln 2 and log₁₀ 2.
@@ -127,11 +153,7 @@ impl Literals {
                 let factor = if function == Function::Log { ln_2 } else { log10_2 };
                 terms.apply(TermOp::Mul, mask, &[&logarithm, &factor])
             }
-            (Meaning::Power, [a, b]) => {
-                let logarithm = terms.apply(TermOp::Log2, mask, &[a]);
-                let exponent = terms.apply(TermOp::Mul, mask, &[&logarithm, b]);
-                terms.apply(TermOp::Exp2, mask, &[&exponent])
-            }
+            (Meaning::Power, [a, b]) => powers(terms, [a, b], mask),
             (Meaning::Choice, [condition, then, otherwise]) => {
                 terms.apply(TermOp::Select, mask, &[condition, then, otherwise])
             }

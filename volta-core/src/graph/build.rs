@@ -341,6 +341,27 @@ impl Builder {
         self.add(self.element(value), shape, ValueDefinition::View(value))
     }
 
+    /// The elements of a value in a shape to which it is broadcast.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn expanded(&mut self, value: ValueId, shape: Vec<u64>) -> Built<ValueId> {
+        let own = self.shape(value);
+        let fits =
+            |new: &usize| own.iter().zip(&shape[*new..]).all(|(own, extent)| own == extent || *own == 1);
+        let Some(new) = shape.len().checked_sub(own.len()).filter(fits) else {
+            return Err(format!("{} is not expanded to {}", spell_shape(&own), spell_shape(&shape)));
+        };
+        if own == shape {
+            return Ok(value);
+        }
+        let at = own.iter().zip(new..);
+        let at = at
+            .map(|(extent, at)| if *extent == 1 { Indexing::default() } else { Indexing::variable(at) })
+            .collect();
+        self.moved(value, shape, at, None)
+    }
+
     /// The elements of a value at other places: an index of it for each of its dimensions, in the variables of `shape`.
     ///
     /// # Errors

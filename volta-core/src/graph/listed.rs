@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use volta_case::Format;
 
-use super::apply::{Literals, format_of_literals, literal, power, small_exponent};
+use super::apply::{Literals, format_of_literals, literal};
 use super::check::{ExprKind, applied};
 use super::evaluate::{Run, Stop, lane};
 use super::lanes::{Lanes, UNDEFINED, UNWRITTEN};
@@ -196,20 +196,14 @@ impl Run<'_> {
     ) -> Result<(), Stop> {
         self.meter.charge(1, self.terms.store)?;
         let mut operands = [[0; 32]; 3];
-        let (mut mask, mut truths, mut powers) = (LaneMask::NONE, LaneMask::NONE, Vec::new());
+        let (mut mask, mut truths) = (LaneMask::NONE, LaneMask::NONE);
         for (at, own) in chunk.iter().enumerate() {
             let Operation::Apply(_, given) = &listing.operations[own.0 as usize] else { continue };
             for (lanes, operand) in operands.iter_mut().zip(given) {
                 lanes[at] = known[operand.0 as usize];
             }
-            let exponent = given.get(1).map(|exponent| &listing.operations[exponent.0 as usize]);
-            match (function, exponent) {
-                (Function::Pow, Some(Operation::Number(exponent))) if small_exponent(exponent).is_some() => {
-                    powers.push((at, exponent));
-                }
-                (Function::Where, _) if kinds[own.0 as usize] == ExprKind::Truth => truths.insert(lane(at)),
-                _ => mask.insert(lane(at)),
-            }
+            let of_truths = function == Function::Where && kinds[own.0 as usize] == ExprKind::Truth;
+            if of_truths { &mut truths } else { &mut mask }.insert(lane(at));
         }
         let mut results = [0; 32];
         let mut put = |mask: LaneMask, lanes: Lanes| {
@@ -217,13 +211,6 @@ impl Run<'_> {
                 results[lane.index()] = lanes[lane.index()];
             }
         };
-        for (at, exponent) in powers {
-            let mut own = LaneMask::NONE;
-            own.insert(lane(at));
-            if let Some(exponent) = small_exponent(exponent) {
-                put(own, power(&mut self.terms, operands[0], exponent, own));
-            }
-        }
         if !truths.is_empty() {
             let [condition, then, otherwise] = &operands;
             put(truths, self.terms.choose_truths(truths, [condition, then, otherwise]));

@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 use volta_case::Format;
 
-use super::apply::{Literals, format_of_literals, literal, power, small_exponent};
+use super::apply::{Literals, format_of_literals, literal};
 use super::check::ExprKind;
 use super::evaluate::{Outside, Run, Stop, lane};
 use super::lanes::{Lanes, TRUE, merged};
@@ -29,8 +29,6 @@ enum Code {
     Apply(Function, Vec<Code>),
     /// A choice between truth values: the condition and both.
     ChooseTruths(Vec<Code>),
-    /// A power with a known exponent.
-    Power(Box<Code>, Rational),
 }
 
 /// A read, ready to be evaluated.
@@ -135,17 +133,6 @@ impl<'c> Plan<'c> {
             Expr::Number(number) => Code::Constant(literal(run, number, format)),
             Expr::Index(affine) => Code::Index(affine.clone()),
             Expr::Element(read) => self.access(run, read, format),
-            Expr::Apply(Function::Pow, operands) => {
-                let [base, exponent] = operands.as_slice() else { return Code::Constant(TRUE) };
-                let compiled = self.compile(run, base, format);
-                if let Expr::Number(exponent) = exponent
-                    && let Some(exponent) = small_exponent(exponent)
-                {
-                    return Code::Power(Box::new(compiled), exponent.clone());
-                }
-                let exponent = self.compile(run, exponent, format);
-                Code::Apply(Function::Pow, vec![compiled, exponent])
-            }
             Expr::Apply(function, operands) => {
                 let compiled = operands.iter().map(|operand| self.compile(run, operand, format)).collect();
                 match (function, operands.last()) {
@@ -263,10 +250,6 @@ impl<'c> Plan<'c> {
                 Ok(lanes)
             }
             Code::Read(access) => self.read(*access, run, frame, mask),
-            Code::Power(base, exponent) => {
-                let base = self.run(base, run, frame, mask)?;
-                Ok(power(&mut run.terms, base, exponent, mask))
-            }
             Code::ChooseTruths(operands) => {
                 let operands = self.run_all(operands, run, frame, mask)?;
                 let [condition, then, otherwise] = operands.as_slice() else {

@@ -1,6 +1,7 @@
 //! Sums of products: matrices, contractions, convolutions.
 
-use super::{Built, Call, Make, Operator, ValueId};
+use super::{Built, Call, ExprKind, Make, Operator, TensorOrNumber, ValueId};
+use crate::graph::build::INT64;
 use crate::graph::{
     At, Combination, Construct, Expr, Function, Indexing, Read, Reduce, ValueDefinition, spell_shape,
 };
@@ -64,11 +65,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(
         &["einsum"],
         "equation: text, tensors: tensors",
-        "sums of products, as the equation says: ik,kj->ij",
+        "sums of products, as the equation says: ik,kj->ij; the dimensions of an ellipsis, ...k,kj->...j, are broadcast",
         |call| {
             let tensors = call.tensors("tensors")?;
-            let equation: String = call.text("equation").chars().filter(|c| *c != ' ').collect();
-            Ok(vec![call.builder.contract(&equation, &tensors)?])
+            let equation = call.text("equation").to_owned();
+            Ok(vec![einsum(call, &equation, &tensors)?])
         },
     ),
     row(
@@ -119,58 +120,108 @@ fn added(call: &mut Call<'_>, letters: &str, names: [&str; 2]) -> Built<Vec<Valu
     Ok(vec![call.elementwise(text, operands)?])
 }
 
-/// The letters of leading dimensions.
-const BATCH: &str = "abcdefgh";
+/// The letters of the dimensions that an ellipsis stands for, from the last one on.
+const OF_ELLIPSIS: &str = "0123456789";
+
+/// The letters of so many dimensions that an ellipsis stands for.
+fn of_ellipsis(count: usize) -> String {
+    OF_ELLIPSIS[..count].chars().rev().collect()
+}
+
+/// The subscripts of a tensor: its letters, and before which of them an ellipsis stands.
+fn subscripts(text: &str) -> Built<(String, Option<usize>)> {
+    let (mut letters, mut ellipsis) = (String::new(), None);
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let length = match next {
+            ' ' => 1,
+            letter if letter.is_ascii_alphabetic() => {
+                letters.push(letter);
+                1
+            }
+            '.' if ellipsis.is_none() && rest.starts_with("...") => {
+                ellipsis = Some(letters.len());
+                3
+            }
+            other => {
+                return Err(format!(
+                    "`{other}` is no subscript in `{text}`: these are letters, and at most one ellipsis `...`"
+                ));
+            }
+        };
+        rest = &rest[length..];
+    }
+    Ok((letters, ellipsis))
+}
+
+/// Sums of products. The dimensions of an ellipsis are broadcast, and summed over where the result has no ellipsis.
+fn einsum(call: &mut Call<'_>, equation: &str, tensors: &[ValueId]) -> Built<ValueId> {
+    let (operands, result) = equation.split_once("->").ok_or("a contraction is written `ik,kj->ij`")?;
+    let (mut result, ellipsis) = subscripts(result)?;
+    let operands: Vec<&str> = operands.split(',').collect();
+    if operands.len() != tensors.len() {
+        return Err(format!("`{equation}` is of {} tensors", operands.len()));
+    }
+    let mut parts = Vec::new();
+    for (text, tensor) in operands.into_iter().zip(tensors) {
+        let (mut letters, ellipsis) = subscripts(text)?;
+        let shape = call.shape(*tensor);
+        let most = if ellipsis.is_some() { OF_ELLIPSIS.len() } else { 0 };
+        let more = shape.len().checked_sub(letters.len()).filter(|more| *more <= most);
+        let more = more.ok_or_else(|| {
+            format!("a tensor of shape {} does not have the dimensions `{text}`", spell_shape(&shape))
+        })?;
+        letters.insert_str(ellipsis.unwrap_or(0), &of_ellipsis(more));
+        parts.push((letters, shape));
+    }
+    let count = |letters: &str| letters.chars().filter(char::is_ascii_digit).count();
+    let most = parts.iter().map(|(letters, _)| count(letters)).max().unwrap_or(0);
+    if let Some(at) = ellipsis {
+        result.insert_str(at, &of_ellipsis(most));
+    }
+    // An extent of 1 is left out where another tensor has more.
+    let extents = parts.iter().flat_map(|(letters, shape)| letters.chars().zip(shape.iter().copied()));
+    let wide: Vec<char> = extents
+        .filter_map(|(letter, extent)| (letter.is_ascii_digit() && extent != 1).then_some(letter))
+        .collect();
+    let (mut letters, mut values) = (Vec::new(), Vec::new());
+    for ((own, shape), tensor) in parts.iter().zip(tensors) {
+        let is_kept = |letter: char, extent: u64| extent != 1 || !wide.contains(&letter);
+        let kept = own.chars().zip(shape.iter().copied()).filter(|(own, extent)| is_kept(*own, *extent));
+        let kept: Vec<(char, u64)> = kept.collect();
+        letters.push(kept.iter().map(|(letter, _)| *letter).collect::<String>());
+        let shape = kept.into_iter().map(|(_, extent)| extent).collect();
+        values.push(call.builder.view(*tensor, shape)?);
+    }
+    let is_alone = |letter: char| {
+        !result.contains(letter) && letters.iter().filter(|own| own.contains(letter)).count() == 1
+    };
+    let list: Vec<TensorOrNumber> = values.iter().map(|value| TensorOrNumber::Value(*value)).collect();
+    let common = call.builder.common_type(&list)?;
+    if ExprKind::of(common) != ExprKind::Real && common != INT64 && letters.concat().chars().any(is_alone) {
+        let own = common.name();
+        return Err(format!(
+            "a sum over a dimension of one tensor alone is not of type {own} in PyTorch: make it one of i64 by `to`"
+        ));
+    }
+    call.builder.contract(&format!("{}->{result}", letters.join(",")), &values)
+}
 
 /// A product of matrices, over leading dimensions that are broadcast.
 pub(super) fn matmul(call: &mut Call<'_>, a: ValueId, b: ValueId) -> Built<ValueId> {
-    let (left, right) = (call.shape(a), call.shape(b));
-    match (left.len(), right.len()) {
+    let equation = match (call.shape(a).len(), call.shape(b).len()) {
         (0, _) | (_, 0) => return Err("a number is no matrix".into()),
-        (1, 1) => return call.builder.contract("k,k->", &[a, b]),
-        (_, _) => {}
-    }
-    let batches = [left.len().saturating_sub(2), right.len().saturating_sub(2)];
-    let rank = batches[0].max(batches[1]);
-    if rank > BATCH.len() {
-        return Err("there are too many dimensions".into());
-    }
-    // A leading dimension of extent 1 is left out where the other has more.
-    let mut parts = [a, b];
-    let mut letters = [String::new(), String::new()];
-    for (which, shape) in [&left, &right].into_iter().enumerate() {
-        let other = if which == 0 { &right } else { &left };
-        let mut kept = Vec::new();
-        for at in 0..batches[which] {
-            let place = at + rank - batches[which];
-            let of_other = (place + batches[1 - which]).checked_sub(rank).map_or(1, |at| other[at]);
-            if shape[at] != 1 || of_other == 1 {
-                letters[which].push_str(&BATCH[place..=place]);
-                kept.push(shape[at]);
-            }
-        }
-        kept.extend(&shape[batches[which]..]);
-        parts[which] = call.builder.view(parts[which], kept)?;
-    }
-    let own = [if left.len() == 1 { "k" } else { "ik" }, if right.len() == 1 { "k" } else { "kj" }];
-    let mut result: String = (0..rank)
-        .map(|place| &BATCH[place..=place])
-        .filter(|letter| letters.iter().any(|own| own.contains(letter)))
-        .collect();
-    result.push_str(if left.len() == 1 { "" } else { "i" });
-    result.push_str(if right.len() == 1 { "" } else { "j" });
-    let equation = format!("{}{},{}{}->{result}", letters[0], own[0], letters[1], own[1]);
-    call.builder.contract(&equation, &parts)
+        (1, 1) => "k,k->",
+        (1, _) => "k,...kj->...j",
+        (_, 1) => "...ik,k->...i",
+        (_, _) => "...ik,...kj->...ij",
+    };
+    einsum(call, equation, &[a, b])
 }
 
 fn linear(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (x, weight) = (call.tensor("self")?, call.tensor("weight")?);
-    let rank = call.shape(x).len();
-    if rank == 0 || rank > BATCH.len() {
-        return Err("`self` has rows, and not too many dimensions".into());
-    }
-    let rows = &BATCH[..rank - 1];
-    let product = call.builder.contract(&format!("{rows}k,jk->{rows}j"), &[x, weight])?;
+    let product = einsum(call, "...k,jk->...j", &[x, weight])?;
     match call.operand("bias") {
         Some(bias) => Ok(vec![call.builder.pointwise("p + b", &[("p", product.into()), ("b", bias)])?]),
         None => Ok(vec![product]),

@@ -49,10 +49,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         },
     ),
     row(
-        &["gather", "take_along_dim"],
+        &["gather"],
         "self, dim: int, index, sparse_grad: flag = false",
         "y[…,i,…] = self[…,index[…,i,…],…]",
         gather,
+    ),
+    row(
+        &["take_along_dim"],
+        "self, indices, dim?: int",
+        "y[…,i,…] = self[…,indices[…,i,…],…], broadcast along the other dimensions; without dim, of both in one row",
+        take_along_dim,
     ),
 ];
 
@@ -89,9 +95,32 @@ fn gather(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     Ok(vec![gathered(call, value, index, dim)?])
 }
 
+fn take_along_dim(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
+    let [value, index] = [call.tensor("self")?, call.tensor("indices")?];
+    let [own, places] = [value, index].map(|tensor| call.shape(tensor));
+    if call.get("dim").is_none() {
+        let value = call.builder.view(value, vec![own.iter().product()])?;
+        let index = call.builder.view(index, vec![places.iter().product()])?;
+        return Ok(vec![gathered(call, value, index, 0)?]);
+    }
+    let dim = call.dim("dim", own.len())?;
+    if own.len() != places.len() {
+        return Err("the indices have as many dimensions as what they index".into());
+    }
+    // Along `dim`, each keeps its extent.
+    let wide = |(at, (one, other)): (usize, (&u64, &u64))| if at != dim && *one == 1 { *other } else { *one };
+    let of_value = own.iter().zip(&places).enumerate().map(wide).collect();
+    let of_index = places.iter().zip(&own).enumerate().map(wide).collect();
+    let (value, index) = (call.builder.expanded(value, of_value)?, call.builder.expanded(index, of_index)?);
+    Ok(vec![gathered(call, value, index, dim)?])
+}
+
 /// The element at the index along a dimension, and at the same place in the others.
 pub(super) fn gathered(call: &mut Call<'_>, value: ValueId, index: ValueId, dim: usize) -> Built<ValueId> {
     let (rank, shape) = (call.shape(value).len(), call.shape(index));
+    if dim >= rank {
+        return Err("a number has no indices".into());
+    }
     if rank != shape.len() {
         return Err("the indices have as many dimensions as what they index".into());
     }

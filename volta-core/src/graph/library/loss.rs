@@ -134,13 +134,13 @@ fn likelihood(call: &mut Call<'_>, x: ValueId) -> Built<Vec<ValueId>> {
 fn cosine(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (a, b) = (call.tensor("x1")?, call.tensor("x2")?);
     call.wants_floats(&[a, b])?;
-    let (a, b) = (TensorOrNumber::from(a), TensorOrNumber::from(b));
-    let rank = call.builder.broadcast(&[a.clone(), b.clone()])?.len();
-    let dim = call.dim("dim", rank)?;
-    let mut sum = |x: &TensorOrNumber, y: &TensorOrNumber| {
-        call.builder.reduce(Combination::Sum, "x*y", &[("x", x.clone()), ("y", y.clone())], &[dim], false)
+    let shape = call.builder.broadcast(&[a.into(), b.into()])?;
+    let dim = call.dim("dim", shape.len())?;
+    let (a, b) = (call.builder.expanded(a, shape.clone())?, call.builder.expanded(b, shape)?);
+    let mut sum = |x: ValueId, y: ValueId| {
+        call.builder.reduce(Combination::Sum, "x*y", &[("x", x.into()), ("y", y.into())], &[dim], false)
     };
-    let (product, left, right) = (sum(&a, &b)?, sum(&a, &a)?, sum(&b, &b)?);
+    let (product, left, right) = (sum(a, b)?, sum(a, a)?, sum(b, b)?);
     let eps = TensorOrNumber::Number(call.number("eps"));
     let operands = [("p", product.into()), ("a", left.into()), ("b", right.into()), ("eps", eps)];
     Ok(vec![call.builder.pointwise("p/(max(sqrt(a), eps)*max(sqrt(b), eps))", &operands)?])
@@ -154,7 +154,11 @@ fn triplet(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let [anchor, positive, negative] =
         [call.tensor("anchor")?, call.tensor("positive")?, call.tensor("negative")?];
     call.wants_floats(&[anchor, positive, negative])?;
-    let last = call.shape(anchor).len().checked_sub(1).ok_or("`anchor` has rows")?;
+    let [rank, others @ ..] = [anchor, positive, negative].map(|tensor| call.shape(tensor).len());
+    if others != [rank; 2] {
+        return Err("`anchor`, `positive` and `negative` have as many dimensions".into());
+    }
+    let last = rank.checked_sub(1).ok_or("`anchor` has rows")?;
     let eps = call.number("eps");
     let mut apart = |other: ValueId| -> Built<ValueId> {
         let operands =

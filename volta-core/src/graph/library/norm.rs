@@ -329,8 +329,22 @@ fn attention(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
         scores = causal(call, scores)?;
     }
     let dim = call.shape(scores).len() - 1;
-    let weights = softmax_of(call, scores, dim)?;
+    let mut weights = softmax_of(call, scores, dim)?;
+    if let Some(mask) = mask {
+        weights = of_seen_rows(call, weights, mask)?;
+    }
     Ok(vec![matmul(call, weights, value)?])
+}
+
+/// Weights of keys, and zeros in rows all of whose keys are masked: PyTorch has no other value there.
+fn of_seen_rows(call: &mut Call<'_>, weights: ValueId, mask: ValueId) -> Built<ValueId> {
+    let last: Vec<usize> = call.shape(mask).len().checked_sub(1).into_iter().collect();
+    let (seen, choice) = match ExprKind::of(call.builder.element(mask)) {
+        ExprKind::Truth => ("where(mask, 1, 0)", "where(most > 0, w, 0)"),
+        ExprKind::Real | ExprKind::Whole => ("mask", "where(most > -inf, w, 0)"),
+    };
+    let most = call.builder.reduce(Combination::Max, seen, &[("mask", mask.into())], &last, true)?;
+    call.builder.pointwise(choice, &[("most", most.into()), ("w", weights.into())])
 }
 
 /// Scores of keys up to the place of the query, and minus infinity for later ones.

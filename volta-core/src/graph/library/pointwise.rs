@@ -283,6 +283,16 @@ const MOST_FACTORS: i64 = 16;
 fn power(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
     let (a, b) = (operand(call, "self")?, operand(call, "exponent")?);
     let common = call.builder.common_type(&[a.clone(), b.clone()])?;
+    if are_truths(call, &[&b]) {
+        let one_or_self = "where(exponent, self, 1)";
+        return match ExprKind::of(common) {
+            ExprKind::Truth => Err(call.no_operator_of(common)),
+            ExprKind::Whole | ExprKind::Real => {
+                let operands = [("self", a), ("exponent", b)];
+                Ok(vec![call.builder.pointwise_as(Some(common), one_or_self, &operands)?])
+            }
+        };
+    }
     if ExprKind::of(common) == ExprKind::Real {
         return Ok(vec![call.elementwise("self^exponent", vec![("self", a), ("exponent", b)])?]);
     }

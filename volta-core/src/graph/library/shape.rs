@@ -4,7 +4,7 @@ use volta_case::Element;
 
 use super::{Built, Call, ExprKind, Given, Make, Operator, ValueId, dimension};
 use crate::graph::build::{FLOAT, INT64};
-use crate::graph::{Construct, Expr, Function, Indexing, ValueDefinition, spell_shape};
+use crate::graph::{Construct, Expr, Function, Indexing, ValueDefinition};
 use crate::number::{Extended, Rational};
 
 type Making = fn(&mut Call<'_>) -> Built<Vec<ValueId>>;
@@ -224,15 +224,7 @@ fn expand(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
             Err(_) => Err("a new dimension needs an extent".to_string()),
         })
         .collect::<Built<_>>()?;
-    let fits = own.iter().zip(&shape[new..]).all(|(own, extent)| own == extent || *own == 1);
-    if !fits {
-        return Err(format!("{} is not expanded to {}", spell_shape(&own), spell_shape(&shape)));
-    }
-    let at = own.iter().zip(new..);
-    let at = at
-        .map(|(extent, at)| if *extent == 1 { Indexing::default() } else { Indexing::variable(at) })
-        .collect();
-    Ok(vec![call.builder.moved(value, shape, at, None)?])
+    Ok(vec![call.builder.expanded(value, shape)?])
 }
 
 fn unsqueeze(call: &mut Call<'_>) -> Built<Vec<ValueId>> {
