@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
 /// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
 /// ends: they import none of the modules between.
-pub const IMPORTS: [(&str, &[&str]); 16] = [
+pub const IMPORTS: [(&str, &[&str]); 17] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -21,6 +21,7 @@ pub const IMPORTS: [(&str, &[&str]); 16] = [
     ("algebra", &["base", "number", "term", "formula"]),
     ("bits", &["base", "number", "term", "verdict"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),
+    ("certificate", &["number", "term", "decide"]),
     ("inspect", &["base", "number", "ptx", "program", "library", "case", "machine", "verdict"]),
     ("every_size", &["base", "number", "program", "library", "case", "machine", "verdict"]),
 ];
