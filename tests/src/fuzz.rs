@@ -10,7 +10,7 @@ use volta_core::case::{
 };
 use volta_core::program;
 use volta_core::ptx;
-use volta_core::verdict::Verdict;
+use volta_core::verdict::{FaultKind, Verdict};
 use volta_test::case::Home;
 use volta_test::manifest::{self, Unreadable};
 use volta_test::render::{self, Paint};
@@ -90,7 +90,9 @@ pub fn verification(data: &[u8]) {
     let pair = verify(true, Layout::Forward, false);
     assert!(!matches!(pair, Verdict::Different(_)), "a kernel differs from itself: {pair:?}\n{ptx}");
     if let (Verdict::Fault(alone), Verdict::Fault(pair)) = (&alone, &pair) {
-        assert_eq!(alone.kind, pair.kind, "{ptx}");
+        // Where reals have no meaning, a pair is executed on bits as well, which may show more (rule V5).
+        let has_no_meaning = matches!(alone.kind, FaultKind::TypeMismatch | FaultKind::InputDependentControl);
+        assert!(alone.kind == pair.kind || has_no_meaning, "{:?} and {:?}: {ptx}", alone.kind, pair.kind);
     }
 }
 

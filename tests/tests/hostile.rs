@@ -95,7 +95,7 @@ fn check(scratch: &Scratch) -> Said {
 fn small_stacks_are_enough() {
     let scratch = scratch("stacks");
     let ptx = kernel(
-        "mov.b32 %r2, %f1; and.b32 %r2, %r2, 65535;\n$next: setp.ne.u32 %p1, %r2, 0; @!%p1 bra $done;\n\
+        "cvt.rzi.u32.f32 %r2, %f1;\n$next: setp.ne.u32 %p1, %r2, 0; @!%p1 bra $done;\n\
          sub.u32 %r2, %r2, 1; bra $next;\n$done: cvt.rn.f32.u32 %f2, %r2;",
     );
     scratch.write("cases/case/k.ptx", &ptx);
