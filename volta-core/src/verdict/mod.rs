@@ -337,7 +337,7 @@ pub struct Report {
     pub also: Vec<Fault>,
     /// The assumptions of the verdict, in a fixed order.
     pub assumptions: Vec<Assumption>,
-    /// Where a claim about bits is not proved: the weaker claims that are.
+    /// Where a claim about bits is not proved: the weaker claims that are; where reals have no meaning, `bits`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub holds: Vec<String>,
     /// Where a claim about bits is not proved: the operations with which the kernels part.

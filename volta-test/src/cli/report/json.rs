@@ -65,7 +65,7 @@ struct Line<'r> {
     part: Option<PartLine>,
     assumptions: Vec<&'r str>,
     conditions: &'r [String],
-    /// Where a claim about bits is not proved: the weaker claims that are.
+    /// Where a claim about bits is not proved: the weaker claims that are; where reals have no meaning, `bits`.
     holds: &'r [String],
     /// Where a claim about bits is not proved: the operations with which the kernels part.
     parting: Option<String>,
