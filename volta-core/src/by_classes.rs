@@ -8,21 +8,24 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::case::{Case, FormsWanted, Param, Schedule, Side, Step};
+use crate::base::budget::Budgets;
+use crate::case::{Case, FormsWanted, KernelLaunch, Param, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
-use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, OutputValue, Steps};
+use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, Output, OutputValue, Steps};
 use crate::term::{Store, Translation};
 use crate::verdict::Verdict;
 use crate::verify::{Verification, output_elements};
 
 /// Whether CTAs of a case may be executed by classes: if a proof is all that is asked for.
 pub(crate) fn may_be_by_classes(case: &Case) -> bool {
-    // Where one side has few CTAs, all of the other are executed, and what was executed before would be so twice.
-    let is_one = |side: &Side| {
-        let [Step::Launch(kernel)] = side.steps.as_slice() else { return false };
-        let ctas = kernel.launch.grid.iter().map(|extent| u64::from(*extent)).fold(1, u64::saturating_mul);
-        ctas >= FEWEST_CTAS
+    let sides = || case.reference.iter().chain([&case.opt]);
+    let kernel = |side: &Side| match side.steps.as_slice() {
+        [Step::Launch(kernel)] => Some(product(kernel.launch.grid)),
+        _ => None,
     };
+    // Where one side has few CTAs, all of the other are executed, and what was executed before would be so twice.
+    let are_many = sides().all(|side| kernel(side).is_some_and(|ctas| ctas >= FEWEST_CTAS));
+    let has_iterations = sides().any(has_one_thread) && sides().all(|side| kernel(side).is_some());
     let options = &case.options;
     let is_plain = !(options.every_cta
         || options.every_element
@@ -33,7 +36,62 @@ pub(crate) fn may_be_by_classes(case: &Case) -> bool {
         && options.forms != FormsWanted::Always
         && options.schedule == Schedule::InOrder;
     let is_plain = is_plain && !case.params.iter().any(Param::is_set);
-    is_plain && is_one(&case.opt) && case.reference.as_ref().is_none_or(is_one)
+    is_plain && (are_many || has_iterations)
+}
+
+fn product(extents: [u32; 3]) -> u64 {
+    extents.iter().map(|extent| u64::from(*extent)).fold(1, u64::saturating_mul)
+}
+
+fn is_one_thread(kernel: &KernelLaunch) -> bool {
+    product(kernel.launch.grid) == 1 && product(kernel.launch.block) == 1
+}
+
+/// Whether a side has a kernel of one thread, whose iterations run as CTAs: what is found then is not about the order in
+/// which the thread executes them.
+pub(crate) fn has_one_thread(side: &Side) -> bool {
+    side.launches().any(|(_, kernel)| is_one_thread(kernel))
+}
+
+/// The outcome of a side with each of its CTAs, those of classes as translations of the first ones. `None` where not only
+/// terms were kept, or beyond a limit of memory.
+pub(crate) fn expanded(mut side: Execution, budgets: &Budgets) -> Option<Execution> {
+    let Some(classes) = side.classes.take() else { return Some(side) };
+    let mut own: FxHashMap<usize, Vec<Output>> = FxHashMap::default();
+    for output in &side.outputs {
+        own.entry(output.store).or_default().push(*output);
+    }
+    for (number, class) in classes.all().iter().enumerate() {
+        let Some(store) = class.store else { continue };
+        let outputs = own.get(&store).map(Vec::as_slice).unwrap_or_default();
+        for cta in 1..class.extents.count() {
+            let by = shift(&CtaOfClass { class, number, cta, first: 0, values: &[] });
+            let moves = Translation::by(by.iter().map(|by| by.unwrap_or(0)));
+            let moved = side.stores.get(store)?.translated(&moves)?;
+            let at = side.stores.len();
+            side.add_store(moved);
+            for output in outputs {
+                let element = output.element.checked_add_signed(by.get(output.param).copied().flatten()?)?;
+                side.outputs.push(Output {
+                    element,
+                    store: at,
+                    value: translated(output.value, &moves),
+                    ..*output
+                });
+            }
+            budgets.check_held(&side.held).ok()?;
+        }
+    }
+    side.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+    Some(side)
+}
+
+fn translated(value: OutputValue, by: &Translation) -> OutputValue {
+    match value {
+        OutputValue::Real(term) => OutputValue::Real(by.moved(term)),
+        OutputValue::Integer(term) => OutputValue::Integer(by.moved(term)),
+        OutputValue::Bits(bits) => OutputValue::Bits(bits),
+    }
 }
 
 /// How far the inputs of a CTA are from those of the first of its class, by parameter; `None` for those that it does not
@@ -84,12 +142,7 @@ impl Translated {
                 side.stores.len() - 1
             }
         };
-        let value = match value {
-            OutputValue::Real(term) => OutputValue::Real(by.moved(term)),
-            OutputValue::Integer(term) => OutputValue::Integer(by.moved(term)),
-            OutputValue::Bits(bits) => OutputValue::Bits(bits),
-        };
-        Some(Valued { store: Some(at), value })
+        Some(Valued { store: Some(at), value: translated(value, &by) })
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
 use crate::base::watch::Activity;
-use crate::by_classes::may_be_by_classes;
+use crate::by_classes::{expanded, has_one_thread, may_be_by_classes};
 use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
@@ -108,6 +108,11 @@ pub fn formulas(case: &Case) -> Result<Formulas, Verdict> {
     caught(|| on_threads(case.options.threads, work)).unwrap_or_else(Err)
 }
 
+/// Whether nothing was executed of a side, since it cannot be as it was asked for.
+fn is_declined(ran: &Result<Ran, InputError>) -> bool {
+    ran.as_ref().is_ok_and(|ran| ran.outcome.as_ref().is_ok_and(|outcome| outcome.is_declined))
+}
+
 /// The result of `work`; a panic in it is a defect of the verifier and says nothing about the case.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
     // `work` borrows the case without changing it, so nothing it changed survives a panic.
@@ -160,14 +165,31 @@ impl<'c> Verification<'c> {
         if may_be_by_classes(self.case) {
             let known = self.known;
             let mut by_classes = Verification { by_classes: true, known, ..Verification::new(self.case) };
-            let Some(outcomes) = by_classes.execute() else { return by_classes.report };
-            if outcomes.iter().all(|outcome| outcome.classes.is_none()) {
+            let is_whole = !self.case.reference.iter().chain([&self.case.opt]).any(has_one_thread);
+            let Some(outcomes) = by_classes.execute() else {
+                return if is_whole { by_classes.report } else { self.each() };
+            };
+            let are_classes = |outcome: &Execution| outcome.classes.is_some();
+            if is_whole && !outcomes.iter().any(are_classes) {
                 return by_classes.compared(outcomes);
             }
             let started = Instant::now();
-            if by_classes.decided_by_classes(outcomes) {
-                by_classes.report.solve_seconds = started.elapsed().as_secs_f64();
-                return by_classes.report;
+            if is_whole || outcomes.iter().all(are_classes) {
+                if by_classes.decided_by_classes(outcomes) {
+                    by_classes.report.solve_seconds = started.elapsed().as_secs_f64();
+                    return by_classes.report;
+                }
+                return self.each();
+            }
+            let budgets = &self.case.options.budgets;
+            let all: Option<Vec<Execution>> =
+                outcomes.into_iter().map(|outcome| expanded(outcome, budgets)).collect();
+            if let Some(report) = all.map(|all| by_classes.compared(all))
+                && report.verdict == Verdict::Equivalent
+                && report.scope.domain.is_empty()
+                && report.scope.more == 0
+            {
+                return report;
             }
         }
         self.each()
@@ -228,11 +250,23 @@ impl<'c> Verification<'c> {
         let (reference, opt) = match case.reference.as_ref().zip(reference) {
             Some((side, loaded)) => {
                 let reference = || loaded.map(|loaded| run(Which::Reference, loaded, side));
-                let (reference, opt) = rayon::join(reference, opt);
+                let (reference, opt) = if by_classes && has_one_thread(side) {
+                    // Where its iterations are no CTAs, all is executed anew.
+                    let reference = reference();
+                    if is_declined(&reference) {
+                        return None;
+                    }
+                    (reference, opt())
+                } else {
+                    rayon::join(reference, opt)
+                };
                 (Some(reference), opt)
             }
             None => (None, opt()),
         };
+        if reference.iter().chain([&opt]).any(is_declined) {
+            return None;
+        }
         let (mut outcomes, mut mentions, mut relied) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (mut failed, mut faults) = (None, Vec::new());
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {

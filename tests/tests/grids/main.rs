@@ -7,6 +7,7 @@ use volta_core::verdict::{Report, Verdict};
 
 mod every_size;
 mod kernels;
+mod one_thread;
 
 /// A report without what depends on how it was found.
 fn told(mut report: Report) -> String {

@@ -344,6 +344,11 @@ impl<'a> Launch<'a> {
         self.block.iter().product::<u32>() as usize
     }
 
+    /// Whether one thread runs.
+    pub(super) fn is_one_thread(&self) -> bool {
+        self.threads() == 1 && self.grid == [1; 3] && self.ranks() == 1
+    }
+
     /// The points at which the sides of branches meet.
     pub(super) fn joins(&self) -> &Joins {
         self.joins.get_or_init(|| self.program.joins())

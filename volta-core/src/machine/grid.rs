@@ -91,6 +91,9 @@ pub struct Execution {
     pub alternatives: Vec<Alternative>,
     /// The CTAs of the launch as classes, if only one of each was executed; outputs and stores are those of that one.
     pub classes: Option<Box<Classes>>,
+    /// Whether nothing was executed: the iterations of the only thread do not run as CTAs of classes, which was all that
+    /// was asked for.
+    pub is_declined: bool,
 }
 
 /// The reasons why a run gives no result.

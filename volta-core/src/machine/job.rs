@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bind::{Launch, Outputs};
+use super::cta_class::run_iterations;
 use super::grid::{Execution, RunError, run_launch};
 use super::left::Left;
 use super::opaque::{self, Guarded};
@@ -108,13 +109,20 @@ fn run_once(
 ) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumptions: guarded } = opaque::guarded(job);
     let program = if tickets.is_some() { Cow::Owned(program.with_tickets()) } else { program };
+    let iterated = recognition.clone();
     let launch = match Launch::bind(job, &program, recognition, tickets) {
         Ok(launch) => launch,
         Err(error) => return (Err(RunError::from(error).at_step(job.step)), BTreeSet::new()),
     };
     let options = job.options;
     let mut relied = Relied::new(&launch, &options.rules);
-    let outcome = run_launch(&launch, options, &mut relied).map_err(|error| error.at_step(job.step));
+    let outcome = if options.by_classes && launch.is_one_thread() {
+        let apart = run_iterations(job, &launch, iterated, &mut relied);
+        Ok(apart.unwrap_or_else(|| Execution { is_declined: true, ..Execution::default() }))
+    } else {
+        run_launch(&launch, options, &mut relied)
+    };
+    let outcome = outcome.map_err(|error| error.at_step(job.step));
     let mut assumptions = BTreeSet::new();
     if let Ok(_) | Err(RunError::Fault(..)) = outcome {
         assumptions = relied.assumptions(&launch);

@@ -12,6 +12,7 @@
 mod extents;
 mod grid;
 mod integers;
+mod iterations;
 mod sizes;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(super) use grid::run_by_classes;
 pub use grid::{ClassOfCtas, Classes};
 pub(crate) use grid::{FEWEST_CTAS, Origin};
 use integers::words_of;
+pub(super) use iterations::run_iterations;
 use sizes::Growth;
 pub(crate) use sizes::{ClassOfSizes, NotFollowed, class_of_sizes};
 use smallvec::SmallVec;

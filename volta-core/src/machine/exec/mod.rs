@@ -28,6 +28,7 @@ pub(super) mod ieee;
 mod int;
 mod integer;
 mod known;
+mod known_words;
 mod left_out;
 mod lock;
 mod matrix;
@@ -65,6 +66,7 @@ pub(super) use copies::Copies;
 pub(super) use flag_condition::Condition;
 pub(super) use fragments::Fragments;
 pub(super) use known::Knowns;
+pub(super) use known_words::KnownWords;
 pub(super) use products::Products;
 
 use super::register::Register;
