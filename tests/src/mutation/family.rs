@@ -40,7 +40,7 @@ pub const LEFT_OUT: [(&str, &str); 8] = [
 ];
 
 /// The cases that are used of families with large pairs: those that are small enough.
-const REDUCED: [(&str, &[&str]); 9] = [
+const REDUCED: [(&str, &[&str]); 10] = [
     ("attention", &["small_fa1", "small_fa1_warp"]),
     ("attention_tensor", &["small_fa1", "small_fa1_causal", "small_fa2", "small_fa2_causal"]),
     ("causal", &["small_fa1", "small_attention", "small_attention_added", "small_attention_selected"]),
@@ -51,6 +51,7 @@ const REDUCED: [(&str, &[&str]); 9] = [
         &["small_ldmatrix", "small_mma", "small_wmma", "async", "bf16_wmma", "tf32_wmma", "f64_wmma"],
     ),
     ("matmul", &["small"]),
+    ("selection", &["bitonic_8", "smallest", "top2", "weights"]),
     ("tilelang", &["small_32x32", "small_64x64"]),
     ("triton", &["gated_90", "softmax_80", "softmax_100"]),
 ];
