@@ -6,6 +6,8 @@
 //! first CTAs, and holds for all inputs if that one does. So one element is decided for each pair of terms, and each
 //! difference between how far the inputs of both are.
 
+use std::time::Instant;
+
 use rustc_hash::FxHashMap;
 
 use crate::base::budget::Budgets;
@@ -13,11 +15,11 @@ use crate::case::{Case, FormsWanted, KernelLaunch, Param, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, Output, OutputValue, Steps};
 use crate::term::{Store, Translation};
-use crate::verdict::Verdict;
+use crate::verdict::{Report, Verdict};
 use crate::verify::{Verification, output_elements};
 
 /// Whether CTAs of a case may be executed by classes: if a proof is all that is asked for.
-pub(crate) fn may_be_by_classes(case: &Case) -> bool {
+fn may_be_by_classes(case: &Case) -> bool {
     let sides = || case.reference.iter().chain([&case.opt]);
     let kernel = |side: &Side| match side.steps.as_slice() {
         [Step::Launch(kernel)] => Some(product(kernel.launch.grid)),
@@ -55,7 +57,7 @@ pub(crate) fn has_one_thread(side: &Side) -> bool {
 
 /// The outcome of a side with each of its CTAs, those of classes as translations of the first ones. `None` where not only
 /// terms were kept, or beyond a limit of memory.
-pub(crate) fn expanded(mut side: Execution, budgets: &Budgets) -> Option<Execution> {
+fn expanded(mut side: Execution, budgets: &Budgets) -> Option<Execution> {
     let Some(classes) = side.classes.take() else { return Some(side) };
     let mut own: FxHashMap<usize, Vec<Output>> = FxHashMap::default();
     for output in &side.outputs {
@@ -200,9 +202,37 @@ fn chosen<'c>(param: usize, sides: [&'c Classes; 2]) -> Option<(Vec<Chosen<'c>>,
 }
 
 impl Verification<'_> {
+    /// The report of a case with one CTA executed for all that do the same; `None` where all have to be executed.
+    pub(crate) fn run_by_classes(&self) -> Option<Report> {
+        if !may_be_by_classes(self.case) {
+            return None;
+        }
+        let known = self.known;
+        let mut run = Verification { by_classes: true, known, ..Verification::new(self.case) };
+        let is_whole = !self.case.reference.iter().chain([&self.case.opt]).any(has_one_thread);
+        // What iterations of one thread are found to do as CTAs is no finding about the thread.
+        let Some(outcomes) = run.execute() else { return is_whole.then_some(run.report) };
+        let are_classes = |outcome: &Execution| outcome.classes.is_some();
+        if is_whole && !outcomes.iter().any(are_classes) {
+            return Some(run.compared(outcomes));
+        }
+        if is_whole || outcomes.iter().all(are_classes) {
+            let started = Instant::now();
+            let is_decided = run.decided_by_classes(outcomes);
+            run.report.solve_seconds = started.elapsed().as_secs_f64();
+            return is_decided.then_some(run.report);
+        }
+        let budgets = &self.case.options.budgets;
+        let all: Option<Vec<Execution>> =
+            outcomes.into_iter().map(|outcome| expanded(outcome, budgets)).collect();
+        let report = run.compared(all?);
+        let is_proof = report.verdict == Verdict::Equivalent;
+        (is_proof && report.scope.domain.is_empty() && report.scope.more == 0).then_some(report)
+    }
+
     /// The verdict of a case some CTAs of which were executed by classes, if it is a proof without conditions. False
     /// where it is not known: the elements then have to be decided one by one.
-    pub(crate) fn decided_by_classes(&mut self, outcomes: Vec<Execution>) -> bool {
+    fn decided_by_classes(&mut self, outcomes: Vec<Execution>) -> bool {
         match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => self.pairs_by_classes(reference, opt).is_some(),
             Err(outcomes) => outcomes.iter().all(|opt| self.single_by_classes(opt).is_some()),

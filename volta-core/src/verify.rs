@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::Held;
 use crate::base::watch::Activity;
-use crate::by_classes::{expanded, has_one_thread, may_be_by_classes};
+use crate::by_classes::has_one_thread;
 use crate::case::{Case, Claim, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::{Forms, tell};
@@ -142,9 +142,9 @@ pub(crate) struct Verification<'c> {
     pub(crate) inputs: Vec<InputInfo>,
     pub(crate) report: Report,
     /// Whether one CTA is executed for all that do the same.
-    by_classes: bool,
+    pub(crate) by_classes: bool,
     /// Kernels that were read already.
-    known: Option<&'c Known>,
+    pub(crate) known: Option<&'c Known>,
 }
 
 impl<'c> Verification<'c> {
@@ -162,37 +162,7 @@ impl<'c> Verification<'c> {
     }
 
     pub(crate) fn run(self) -> Report {
-        if may_be_by_classes(self.case) {
-            let known = self.known;
-            let mut by_classes = Verification { by_classes: true, known, ..Verification::new(self.case) };
-            let is_whole = !self.case.reference.iter().chain([&self.case.opt]).any(has_one_thread);
-            let Some(outcomes) = by_classes.execute() else {
-                return if is_whole { by_classes.report } else { self.each() };
-            };
-            let are_classes = |outcome: &Execution| outcome.classes.is_some();
-            if is_whole && !outcomes.iter().any(are_classes) {
-                return by_classes.compared(outcomes);
-            }
-            let started = Instant::now();
-            if is_whole || outcomes.iter().all(are_classes) {
-                if by_classes.decided_by_classes(outcomes) {
-                    by_classes.report.solve_seconds = started.elapsed().as_secs_f64();
-                    return by_classes.report;
-                }
-                return self.each();
-            }
-            let budgets = &self.case.options.budgets;
-            let all: Option<Vec<Execution>> =
-                outcomes.into_iter().map(|outcome| expanded(outcome, budgets)).collect();
-            if let Some(report) = all.map(|all| by_classes.compared(all))
-                && report.verdict == Verdict::Equivalent
-                && report.scope.domain.is_empty()
-                && report.scope.more == 0
-            {
-                return report;
-            }
-        }
-        self.each()
+        self.run_by_classes().unwrap_or_else(|| self.each())
     }
 
     /// Executes every CTA.
@@ -203,7 +173,8 @@ impl<'c> Verification<'c> {
         }
     }
 
-    fn compared(mut self, outcomes: Vec<Execution>) -> Report {
+    /// Compares what was executed.
+    pub(crate) fn compared(mut self, outcomes: Vec<Execution>) -> Report {
         let started = Instant::now();
         match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => match self.pair(reference, opt) {
