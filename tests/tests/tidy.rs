@@ -10,6 +10,7 @@ use volta_case::{
 };
 use volta_core::graph::Function;
 use volta_core::graph::library::Operator;
+use volta_suite::circles::circles;
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
 
@@ -136,6 +137,12 @@ fn no_type_of_the_machine_has_too_many_methods() {
     assert!(methods.contains_key("Cta"), "this test reads the wrong files");
     methods.retain(|_, number| *number > MAX_METHODS);
     assert!(methods.is_empty(), "types with more than {MAX_METHODS} methods: {methods:#?}");
+}
+
+#[test]
+fn no_file_of_the_machine_imports_one_that_imports_it() {
+    let circles = circles(&root().join("volta-core/src/machine"));
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]

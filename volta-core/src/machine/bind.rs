@@ -1,4 +1,4 @@
-//! A launch: the program, its arguments, and the placement of every object in the address space.
+//! Binds the parameters of a case to those of a kernel, and places every object in the address space.
 
 use super::bag::MOST_TICKET;
 use super::bind_error::BindError;

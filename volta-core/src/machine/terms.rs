@@ -1,5 +1,5 @@
-//! The values that threads hold: the terms behind them, what is known of these, and the conditions under which they are
-//! computed. Who computes them, and where they are stored, is not known here.
+//! The terms behind the values that threads hold, the conditions under which these are computed, and what is told of
+//! both. Who computes them, and where they are stored, is not known here.
 
 use super::advice::{origin_site, rule_of, to_be_given, undefined_help};
 use super::context::Context;
