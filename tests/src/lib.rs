@@ -1,6 +1,7 @@
 //! Shared helpers of the suites.
 
 pub mod case_schema;
+pub mod circles;
 pub mod corpus;
 pub mod differential;
 pub mod expander;

@@ -10,6 +10,7 @@ use volta_case::{
 };
 use volta_core::graph::Function;
 use volta_core::graph::library::Operator;
+use volta_suite::circles::circles;
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
 
@@ -113,6 +114,35 @@ fn files_stay_short() {
         }
     }
     assert!(long.is_empty(), "a file has at most {MAX_LINES} lines without its tests:\n{}", long.join("\n"));
+}
+
+/// Methods of a type of `machine`, wherever they are written. Whoever reads one has to know what all of them may touch.
+const MAX_METHODS: usize = 80;
+
+#[test]
+fn no_type_of_the_machine_has_too_many_methods() {
+    let mut methods: BTreeMap<String, usize> = BTreeMap::new();
+    for path in files(&root().join("volta-core/src/machine"), "rs") {
+        let file: syn::File = syn::parse_str(&read(&path)).expect("it is Rust");
+        for item in file.items {
+            let syn::Item::Impl(block) = item else { continue };
+            let syn::Type::Path(of) = *block.self_ty else { continue };
+            let name = of.path.segments.last().expect("a path has segments").ident.to_string();
+            let is_function = |item: &&syn::ImplItem| matches!(item, syn::ImplItem::Fn(_));
+            if block.trait_.is_none() {
+                *methods.entry(name).or_default() += block.items.iter().filter(is_function).count();
+            }
+        }
+    }
+    assert!(methods.contains_key("Cta"), "this test reads the wrong files");
+    methods.retain(|_, number| *number > MAX_METHODS);
+    assert!(methods.is_empty(), "types with more than {MAX_METHODS} methods: {methods:#?}");
+}
+
+#[test]
+fn no_file_of_the_machine_imports_one_that_imports_it() {
+    let circles = circles(&root().join("volta-core/src/machine"));
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]

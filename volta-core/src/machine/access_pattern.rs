@@ -5,10 +5,9 @@
 //! share it. Accesses of 8 and 16 bytes a lane are split into half and quarter warps. Global memory is transferred in
 //! sectors of 32 bytes. (CUDA C++ Programming Guide, *Compute Capabilities*, *Shared Memory* and *Global Memory*.)
 
-use std::collections::BTreeMap;
-
 use crate::base::lane::LaneMask;
 use crate::program::InstId;
+use std::collections::BTreeMap;
 
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;

@@ -1,17 +1,14 @@
 //! Help beside the fault itself: where a value became undefined, and which part of the case may be the cause.
 
-use std::collections::BTreeSet;
-
-use rustc_hash::FxHashSet;
-
-use super::arguments::{argument_name, parameter_element};
-use super::bind::Launch;
+use super::launch::Launch;
 use super::value::Origin;
-use crate::case::{Argument, Element, Param, ParamKind, ScalarValue};
+use crate::case::{Argument, Element, Param, ParamKind, ScalarValue, spell};
 use crate::number::format::Format;
 use crate::program::{Float1, Float2, InstId, Op, Parameter};
 use crate::term::{Store, TermId, TermKind, View};
 use crate::verdict::{FaultKind, Site};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// The largest number of terms that a search below a term visits.
 const MAX_TERMS: usize = 1 << 12;
@@ -231,5 +228,28 @@ pub(super) fn rule_of(kind: FaultKind) -> &'static str {
         "S2"
     } else {
         "V6"
+    }
+}
+
+pub(super) fn argument_name(argument: &Argument) -> String {
+    match argument {
+        Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
+        Argument::Element { of, at } => format!("{of} + {at}"),
+        Argument::Literal(value) => spell(value),
+        Argument::Struct(_) => "a struct".into(),
+    }
+}
+
+/// The element type of a scalar parameter; `None` for structs.
+pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
+    let int = |bytes, signed| Some(Element::Int { bytes, signed });
+    match (parameter.element.as_str(), parameter.size) {
+        ("f32", 4) => Element::parse("f32"),
+        ("f64", 8) => Element::parse("f64"),
+        ("f16", 2) => Element::parse("f16"),
+        ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
+        ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
+        ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
+        _ => None,
     }
 }

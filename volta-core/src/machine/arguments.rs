@@ -1,13 +1,11 @@
 //! Layout of a kernel's parameters in memory, from what the case gives: numbers, pointers to tensors, tensor maps, and
 //! structs of these.
 
-use rustc_hash::FxHashMap;
-
-use super::advice::argument_help;
-use super::bind::{BindError, Builder, name_and_shape, signature};
+use super::advice::{argument_help, argument_name, parameter_element};
+use super::bind::{Builder, name_and_shape, signature};
+use super::bind_error::BindError;
 use super::objects::{Backing, Objects};
-use super::structs::{Fields, Rest};
-use super::tensor::{Initial, Tensor};
+use super::tensor::{Fields, Initial, Rest, Tensor};
 use super::tensor_map::Map;
 use crate::case::{
     Argument, Binding, Element, KernelLaunch, Member, Param, ParamKind, Role, ScalarValue, TensorAddress,
@@ -17,6 +15,7 @@ use crate::number::{Extended, Rational};
 use crate::program::{Parameter, Space};
 use crate::term::InputId;
 use crate::verdict::CasePart;
+use rustc_hash::FxHashMap;
 
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
@@ -379,29 +378,6 @@ impl Builder<'_> {
             }
         };
         Ok(Tensor { name, element, elements: 1, role: Role::In, initial, param: None })
-    }
-}
-
-pub(super) fn argument_name(argument: &Argument) -> String {
-    match argument {
-        Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
-        Argument::Element { of, at } => format!("{of} + {at}"),
-        Argument::Literal(value) => spell(value),
-        Argument::Struct(_) => "a struct".into(),
-    }
-}
-
-/// The element type of a scalar parameter; `None` for structs.
-pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
-    let int = |bytes, signed| Some(Element::Int { bytes, signed });
-    match (parameter.element.as_str(), parameter.size) {
-        ("f32", 4) => Element::parse("f32"),
-        ("f64", 8) => Element::parse("f64"),
-        ("f16", 2) => Element::parse("f16"),
-        ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
-        ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
-        ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
-        _ => None,
     }
 }
 

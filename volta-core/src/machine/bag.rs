@@ -2,17 +2,19 @@
 //! of conditions, or follow from what atomic additions return. Each addition of *n* takes *n* places that no other one
 //! takes, in whatever order they come; so a run in one order is one for all of them.
 
-use super::bind::Launch;
-use super::cta::Stop;
-use super::grid::RunError;
+use super::bags::{BagStore, Bags, CounterKey, Draw};
 use super::guard::{Guard, Guards, Literal};
 use super::int_terms::{IntTerms, whole};
+use super::launch::Launch;
 use super::masks::Masks;
 use super::objects::pretty_name;
 use super::output::{Output, OutputValue, integer_constant, output_value};
 use super::packed::{Choice, PackedValues};
 use super::possible::{InCases, Possible};
+use super::run_error::RunError;
+use super::stop::Stop;
 use super::tensor::Tensor;
+use super::terms::ValueTerms;
 use super::value::{SymKind, Value};
 use super::values::Values;
 use crate::program::{InstId, Space};
@@ -28,56 +30,6 @@ pub(super) const MOST_TICKET: i128 = (1 << 30) - 1;
 
 /// The most arms of choices that one integer is read as.
 const MOST_ARMS: u32 = 1 << 12;
-
-/// An object and a byte of it.
-type CounterKey = (u32, u64);
-
-/// An atomic addition.
-#[derive(Debug)]
-pub(super) struct Draw {
-    pub(super) key: CounterKey,
-    pub(super) guard: Guard,
-    /// What it adds, where its guard holds.
-    pub(super) by: Rc<Count>,
-    pub(super) site: (u32, InstId),
-}
-
-/// A store whose place is a number of conditions.
-#[derive(Debug)]
-pub(super) struct BagStore {
-    pub(super) tensor: u32,
-    /// The byte of the tensor.
-    pub(super) place: Count,
-    pub(super) guard: Guard,
-    pub(super) value: Value,
-    pub(super) site: (u32, InstId),
-}
-
-/// What a CTA stores at places that counters give.
-#[derive(Debug, Default)]
-pub(super) struct Bags {
-    pub(super) counts: Counts,
-    pub(super) draws: Vec<Draw>,
-    /// By counter, what it held before, and all that was added to it.
-    pub(super) counters: BTreeMap<CounterKey, (i128, Count)>,
-    /// Locations whose additions are not all of numbers of conditions, or that something else changes in between.
-    pub(super) others: BTreeSet<CounterKey>,
-    /// Locations of which threads use what an addition returned.
-    pub(super) returned: BTreeSet<CounterKey>,
-    pub(super) stores: Vec<BagStore>,
-    /// Tensors that are stored to at such places.
-    pub(super) stored: BTreeSet<u32>,
-    /// Tensors that are compared as multisets and from which threads read.
-    pub(super) read: BTreeSet<u32>,
-}
-
-impl Bags {
-    /// Bytes of memory.
-    pub(super) fn bytes(&self) -> u64 {
-        self.counts.bytes()
-            + (self.draws.len() * size_of::<Draw>() + self.stores.len() * 2 * size_of::<BagStore>()) as u64
-    }
-}
 
 /// The counter from which the places of an output are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -238,7 +190,7 @@ impl BagsOfAll {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// The input that stands for what atomic additions return.
     fn is_ticket(&self, term: TermId) -> bool {
         self.context.launch.is_ticket(term)
@@ -248,7 +200,9 @@ impl Values<'_> {
     pub(super) fn depends_on_ticket(&self, term: TermId) -> bool {
         self.context.launch.has_sets && depends_on(&self.store, &[term], |term| self.is_ticket(term))
     }
+}
 
+impl Values<'_> {
     /// An integer as a number of conditions.
     pub(super) fn count(&mut self, counts: &mut Counts, value: Value) -> Option<Rc<Count>> {
         self.count_of_arms(counts, value, &mut { MOST_ARMS })
@@ -262,10 +216,10 @@ impl Values<'_> {
             Value::Undefined(_) => return None,
         };
         if let SymKind::Int(_, term) = sym.kind() {
-            return counts.of((&mut self.store, &mut self.congruence), term);
+            return counts.of((&mut self.terms.store, &mut self.congruence), term);
         }
-        let Choice { condition, then, otherwise } = self.packed.as_choice(value)?;
-        let condition = counts.of((&mut self.store, &mut self.congruence), condition)?;
+        let Choice { condition, then, otherwise } = self.terms.packed.as_choice(value)?;
+        let condition = counts.of((&mut self.terms.store, &mut self.congruence), condition)?;
         let then = self.count_of_arms(counts, then, left)?;
         let otherwise = self.count_of_arms(counts, otherwise, left)?;
         then.plus(&otherwise, -1)?.times(&condition)?.plus(&otherwise, 1).map(Rc::new)
@@ -273,8 +227,8 @@ impl Values<'_> {
 
     /// A guard as a condition that is 0 or 1.
     pub(super) fn count_of_guard(&mut self, counts: &mut Counts, guard: Guard) -> Option<Count> {
-        let terms = (&mut self.store, &mut self.congruence);
-        count_of_guard(counts, &self.guards, terms, guard)
+        let terms = (&mut self.terms.store, &mut self.congruence);
+        count_of_guard(counts, &self.terms.guards, terms, guard)
     }
 }
 

@@ -3,11 +3,13 @@
 use super::barriers::{Arrival, COUNT, Count, Reduces, State};
 use super::clock::Joined;
 use super::context::Context;
-use super::cta::{Cta, Stop};
+use super::cta::Cta;
 use super::exec::{Copies, Products};
-use super::synchronisation::{Detector, Synchronisation};
+use super::race::Detector;
+use super::stop::Stop;
+use super::synchronisation::Synchronisation;
+use super::terms::ValueTerms;
 use super::value::{Truth, Value};
-use super::values::Values;
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Barrier, Bool2, InstId, Op, PredSrc, Src};
@@ -36,7 +38,7 @@ impl Cta<'_> {
             // Operands that are not registers are uniform.
             let of_lanes = [Some(*id), *count].iter().flatten().any(|source| matches!(source, Src::Reg(_)));
             same = Some(pc).filter(|_| !of_lanes);
-            let id = self.values.concrete(warp, *id, lane, pc, "a barrier's number")?;
+            let id = self.values.terms.concrete(warp, *id, lane, pc, "a barrier's number")?;
             if id >= 16 {
                 let message = format!("there is no barrier {id}; a CTA has barriers 0 to 15");
                 return Err(self.context.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
@@ -44,7 +46,9 @@ impl Cta<'_> {
             let count = match count {
                 None => Count::All,
                 Some(count) => {
-                    Count::Threads(self.values.concrete(warp, *count, lane, pc, "a barrier's count")? as u32)
+                    Count::Threads(
+                        self.values.terms.concrete(warp, *count, lane, pc, "a barrier's count")? as u32
+                    )
                 }
             };
             if let Count::Threads(threads) = count
@@ -156,11 +160,11 @@ impl Cta<'_> {
             self.reduce_at_barrier(warps, &state)?;
         }
         if state.expected == Some(Count::All) {
-            self.values.count_returned_threads((warps, own.clone()), &state, id)?;
+            self.values.terms.count_returned_threads((warps, own.clone()), &state, id)?;
         }
         let everybody = warps.iter().all(|warp| warp.exited.is_empty())
             && state.arrivals.iter().filter(|arrival| arrival.waits).count() == own.len();
-        self.counts.barriers += 1;
+        self.work.counts.barriers += 1;
         match &mut self.sync.order {
             Detector::Epoch(epoch) => {
                 if !everybody {
@@ -219,7 +223,7 @@ impl Cta<'_> {
                     continue;
                 };
                 let holds = self.sync.asks_ahead(warp, lane, (pc, *source))?
-                    || self.values.known_truth(warp, *source, lane, pc)?;
+                    || self.values.terms.known_truth(warp, *source, lane, pc)?;
                 count += u64::from(holds);
                 all &= holds;
                 any |= holds;
@@ -261,7 +265,7 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Result<(), Stop> {
         for lane in active {
-            let value = self.values.concrete(warp, mask, lane, pc, "a warp barrier's mask")?;
+            let value = self.values.terms.concrete(warp, mask, lane, pc, "a warp barrier's mask")?;
             let value = LaneMask::from_bits(value as u32);
             if !value.contains(lane) {
                 return Err(self.context.left_out_of_mask(warp, (lane, value, active), pc));
@@ -286,7 +290,7 @@ impl Cta<'_> {
                 continue;
             }
             for lane in if mask.meets(warp.exited) { group } else { LaneMask::NONE } {
-                self.values.count_returned_lanes(warp, mask, (lane, warp.pc[lane]))?;
+                self.values.terms.count_returned_lanes(warp, mask, (lane, warp.pc[lane]))?;
             }
             self.sync.order_lanes(warp, group, mask);
             if let Detector::VectorClock(exact) = &self.sync.order {
@@ -296,7 +300,7 @@ impl Cta<'_> {
                 });
                 self.sync.meetings.note(Some(warp.pc[group.first()]), met);
             }
-            self.counts.warp_syncs += 1;
+            self.work.counts.warp_syncs += 1;
             warp.at_warp_sync &= !group;
             warp.meet(group);
             warp.advance(group);
@@ -489,7 +493,7 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Counts returned threads as arrived at a barrier without a count (rule Y3) and notes the assumption; in a strict
     /// case they are missing.
     fn count_returned_threads(

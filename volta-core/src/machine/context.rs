@@ -1,9 +1,9 @@
 //! What an operation may know of the run without changing it: the launch, the case's options, and which CTA runs.
 
-use super::bind::Launch;
-use super::cta::Stop;
+use super::launch::Launch;
 use super::packed::Cell;
 use super::register::Register;
+use super::stop::Stop;
 use super::value::{Origin, Value};
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};

@@ -3,11 +3,12 @@
 //! The loop is the same for the lanes of a warp and for all threads of a CTA in lockstep, which differ in who executes
 //! an instruction and how.
 
-use super::cta::{Cta, Stop};
+use super::cta::Cta;
 use super::exec::Guarded;
+use super::stop::Stop;
 use super::synchronisation::Synchronisation;
-use super::values::Values;
-use super::warp::Warp;
+use super::terms::ValueTerms;
+use super::warp::{Lanes, Warp};
 use crate::base::lane::LaneMask;
 use crate::program::{Control, Divides, Effect, Inst, InstId, Members, Src, Wait};
 use crate::verdict::FaultKind;
@@ -64,14 +65,6 @@ pub(super) enum Active {
     Apart,
 }
 
-/// Lanes of a warp at one instruction.
-pub(super) struct Lanes<'w> {
-    pub(super) warp: &'w mut Warp,
-    pub(super) all: LaneMask,
-    /// Lanes whose guard holds.
-    pub(super) active: LaneMask,
-}
-
 impl<'l> Cta<'l> {
     /// Runs threads that stand at `pc` until they diverge, wait, return or reach `until`.
     #[inline]
@@ -91,7 +84,7 @@ impl<'l> Cta<'l> {
             self.count(threads.size())?;
             if active == Active::Some && inst.divides != Divides::Never && self.context.launch.has_tickets {
                 let Lanes { warp, active, .. } = threads.lanes()?;
-                self.settle_tickets(warp, active, &inst.op);
+                self.sync.settle_tickets(&self.values.terms.packed, warp, active, &inst.op);
             }
             if active == Active::Some && inst.divides != Divides::Never && self.class.is_some() {
                 let Lanes { warp, active, .. } = threads.lanes()?;
@@ -112,7 +105,7 @@ impl<'l> Cta<'l> {
                         threads.branch(*target, pc)
                     }
                     Effect::Control(Control::Table(index, targets)) => {
-                        self.values.branch_by_table(threads.lanes()?, index, targets, pc)?
+                        self.values.terms.branch_by_table(threads.lanes()?, index, targets, pc)?
                     }
                     Effect::Control(Control::Exit) => self.sync.exit(threads.lanes()?, pc),
                     Effect::Waits(Wait::Barrier) => threads.arrive(self, inst, pc)?,
@@ -142,10 +135,10 @@ impl<'l> Cta<'l> {
 
     #[inline]
     fn count(&mut self, (warps, threads): (u64, u64)) -> Result<(), Stop> {
-        let before = self.counts.warp_instructions;
-        self.counts.warp_instructions += warps;
-        self.counts.thread_instructions += threads;
-        if (before ^ self.counts.warp_instructions) >> 12 == 0 { Ok(()) } else { self.check_budgets() }
+        let before = self.work.counts.warp_instructions;
+        self.work.counts.warp_instructions += warps;
+        self.work.counts.thread_instructions += threads;
+        if (before ^ self.work.counts.warp_instructions) >> 12 == 0 { Ok(()) } else { self.check_budgets() }
     }
 
     fn arrive_in_warp(&mut self, lanes: Lanes<'_>, members: Src, pc: InstId) -> Result<Option<InstId>, Stop> {
@@ -173,7 +166,7 @@ impl<'l> Cta<'l> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     fn branch_by_table(
         &mut self,
         lanes: Lanes<'_>,
@@ -206,13 +199,6 @@ impl Synchronisation<'_> {
         self.leave_cluster(warp, active);
         warp.go(all & !active, pc.next());
         None
-    }
-}
-
-impl<'w> Lanes<'w> {
-    /// Lanes whose guard has not been evaluated.
-    pub(super) fn new(warp: &'w mut Warp, all: LaneMask) -> Lanes<'w> {
-        Lanes { warp, all, active: all }
     }
 }
 

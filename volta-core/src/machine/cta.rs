@@ -6,107 +6,27 @@
 //! lowest instruction, so that diverged lanes reconverge.
 
 use super::access_pattern::AccessPatterns;
-use super::bind::{BindError, Launch};
 use super::context::Context;
-use super::control::Lanes;
 use super::cta_class::ClassRun;
-use super::endless::{Endless, Watch};
-use super::epoch::Now;
-use super::exec::Products;
+use super::endless::Watch;
+use super::exec::{Accesses, Arithmetic, Asynchronous, UnwrittenReads};
+use super::launch::Launch;
 use super::lockstep::InStep;
 use super::memory::Memory;
 use super::overlap::OverlapOfCta;
-use super::possible::InCases;
 use super::schedule::{Turn, Turns};
-use super::synchronisation::{Detector, Synchronisation};
+use super::stop::Stop;
+use super::synchronisation::{Mode, Synchronisation};
 use super::tensor_memory::TensorMemory;
 use super::values::Values;
-use super::warp::Warp;
-use crate::base::budget::{Budgets, Exhausted, Held, Limit};
+use super::warp::{Lanes, Warp};
+use super::work::Work;
+use crate::base::budget::{Exhausted, Held};
 use crate::base::lane::{Lane, LaneMask};
-use crate::base::ration::Pool;
 use crate::case::Options;
 use crate::program::{Effect, Hammock, Inst, InstId};
-use crate::verdict::{BarrierPhases, Fault, FaultKind, Site};
-use std::cell::Cell;
+use crate::verdict::{Fault, FaultKind, Site};
 use std::sync::Arc;
-
-/// The reasons why a run ends early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    Fault(Box<Fault>),
-    /// A fault where a condition on inputs holds.
-    Possible(Box<InCases>),
-    Exhausted(Exhausted),
-    /// The case does not give what is needed.
-    Missing(Box<BindError>),
-    /// A loop does not end.
-    Endless(Box<Endless>),
-    /// The verifier contradicts itself, in this way.
-    Defect(&'static str),
-    /// In a run that continues after a fault: a value that the fault left unknown decides what is executed (rule R2).
-    Doubtful,
-    /// The epoch race detector does not suffice for this CTA.
-    NeedVectorClocks,
-    /// What the CTA does may not be the same in the others for which it runs, from this instruction on.
-    Apart(Option<InstId>),
-}
-
-impl Stop {
-    /// The fault, with what happened at mbarriers.
-    pub(super) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
-        if let Stop::Fault(fault) = &mut self {
-            fault.phases = phases;
-        }
-        self
-    }
-}
-
-/// The way in which a CTA is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// All warps in lockstep while they agree; races by epochs.
-    Lockstep,
-    /// One warp after the other; races by epochs.
-    WarpByWarp,
-    /// One warp after the other; races by vector clocks. CTAs that run together use no other mode.
-    VectorClocks,
-}
-
-impl From<Exhausted> for Stop {
-    fn from(exhausted: Exhausted) -> Stop {
-        Stop::Exhausted(exhausted)
-    }
-}
-
-/// What a CTA shares with the others of its launch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside<'l> {
-    /// Warp instructions that the CTAs before it executed.
-    pub(super) instructions: u64,
-    /// Memory that they keep.
-    pub(super) held: Held,
-    /// The pool of the CTAs that are executed at the same time, and this one's index in it.
-    pub(super) pool: Option<(&'l Pool, usize)>,
-}
-
-/// The resources of a CTA at its peak.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
-    pub(super) instructions: u64,
-    pub(super) held: Held,
-}
-
-/// Counts of one CTA.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) warp_instructions: u64,
-    pub(super) thread_instructions: u64,
-    pub(super) barriers: u64,
-    pub(super) warp_syncs: u64,
-    /// Whether a step of a function was executed on known numbers only.
-    pub(super) at_known_points: bool,
-}
 
 /// A CTA while it runs, or several that run together.
 pub(super) struct Cta<'l> {
@@ -114,22 +34,13 @@ pub(super) struct Cta<'l> {
     pub(super) values: Values<'l>,
     pub(super) sync: Synchronisation<'l>,
     pub(super) memory: Memory,
-    pub(super) counts: Counts,
+    pub(super) work: Work<'l>,
     /// The regions of branches that depend on the input, by the branch.
     pub(super) hammocks: rustc_hash::FxHashMap<InstId, Arc<Hammock>>,
     /// Tensor memory.
     pub(super) tensor_memory: TensorMemory,
-    /// What the other CTAs of the launch took of the budgets.
-    pub(super) beside: Beside<'l>,
     /// Searches for loops over barriers that do not end.
     pub(super) watch: Watch,
-    /// The memory that it held at its peak.
-    most_held: Cell<Held>,
-    /// Bytes of registers, local memory and shared memory, as allocated at the start.
-    own_bytes: u64,
-    /// Work charged at a quarter of an instruction: operations examined to analyse branches and loops, and pieces of
-    /// copies.
-    pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// The registers of all warps in lockstep, if this is possible.
     pub(super) lockstep: Option<InStep>,
@@ -142,10 +53,6 @@ pub(super) struct Cta<'l> {
     /// The CTAs for which it runs, if it is not the only one.
     pub(super) class: Option<Box<ClassRun>>,
 }
-
-/// By the origin of an undefined value: the first read that found it in memory that no thread has written, or not for
-/// all inputs.
-pub(super) type UnwrittenReads = std::collections::BTreeMap<u64, Site>;
 
 impl<'l> Cta<'l> {
     /// A CTA before its first step.
@@ -185,13 +92,9 @@ impl<'l> Cta<'l> {
             sync: Synchronisation::new(context, mode),
             overlap: None,
             class: None,
-            beside: Beside::default(),
             watch: Watch::default(),
-            most_held: Cell::default(),
-            own_bytes,
-            looked_at: 0,
             memory: Memory::new(launch.shared_cells * ranks),
-            counts: Counts::default(),
+            work: Work::new(context, own_bytes),
             hammocks: rustc_hash::FxHashMap::default(),
             tensor_memory: TensorMemory::default(),
             warps,
@@ -201,6 +104,32 @@ impl<'l> Cta<'l> {
         };
         cta.overlap = OverlapOfCta::of(launch, &mut cta.sync.order);
         Ok(cta)
+    }
+
+    /// What asynchronous operations need.
+    #[inline]
+    pub(super) fn asynchronous(&mut self) -> Asynchronous<'_, 'l> {
+        let Cta { context, values, sync, memory, work, unwritten, patterns, overlap, tensor_memory, .. } =
+            self;
+        let context = *context;
+        let accesses = Accesses { context, values, sync, memory, work, unwritten, patterns, overlap };
+        Asynchronous { context, accesses, tensor_memory }
+    }
+
+    /// What an access of memory needs.
+    #[inline]
+    pub(super) fn accesses(&mut self) -> Accesses<'_, 'l> {
+        self.asynchronous().accesses
+    }
+
+    /// What computes with floats.
+    #[inline]
+    pub(super) fn arithmetic(&mut self) -> Arithmetic<'_, 'l> {
+        Arithmetic { context: self.context, values: &mut self.values, work: &mut self.work }
+    }
+
+    pub(super) fn check_budgets(&mut self) -> Result<(), Stop> {
+        self.asynchronous().check_budgets()
     }
 
     /// Runs to the end.
@@ -228,8 +157,8 @@ impl<'l> Cta<'l> {
                 self.end_flags()?;
                 self.sync.end_products()?;
                 self.sync.end_registers()?;
-                self.end_asynchronous()?;
-                self.end_tensor_memory()?;
+                self.asynchronous().end_asynchronous()?;
+                self.asynchronous().end_tensor_memory()?;
                 return self.sync.end_reaches();
             }
             if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {
@@ -237,8 +166,8 @@ impl<'l> Cta<'l> {
                     return Err(stop);
                 }
                 self.sync.waits_for_parts(&warps)?;
-                self.values.rounds_are_over(&warps)?;
-                self.values.waits_for_another_cta(&warps)?;
+                self.values.terms.rounds_are_over(&warps)?;
+                self.values.terms.waits_for_another_cta(&warps)?;
                 return Err(self.deadlock(&warps));
             }
         }
@@ -295,73 +224,6 @@ impl<'l> Cta<'l> {
             waiting &= !group;
         }
         self.complete_warp_syncs(warp)
-    }
-
-    pub(super) fn check_budgets(&self) -> Result<(), Stop> {
-        let budgets: &Budgets = &self.context.options.budgets;
-        budgets.deadline.check()?;
-        budgets.check(Limit::Instructions, self.beside.instructions + self.instructions())?;
-        let held = self.kept();
-        if held.total() > self.most_held.get().total() {
-            self.most_held.set(held);
-        }
-        budgets.check_held(&self.beside.held.and(&held))?;
-        if let Some((pool, run)) = self.beside.pool {
-            pool.hold(run, held.total(), &budgets.deadline)?;
-        }
-        Ok(())
-    }
-
-    /// Checks the time, and the instructions as if so much more had been examined.
-    pub(super) fn check_more(&self, looked_at: u64) -> Result<(), Stop> {
-        let budgets: &Budgets = &self.context.options.budgets;
-        budgets.deadline.check()?;
-        let used = self.beside.instructions + self.instructions() + looked_at / 4;
-        Ok(budgets.check(Limit::Instructions, used)?)
-    }
-
-    /// The instructions charged so far: examining an operation costs a quarter of executing it.
-    fn instructions(&self) -> u64 {
-        self.counts.warp_instructions + self.looked_at / 4
-    }
-
-    /// The resources taken so far.
-    pub(super) fn taken(&self) -> Taken {
-        Taken { instructions: self.instructions(), held: self.most_held.get() }
-    }
-
-    fn kept(&self) -> Held {
-        let races = match &self.sync.order {
-            Detector::Epoch(_) => 0,
-            Detector::VectorClock(exact) => exact.bytes() + exact.clocks.kept_bytes(),
-        };
-        let state = self.own_bytes
-            + self.sync.mbarriers.bytes()
-            + self.sync.flags.bytes()
-            + self.sync.tickets.bytes()
-            + self.memory.bytes()
-            + self.values.packed.bytes()
-            + self.values.asked.bytes()
-            + self.values.guards.bytes()
-            + self.values.fragments.bytes()
-            + self.sync.products.iter().map(Products::bytes).sum::<u64>()
-            + self.tensor_memory.bytes()
-            + self.overlap.as_ref().map_or(0, |overlap| overlap.bytes());
-        let analysis =
-            self.values.ranges.bytes() + self.values.known.bytes() + self.values.congruence.bytes();
-        Held { terms: self.values.store.bytes(), state, accesses: races, analysis, ..Held::default() }
-    }
-}
-
-impl Synchronisation<'_> {
-    /// The time of a warp's accesses, for the epoch detector.
-    #[inline]
-    pub(super) fn now(&self, warp: &Warp) -> Now {
-        let epoch = match &self.order {
-            Detector::Epoch(epoch) => *epoch,
-            Detector::VectorClock(_) => 0,
-        };
-        Now { epoch, sync: warp.syncs, warp: warp.index as u16 }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The report of a deadlock (rule Y5): which threads wait where, and for what.
 
-use super::cta::{Cta, Stop};
+use super::cta::Cta;
+use super::stop::Stop;
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::{Async, Effect, InstId, Op, Wait};
@@ -85,12 +86,12 @@ impl Cta<'_> {
         let lane = group.first();
         let op = &self.context.launch.program.insts[pc.index()].op;
         if let Op::Barrier { id, count, .. } = op {
-            let Ok(id) = self.values.concrete(warp, *id, lane, pc, "") else {
+            let Ok(id) = self.values.terms.concrete(warp, *id, lane, pc, "") else {
                 return "at a barrier".to_owned();
             };
             let arrived = self.sync.barriers.arrived(warp.rank, id);
             let expected = match count {
-                Some(count) => match self.values.concrete(warp, *count, lane, pc, "") {
+                Some(count) => match self.values.terms.concrete(warp, *count, lane, pc, "") {
                     Ok(threads) => format!("{threads} threads"),
                     Err(_) => "its count".into(),
                 },
@@ -122,7 +123,7 @@ impl Cta<'_> {
             let (arrived, live) = self.sync.cluster.arrived();
             return format!("for the cluster's barrier; {arrived} of {live} threads have arrived");
         }
-        if let Some(what) = self.flag_of(warp, lane) {
+        if let Some(what) = self.sync.flag_of(&self.values.terms, warp, lane) {
             return what;
         }
         if let Effect::Waits(Wait::Phase) = op.effect() {

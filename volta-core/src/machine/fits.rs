@@ -1,6 +1,7 @@
 //! Checks that the hardware supports a launch, and that the kernel was compiled for it.
 
-use super::bind::{BindError, Clusters};
+use super::bind_error::BindError;
+use super::launch::Clusters;
 use crate::base::budget::{Budgets, Limit};
 use crate::case::{KernelLaunch, Options};
 use crate::program::{LaunchBounds, Program, Space};

@@ -1,33 +1,35 @@
 //! Accesses of a launch's CTAs to global memory, compared with one another (rules S5, Y1), and the combined effect of
 //! their atomics (Y7).
 
-use super::values::Values;
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
 use super::agent::AtomicUpdate;
-use super::bind::Launch;
-use super::cta::{Cta, Mode, Stop};
-use super::grid::{Execution, RunError};
+use super::cta::Cta;
+use super::execution::Execution;
 use super::guard::{Guard, Literal};
 use super::int_terms::IntTerms;
+use super::launch::Launch;
 use super::masks::Masks;
-use super::memory::{Contribution, PAGE};
+use super::memory::Contribution;
+use super::objects::PAGE;
 use super::order::Access;
 use super::output::{Output, OutputValue, integer_constant, output_value};
 use super::packed::PackedValues;
 use super::perhaps::{How, Meeting, PerhapsOfAll, Surely, Writer};
 use super::possible::Possible;
+use super::race::Detector;
 use super::ran::{Ran, Unwritten};
-use super::structs::ElementAt;
-use super::synchronisation::Detector;
+use super::run_error::RunError;
+use super::stop::Stop;
+use super::synchronisation::Mode;
+use super::tensor::ElementAt;
+use super::terms::ValueTerms;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Element, Options};
 use crate::program::{InstId, Scope};
 use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
 use crate::verdict::{Fault, FaultKind, Site};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// What the CTAs merged so far read, wrote and updated.
 #[derive(Default)]
@@ -363,7 +365,7 @@ impl Merged {
         }
         // Never runs: it only computes with the values of other CTAs.
         let mut cta = Cta::new(launch, options, 0, Mode::WarpByWarp).map_err(RunError::Exhausted)?;
-        cta.beside.held = outcome.held;
+        cta.work.beside.held = outcome.held;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
         for ((number, offset), location) in shared {
@@ -385,17 +387,17 @@ impl Merged {
                 );
                 return Err(fault(FaultKind::Unsupported, "S5", message));
             }
-            let mut value = tensor.value(element, &mut cta.values.store, InstId(u32::MAX));
+            let mut value = tensor.value(element, &mut cta.values.terms.store, InstId(u32::MAX));
             for (store, sum) in &location.sums {
                 let known = known.entry(*store).or_default();
-                let by = imported(&mut cta.values.store, &outcome.stores[*store], *sum, known);
-                value = cta.updated(*update, value, by, InstId(0)).map_err(|held| {
+                let by = imported(&mut cta.values.terms.store, &outcome.stores[*store], *sum, known);
+                value = cta.arithmetic().updated(*update, value, by, InstId(0)).map_err(|held| {
                     let message = format!("an atomic operation on {place}, `{update}`, reads {held}");
                     fault(FaultKind::TypeMismatch, "V1", message)
                 })?;
             }
             cta.check_budgets().map_err(RunError::from_stop)?;
-            let Values { store, packed, ranges, .. } = &mut cta.values;
+            let ValueTerms { store, packed, ranges, .. } = &mut cta.values.terms;
             let value = output_value(
                 tensor,
                 value,
@@ -423,7 +425,7 @@ impl Merged {
         // Each contributing CTA lists the element among its outputs.
         outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
-        outcome.add_store(cta.values.store);
+        outcome.add_store(cta.values.terms.store);
         options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 }
@@ -503,7 +505,7 @@ fn race_between_ctas(
         match run.run() {
             Err(stop @ Stop::Fault(_)) => return stop,
             Err(Stop::Possible(mut possible)) => {
-                possible.store = run.values.store;
+                possible.store = run.values.terms.store;
                 return Stop::Possible(possible);
             }
             Ok(()) | Err(_) => runs.push(run),
@@ -521,7 +523,7 @@ fn race_between_ctas(
     let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
     let exclude = |pair: &[(Access, bool); 2]| {
         let [a, b] = [(&*one, pair[0].0), (&*other, pair[1].0)]
-            .map(|(run, access)| run.values.guards.inputs(access.guard));
+            .map(|(run, access)| run.values.terms.guards.inputs(access.guard));
         a.iter().any(|a| b.iter().any(|b| a.excludes(*b, &launch.distinct)))
     };
     let conflict = pairs.filter(|pair| !exclude(pair)).find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
@@ -572,15 +574,15 @@ fn race_between_ctas(
 /// A fault of accesses of two CTAs, each under its guard.
 fn of_two_ctas(fault: Fault, guards: Option<[Guard; 2]>, [one, other]: [&mut Cta<'_>; 2]) -> Stop {
     let Some([first, second]) = guards else { return Stop::Fault(Box::new(fault)) };
-    let mut literals = one.values.guards.literals(first).to_vec();
+    let mut literals = one.values.terms.guards.literals(first).to_vec();
     let mut known = Imported::default();
-    for Literal { condition, holds } in other.values.guards.literals(second) {
-        let condition = one.values.store.import(&other.values.store, condition, &mut known);
+    for Literal { condition, holds } in other.values.terms.guards.literals(second) {
+        let condition = one.values.terms.store.import(&other.values.terms.store, condition, &mut known);
         literals.push(Literal { condition, holds });
     }
-    let mut stop = one.values.possibly_in(fault, vec![literals]);
+    let mut stop = one.values.terms.possibly_in(fault, vec![literals]);
     if let Stop::Possible(possible) = &mut stop {
-        possible.store = std::mem::take(&mut one.values.store);
+        possible.store = std::mem::take(&mut one.values.terms.store);
     }
     stop
 }

@@ -5,17 +5,18 @@
 //! it. Values that depend on a finding are unknown, *in doubt* ([`Origin::Doubtful`](super::value::Origin)): doubt
 //! spreads like undefined values, findings about it are not reported, and the run ends where it decides control flow.
 
-use super::bind::Launch;
 use super::context::Context;
-use super::cta::{Beside, Cta, Mode, Stop};
-use super::synchronisation::Detector;
-use super::values::Values;
-
-use super::grid::{output_fault, sites_of};
+use super::cta::Cta;
 use super::int_terms::IntTerms;
-use super::memory::PAGE;
-use super::output::{element_value, fill_written, output_value, written_elements};
+use super::launch::Launch;
+use super::objects::PAGE;
+use super::output::{element_value, fill_written, output_fault, output_value, sites_of, written_elements};
+use super::race::Detector;
+use super::stop::Stop;
 use super::survey::{Key, Survey, key};
+use super::synchronisation::Mode;
+use super::terms::ValueTerms;
+use super::work::Beside;
 use crate::base::budget::Limit;
 use crate::case::Options;
 use crate::program::InstId;
@@ -75,14 +76,14 @@ fn of_cta(
         // Half of what is left, so that further runs have a budget.
         options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
         let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
-        cta.beside = *beside;
-        cta.values.survey = Some(Box::new(Survey::new(told.clone(), objects)));
+        cta.work.beside = *beside;
+        cta.values.terms.survey = Some(Box::new(Survey::new(told.clone(), objects)));
         let done = cta.run().and_then(|()| cta.check_budgets());
-        beside.instructions += cta.taken().instructions.max(LEAST_INSTRUCTIONS);
+        beside.instructions += cta.work.taken().instructions.max(LEAST_INSTRUCTIONS);
         let mut survey = match done {
             Ok(()) => outputs(cta, linear),
             Err(stop) => {
-                let mut survey = cta.values.survey.take().map(|survey| *survey).unwrap_or_default();
+                let mut survey = cta.values.terms.survey.take().map(|survey| *survey).unwrap_or_default();
                 match stop {
                     Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
                     // The run cannot continue after these.
@@ -110,7 +111,7 @@ fn of_cta(
 /// Checks the outputs of a CTA that ran to its end as well: one finding for each store.
 fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
     let Cta { context: Context { launch, .. }, values, sync, memory, unwritten, .. } = cta;
-    let Values { mut store, mut packed, mut ranges, mut relied, survey, .. } = values;
+    let ValueTerms { mut store, mut packed, mut ranges, mut relied, survey, .. } = values.terms;
     let order = sync.order;
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };

@@ -1,14 +1,13 @@
 //! Variables of the module (rule M5): memory that the host sets before the launch and reads after it.
 
-use std::collections::BTreeSet;
-
-use super::bind::{BindError, Launch};
-use super::structs::{Fields, Rest};
-use super::tensor::{Initial, Tensor};
+use super::bind_error::BindError;
+use super::launch::Launch;
+use super::tensor::{Fields, Initial, Rest, Tensor};
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
 use crate::verdict::Place;
+use std::collections::BTreeSet;
 
 /// What the case declares of a variable.
 #[derive(Clone, Debug, Default)]

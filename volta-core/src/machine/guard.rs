@@ -3,8 +3,6 @@
 //! A thread that no input has led astray executes under the guard that always holds, which costs nothing.
 
 use super::indexed::{Indexed, indexed};
-use super::perhaps::all_of;
-use super::race::Under;
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
 use crate::number::Rational;
@@ -145,11 +143,6 @@ impl Guards {
     #[inline]
     pub(super) fn are_narrow(&self) -> bool {
         self.narrow
-    }
-
-    /// The condition of an access that a lane makes.
-    pub(super) fn under(&self, lane: Lane) -> Under<'_> {
-        Under { guard: self.of(lane), guards: Some(self), alike: self.alike }
     }
 
     /// The guard of a lane.
@@ -455,4 +448,10 @@ impl Relation {
         ];
         !both.contains(&true)
     }
+}
+
+/// The conjunction of terms of a store.
+pub(super) fn all_of(terms: impl IntoIterator<Item = TermId>, store: &mut Store) -> Option<TermId> {
+    let nowhere = InstId(u32::MAX);
+    terms.into_iter().reduce(|all, one| store.apply(TermOp::And, &[all, one], nowhere))
 }

@@ -5,7 +5,6 @@
 //! division, a shift to the right, a conversion), a [`TermOp::Mod`] brings the term into the range of the type,
 //! unsigned or signed, unless its range lies there already.
 
-use super::exec::ieee::ieee_of_one;
 use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
 use crate::number::format::Format;
@@ -446,4 +445,17 @@ impl IntTerms<'_> {
             None => Value::Sym(Sym::int(bytes, term)),
         }
     }
+}
+
+/// An operation of one operand, as a term; a known operand gives a known result.
+pub(super) fn ieee_of_one(store: &mut Store, key: IeeeKey, operand: TermId, pc: InstId) -> TermId {
+    if let Some(value) = store.as_ieee_number(operand)
+        && let Some(Ieee::Float(result)) = key.apply(&[Ieee::Float(value)])
+        && !result.is_nan()
+    {
+        store.note_rounding(key, &[value], result);
+        return store.ieee_number(result);
+    }
+    let key = store.ieee_key(key);
+    TermId::from_raw(store.push_uniform(TermOp::Ieee1, &[key.raw(), operand.raw()], pc))
 }

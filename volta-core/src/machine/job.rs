@@ -1,69 +1,19 @@
 //! A launch of a side, as the machine is asked to run it.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use super::bind::{Launch, Outputs};
+use super::bind::Job;
 use super::cta_class::run_iterations;
-use super::grid::{Execution, RunError, run_launch};
-use super::left::Left;
+use super::execution::Execution;
+use super::grid::run_launch;
+use super::launch::Launch;
 use super::opaque::{self, Guarded};
 use super::points::Recognition;
 use super::relied::Relied;
+use super::run_error::RunError;
 use crate::base::assumption::Assumption;
-use crate::case::{KernelLaunch, Options, Param, Which};
-use crate::program::Program;
+use crate::case::Param;
 use crate::verdict::{Fault, FaultKind};
-
-/// A launch to run.
-#[derive(Clone, Debug)]
-pub struct Job<'a> {
-    /// The side.
-    pub which: Which,
-    /// Its number among the steps of the side.
-    pub step: usize,
-    /// Whether another step follows, which may read all that this one writes.
-    pub is_followed: bool,
-    /// Whether it may overlap with the launch before it or after it (rule Y17).
-    pub overlaps: bool,
-    /// What the steps before it left, if there are any.
-    pub before: Option<Arc<Left>>,
-    /// The kernel, as resolved code.
-    pub program: &'a Program,
-    /// The kernel, and how it is launched.
-    pub kernel: &'a KernelLaunch,
-    /// The case's parameters.
-    pub params: &'a [Param],
-    /// Rules and limits.
-    pub options: &'a Options,
-    /// The use of its outputs.
-    pub outputs: Outputs,
-}
-
-impl<'a> Job<'a> {
-    /// The only launch of a side, whose outputs are compared.
-    pub fn only(
-        which: Which,
-        (program, kernel): (&'a Program, &'a KernelLaunch),
-        params: &'a [Param],
-        options: &'a Options,
-    ) -> Job<'a> {
-        let outputs = Outputs::Compared;
-        Job {
-            which,
-            step: 0,
-            is_followed: false,
-            overlaps: false,
-            before: None,
-            program,
-            kernel,
-            params,
-            options,
-            outputs,
-        }
-    }
-}
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Runs a launch, recognising library functions. Also returns what the run relied on, if it gives a result or a fault.
 ///

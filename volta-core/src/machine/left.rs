@@ -1,20 +1,17 @@
 //! What the steps of a side leave in the case's tensors for those that come after them.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use rayon::prelude::*;
-
-use super::bind::Launch;
-use super::grid::Execution;
-use super::output::{Output, OutputValue, WrongOutput, initial_value};
-use super::tensor::Initial;
+use super::execution::Execution;
+use super::launch::Launch;
+use super::output::{Lost, Output, OutputValue, WrongOutput, initial_value};
+use super::tensor::Earlier;
 use super::value::{Origin, Sym, Value};
-use crate::base::budget::Exhausted;
+use crate::base::budget::{Exhausted, Held};
 use crate::base::index::InstId;
 use crate::case::{Element, Param, Rules, Which, number_bits};
 use crate::term::{InStore, InputId, Store, TermId, TermKind, View};
 use crate::verdict::FaultKind;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many terms are looked at for one that depends on an input.
 const MOST_SEARCHED: usize = 256;
@@ -31,33 +28,6 @@ pub struct Left {
     /// The number of the input whose elements are names for what was left in the first parameter, and so on; `None` if
     /// steps copy what they read. A launch copies nothing where names do, and names say nothing of what they stand for.
     pub names: Option<usize>,
-}
-
-/// An element of a tensor that a step leaves without a value that those after it could use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// The tensor's parameter in the case.
-    pub param: usize,
-    /// Row-major element number.
-    pub element: u64,
-    /// The step, by its number.
-    pub step: usize,
-    /// The fault that it is if the element is compared.
-    pub kind: FaultKind,
-    /// The rule that this breaks.
-    pub rule: &'static str,
-    /// What is wrong with the value, without a subject.
-    pub what: String,
-}
-
-/// What a step left in one tensor, over what was there before.
-#[derive(Clone, Debug)]
-pub(super) struct LeftIn {
-    pub(super) left: Arc<Left>,
-    /// The tensor's parameter.
-    pub(super) param: usize,
-    /// Its contents before the first step.
-    pub(super) before: Box<Initial>,
 }
 
 impl Left {
@@ -116,22 +86,6 @@ impl Left {
         // These two include those of the steps before.
         did.held = step.held;
         did.taken = step.taken;
-    }
-
-    /// Whether some step wrote to a parameter.
-    pub(super) fn touches(&self, param: usize) -> bool {
-        self.wrote.iter().any(|step| step.contains(&param))
-    }
-
-    /// Which steps wrote to other elements of a parameter, in words.
-    pub(super) fn writers(&self, param: usize) -> String {
-        let steps = self.wrote.iter().zip(1..).filter(|(wrote, _)| wrote.contains(&param));
-        let steps: Vec<String> = steps.map(|(_, number): (_, usize)| format!("step {number}")).collect();
-        match steps.as_slice() {
-            [] => "which no step before this one writes".into(),
-            [one] => format!("which nothing has written: {one} writes other elements"),
-            [_, ..] => format!("which nothing has written: {} write other elements", steps.join(" and ")),
-        }
     }
 
     /// What an element was left with, in terms of `store`; `None` where no step wrote it.
@@ -226,8 +180,23 @@ impl Left {
         }
         Ok(())
     }
+}
 
-    /// The value that an element was left with; `None` where no step wrote it.
+impl Earlier for Left {
+    fn touches(&self, param: usize) -> bool {
+        self.wrote.iter().any(|step| step.contains(&param))
+    }
+
+    fn writers(&self, param: usize) -> String {
+        let steps = self.wrote.iter().zip(1..).filter(|(wrote, _)| wrote.contains(&param));
+        let steps: Vec<String> = steps.map(|(_, number): (_, usize)| format!("step {number}")).collect();
+        match steps.as_slice() {
+            [] => "which no step before this one writes".into(),
+            [one] => format!("which nothing has written: {one} writes other elements"),
+            [_, ..] => format!("which nothing has written: {} write other elements", steps.join(" and ")),
+        }
+    }
+
     fn value(&self, at: (usize, u64), of: Element, store: &mut Store, reader: InstId) -> Option<Value> {
         let kinds = [
             (FaultKind::Uninitialised, Origin::Unwritten(reader)),
@@ -264,6 +233,10 @@ impl Left {
             Value::Bits,
         ))
     }
+
+    fn taken(&self) -> (Held, u64) {
+        (self.did.held, self.did.taken)
+    }
 }
 
 /// The contents of an element of a tensor after some steps.
@@ -295,24 +268,5 @@ impl Launch<'_> {
             Some(_) | None => kind,
         };
         Lost { param, element, step: self.step, kind, rule, what }
-    }
-}
-
-impl LeftIn {
-    /// The value of an element; `None` where the tensor's contents before the first step are still there.
-    pub(super) fn value(
-        &self,
-        element: u64,
-        of: Element,
-        store: &mut Store,
-        reader: InstId,
-    ) -> Option<Value> {
-        self.left.value((self.param, element), of, store, reader)
-    }
-}
-
-impl Lost {
-    fn place(&self) -> (usize, u64) {
-        (self.param, self.element)
     }
 }

@@ -1,12 +1,11 @@
 //! Large finite mask values, read as minus infinity where the case says so (rule V3).
 
-use std::collections::BTreeSet;
-
 use crate::base::assumption::Assumption;
 use crate::case::Rules;
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::term::Constant;
+use std::collections::BTreeSet;
 
 /// How float constants are read.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@
 //! races unless the phase is over before it.
 
 use super::clock::{Clocks, Joined};
-use super::phase_history::{PhaseHistory, StepKind};
+use super::phase_history::{Event, PhaseHistory, StepKind};
 use crate::program::{InstId, SkippedWait, Strong};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
@@ -14,14 +14,6 @@ use std::rc::Rc;
 
 /// The largest number of bytes that an mbarrier counts (ISA 9.7.13.15.2).
 const MOST_BYTES: i64 = (1 << 20) - 1;
-
-/// An operation of a thread that must happen before a phase ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    pub(super) thread: u32,
-    pub(super) stamp: u32,
-    pub(super) pc: InstId,
-}
 
 /// What an arrival releases of that which its thread has done and knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

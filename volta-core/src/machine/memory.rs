@@ -3,26 +3,21 @@
 //! Memory is cells of 4 bytes. Shared memory is one array; writable global memory is an overlay of pages over the
 //! launch's initial contents, which also records reads and writes for each byte.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxHashMap, FxHasher};
-
 use super::agent::AtomicUpdate;
-use super::bag::Bags;
+use super::bags::Bags;
 use super::epoch::EpochShadow;
 use super::int_terms;
+use super::objects::PAGE;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
 use super::perhaps::PerhapsOfCta;
 use super::shadow::ByteShadow;
-use super::structs::ElementAt;
-use super::tensor::{Initial, Tensor};
+use super::tensor::{ElementAt, Initial, Tensor};
 use super::value::{Origin, Value};
 use crate::program::InstId;
 use crate::term::Store;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-
-/// Cells of one page.
-pub(super) const PAGE: usize = 256;
+use std::hash::{Hash, Hasher};
 
 /// A page of a writable tensor.
 #[derive(Debug)]

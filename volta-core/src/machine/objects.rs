@@ -352,6 +352,15 @@ pub(super) fn pretty_name(name: &str) -> &str {
     name
 }
 
+/// Shared memory is assumed to begin at a multiple of this number of bytes (rule M1).
+pub(super) const WINDOW_ALIGN: u64 = 1024;
+
+/// Tensors begin at multiples of this number of bytes, as returned by `cudaMalloc`.
+pub(super) const TENSOR_ALIGN: u64 = 256;
+
+/// Cells of one page.
+pub(super) const PAGE: usize = 256;
+
 #[cfg(test)]
 mod tests {
     use super::*;

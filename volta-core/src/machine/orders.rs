@@ -1,57 +1,26 @@
 //! Runs a CTA, or CTAs that run together, in as many orders of the operations on counters as it takes to speak for all
 //! of them (rule Y18), and compares what they leave.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use super::bind::Launch;
-use super::cta::{Beside, Mode, Stop};
-use super::grid::attempt;
-use super::left::Lost;
-use super::memory::{PAGE, Page, Placed};
-use super::output::OutputValue;
+use super::attempt::attempt;
+use super::launch::Launch;
+use super::memory::{Page, Placed};
+use super::objects::PAGE;
+use super::output::{Lost, OutputValue};
 use super::queue::{Changed, Queue};
 use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
+use super::stop::Stop;
+use super::synchronisation::Mode;
 use super::ticket::{DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken};
+use super::work::Beside;
 use crate::base::assumption::Assumption;
 use crate::case::Options;
 use crate::program::InstId;
 use crate::term::{Store, TermId, View};
 use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashSet;
-
-/// An output element whose terms in two orders are not the same, in stores of their own.
-#[derive(Clone, Debug)]
-pub struct Alternative {
-    /// The tensor's parameter in the case.
-    pub param: usize,
-    /// Row-major element number.
-    pub element: u64,
-    /// Its values, each with the index of its store among those of the execution.
-    pub values: [(usize, OutputValue); 2],
-    /// The step that leaves it.
-    pub step: usize,
-    /// Whether another step follows, which may write it again.
-    pub is_followed: bool,
-    /// Whether all orders were executed, or there are too many.
-    pub is_complete: bool,
-    /// The operations that may come in several orders.
-    pub sites: Arc<[Site]>,
-}
-
-/// What other orders left in place of what a run left.
-#[derive(Debug, Default)]
-pub(super) struct Others {
-    /// Their stores.
-    pub(super) stores: Vec<Store>,
-    /// Element, its value in the first order, that in another one, and the index of that one's store.
-    pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
-    /// Whether there are orders for which no run speaks.
-    pub(super) are_partial: bool,
-    /// The operations that may come in several orders.
-    pub(super) sites: Arc<[Site]>,
-}
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A message shows as many operations.
 const MOST_SITES: usize = 3;

@@ -1,18 +1,22 @@
 //! Elements of outputs: what a CTA leaves in them, as elements of the type that their tensor declares.
 
+use super::advice::{origin_site, undefined_help};
+use super::exec::UnwrittenReads;
 use super::int_terms::{self, IntTerms, exactly};
+use super::launch::Launch;
 use super::masks::Masks;
-use super::memory::{PAGE, Page};
+use super::memory::Page;
+use super::objects::PAGE;
 use super::packed::{Cell, PackedValues};
-use super::structs::ElementAt;
-use super::tensor::Tensor;
+use super::race::VectorClockDetector;
+use super::tensor::{ElementAt, Tensor};
 use super::value::{Origin, SymKind, Value};
-use crate::case::{Element, Param, Rules, Which};
+use crate::case::{Element, Param, Role, Rules, Which};
 use crate::number::Rational;
 use crate::number::format::{Format, to_f64};
 use crate::program::InstId;
 use crate::term::{Ranges, Store, TermId};
-use crate::verdict::FaultKind;
+use crate::verdict::{Fault, FaultKind, Site};
 
 /// The contents of an output element after the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,4 +249,67 @@ pub fn integer_constant(ty: Element, bits: u64, store: &mut Store) -> TermId {
     let bits = bits << top;
     let number = if signed { i128::from(bits as i64 >> top) } else { i128::from(bits >> top) };
     exactly(store, Rational::from_i128(number))
+}
+
+/// An element of a tensor that a step leaves without a value that those after it could use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The tensor's parameter in the case.
+    pub param: usize,
+    /// Row-major element number.
+    pub element: u64,
+    /// The step, by its number.
+    pub step: usize,
+    /// The fault that it is if the element is compared.
+    pub kind: FaultKind,
+    /// The rule that this breaks.
+    pub rule: &'static str,
+    /// What is wrong with the value, without a subject.
+    pub what: String,
+}
+
+impl Lost {
+    pub(super) fn place(&self) -> (usize, u64) {
+        (self.param, self.element)
+    }
+}
+
+/// The fault of an output element with this error.
+pub(super) fn output_fault(
+    launch: &Launch<'_>,
+    at: ElementAt<'_>,
+    (kind, rule, what, _): WrongOutput,
+    sites: Vec<Site>,
+) -> Fault {
+    let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
+    let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
+    let message = if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
+    let typed = (kind == FaultKind::TypeMismatch && launch.is_followed)
+        .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
+    let help = typed.or(undefined_help(kind).map(str::to_owned));
+    Fault::new(launch.which, kind, rule, message, sites, help)
+}
+
+/// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
+/// clocks.
+pub(super) fn sites_of(
+    launch: &Launch<'_>,
+    linear: u64,
+    (tensor, cell): (u32, u64),
+    (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
+    origin: Option<Origin>,
+) -> Vec<Site> {
+    let object = launch.objects.of_tensor(tensor);
+    let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
+    let written = written.map(|access| Site {
+        action: "writes it".into(),
+        thread: Some(launch.thread(linear, access.thread)),
+        place: launch.place(access.inst),
+    });
+    let read = |origin: Origin| {
+        let leaf = packed.leaf(origin);
+        let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
+        noted.cloned().or_else(|| origin_site(launch, leaf))
+    };
+    written.into_iter().chain(origin.and_then(read)).collect()
 }

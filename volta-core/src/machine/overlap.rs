@@ -3,16 +3,14 @@
 //! All launches run one after the other. Accesses by two launches that could overlap must not conflict; then each reads
 //! what it would read if they did overlap.
 
-use std::ops::Range;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
-
-use super::bind::Launch;
+use super::launch::Launch;
 use super::perhaps::How;
-use super::synchronisation::Detector;
+use super::race::Detector;
 use crate::program::InstId;
 use crate::verdict::{Place, Thread};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// What the accesses of a launch know to be over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,19 +1,17 @@
 //! Values as sequences of parts (rules V5 and M3): packing, splitting, and reading memory at another width than it was
 //! written, as long as no real's encoding is split.
 
+use super::value::{Origin, Sym, SymKind, Value};
 use crate::base::index::number_of;
-use std::hash::BuildHasher;
-use std::rc::Rc;
-
+use crate::number::format::Format;
+use crate::program::InstId;
+use crate::term::TermId;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-
-use super::value::{Origin, Sym, SymKind, Value};
-use crate::number::format::Format;
-use crate::program::InstId;
-use crate::term::TermId;
+use std::hash::BuildHasher;
+use std::rc::Rc;
 
 /// A value and the bytes it occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -643,6 +641,11 @@ pub(super) fn low_bytes(bytes: u32) -> u64 {
 pub(super) struct Cell(pub(super) u64);
 
 impl Cell {
+    /// Contents that are in doubt, as a load reads them.
+    pub(super) fn doubtful(pc: InstId) -> Cell {
+        Cell::of(Value::Undefined(Origin::Doubtful(pc)))
+    }
+
     pub(super) const UNWRITTEN: Cell = Cell(0);
     const ALL_WRITTEN: u64 = 0xf << 32;
     /// Marks a stored undefined value, whose origin is in the other bits.

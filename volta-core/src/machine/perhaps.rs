@@ -3,9 +3,8 @@
 
 use super::agent::Agent;
 use super::guard::{Guard, Guards, Is};
-use super::memory::PAGE;
-use crate::program::InstId;
-use crate::term::{InputId, Store, TermId, TermOp};
+use super::objects::PAGE;
+use crate::term::{InputId, Store, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -229,10 +228,4 @@ impl OfCell {
                     && family.is_some_and(|of| of.len() == self.all.len() && !of.contains(&is.element))
             })
     }
-}
-
-/// The conjunction of terms of a store.
-pub(super) fn all_of(terms: impl IntoIterator<Item = TermId>, store: &mut Store) -> Option<TermId> {
-    let nowhere = InstId(u32::MAX);
-    terms.into_iter().reduce(|all, one| store.apply(TermOp::And, &[all, one], nowhere))
 }

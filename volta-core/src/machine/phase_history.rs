@@ -1,6 +1,5 @@
 //! History of an mbarrier, phase by phase, for messages (rule Y9).
 
-use super::mbarrier::Event;
 use crate::program::InstId;
 use std::collections::VecDeque;
 
@@ -85,4 +84,12 @@ impl PhaseHistory {
         let first = (open as usize + 1).saturating_sub(self.phases.len()) as u32;
         (first..).zip(&self.phases)
     }
+}
+
+/// An operation of a thread that must happen before a phase ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) thread: u32,
+    pub(super) stamp: u32,
+    pub(super) pc: InstId,
 }

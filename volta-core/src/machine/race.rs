@@ -16,6 +16,7 @@ use super::guard::{Guard, Guards};
 use super::history::{Histories, History};
 use super::order::{Access, Copied, CopyEnds, Operations, Order, Pipeline};
 use crate::base::index::number_of;
+use crate::base::lane::Lane;
 use crate::program::{InstId, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -80,6 +81,13 @@ impl Under<'_> {
         earlier.guard != Guard::ALWAYS
             && self.guard != Guard::ALWAYS
             && self.guards.is_some_and(|guards| guards.exclude(earlier.guard, self.guard))
+    }
+}
+
+impl Guards {
+    /// The condition of an access that a lane makes.
+    pub(super) fn under(&self, lane: Lane) -> Under<'_> {
+        Under { guard: self.of(lane), guards: Some(self), alike: self.alike }
     }
 }
 
@@ -587,6 +595,15 @@ impl VectorClockDetector {
         let after = history.writes.len() + history.reads.len();
         self.entries = self.entries + after as u64 - before as u64;
     }
+}
+
+/// The race detector in use.
+#[derive(Debug)]
+pub(super) enum Detector {
+    /// By epochs; this is the current one. The shadows of memory lie in [`super::memory::Memory`].
+    Epoch(u32),
+    /// By vector clocks.
+    VectorClock(Box<VectorClockDetector>),
 }
 
 #[cfg(test)]

@@ -2,18 +2,19 @@
 
 use super::access_pattern::AccessPatterns;
 use super::bag::BagsOfCta;
-use super::cta::{Counts, Stop, Taken};
 use super::cta_class::ClassRun;
-use super::left::Lost;
 use super::memory::{Contribution, Page, Placed};
-use super::orders::Others;
-use super::output::OutputValue;
+use super::output::{Lost, OutputValue};
 use super::overlap::OverlapOfCta;
 use super::perhaps::Accessed;
 use super::possible::Possible;
 use super::relied::Relied;
+use super::stop::Stop;
+use super::work::{Counts, Taken};
 use crate::term::Store;
+use crate::verdict::Site;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A CTA that ran to its end.
 pub(super) struct Ran {
@@ -70,4 +71,17 @@ impl CtaRun {
             class: None,
         }
     }
+}
+
+/// What other orders left in place of what a run left.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// Their stores.
+    pub(super) stores: Vec<Store>,
+    /// Element, its value in the first order, that in another one, and the index of that one's store.
+    pub(super) differing: Vec<(usize, u64, OutputValue, OutputValue, usize)>,
+    /// Whether there are orders for which no run speaks.
+    pub(super) are_partial: bool,
+    /// The operations that may come in several orders.
+    pub(super) sites: Arc<[Site]>,
 }

@@ -1,10 +1,9 @@
 //! Registers: 32 lanes, held as an affine function of the bits of the lane id where possible.
 
-use crate::base::lane::{Lane, LaneMask};
-use std::ops::Deref;
-
 use super::value::{NEVER, Origin, Sym, Value};
 pub(super) use crate::base::affine::Affine;
+use crate::base::lane::{Lane, LaneMask};
+use std::ops::Deref;
 
 /// The value of a register in all threads of a group, whose words are affine from thread to thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! What a run relied on beyond the guarantees of PTX and of the declarations; it is listed with the verdict.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::bind::Launch;
+use super::launch::Launch;
 use super::masks::Masks;
 use super::objects::pretty_name;
-use super::returned::Returned;
+use super::returned::{Returned, instruction};
 use crate::base::assumption::Assumption;
 use crate::case::Rules;
 use crate::program::{InstId, Update};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the CTAs of a launch relied on. It is the same under every schedule.
 #[derive(Debug, Default)]
@@ -167,14 +166,6 @@ impl Relied {
 
 /// Rows of `wmma` matrices start at multiples of this number of bytes, according to CUDA's guide.
 pub(super) const ROW_ALIGN: u64 = 16;
-
-/// An instruction at the beginning of a sentence: ``line 12 (`bar.sync 0`)``.
-pub(super) fn instruction(launch: &Launch<'_>, pc: InstId) -> String {
-    let place = launch.place(pc);
-    let (line, text) = place
-        .map_or((0, String::new()), |place| (place.cuda.map_or(place.line, |cuda| cuda.line), place.text));
-    format!("line {line} (`{}`)", text.trim_end_matches(';'))
-}
 
 /// An alignment that a declaration does not promise.
 pub(super) fn misaligned(name: &str, bytes: u64) -> String {

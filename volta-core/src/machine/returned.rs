@@ -1,12 +1,10 @@
 //! Threads that had returned when others passed a barrier, and counted as arrived (rules Y3, Y4).
 
-use std::collections::BTreeMap;
-
-use super::bind::Launch;
-use super::relied::instruction;
+use super::launch::Launch;
 use crate::base::assumption::Assumption;
 use crate::base::lane::LaneMask;
 use crate::program::InstId;
+use std::collections::BTreeMap;
 
 /// Warps of a CTA.
 const WARPS: usize = 32;
@@ -62,6 +60,14 @@ fn spelled(threads: impl Iterator<Item = usize>) -> String {
     let noun = if matches!(runs.as_slice(), [(first, last)] if first == last) { "thread" } else { "threads" };
     let more = if hidden == 0 { String::new() } else { format!(" and {hidden} more") };
     format!("{noun} {}{more}", list.join(", "))
+}
+
+/// An instruction at the beginning of a sentence: ``line 12 (`bar.sync 0`)``.
+pub(super) fn instruction(launch: &Launch<'_>, pc: InstId) -> String {
+    let place = launch.place(pc);
+    let (line, text) = place
+        .map_or((0, String::new()), |place| (place.cuda.map_or(place.line, |cuda| cuda.line), place.text));
+    format!("line {line} (`{}`)", text.trim_end_matches(';'))
 }
 
 #[cfg(test)]

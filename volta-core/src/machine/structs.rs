@@ -1,29 +1,9 @@
 //! Structs in memory: one for a variable or a parameter, consecutive ones for a tensor of structs.
 
-use super::bind::BindError;
-use super::tensor::{Initial, Tensor, tensor as field_of};
+use super::bind_error::BindError;
+use super::tensor::{ElementAt, Field, Fields, Initial, Rest, Tensor, tensor as field_of};
 use crate::case::{Binding, Element, FieldPlace, Param, Which};
 use crate::verdict::CasePart;
-
-/// Consecutive structs: one for a variable or a parameter, many for a tensor of structs.
-#[derive(Clone, Debug)]
-pub(super) struct Fields {
-    /// In the order of their offsets.
-    pub(super) fields: Vec<Field>,
-    /// Bytes from one struct to the next.
-    pub(super) stride: u64,
-    pub(super) rest: Rest,
-}
-
-/// A field of structs, as a tensor of all its elements.
-#[derive(Clone, Debug)]
-pub(super) struct Field {
-    /// Its offset in each struct.
-    pub(super) offset: u64,
-    /// Number of its elements in each struct.
-    pub(super) count: u64,
-    pub(super) tensor: Tensor,
-}
 
 impl Fields {
     /// One struct: fields, each with its byte offset.
@@ -45,24 +25,6 @@ impl Fields {
             byte,
         })
     }
-}
-
-/// An element of a tensor, and a byte of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ElementAt<'t> {
-    /// The tensor, or the field of it.
-    pub(super) tensor: &'t Tensor,
-    pub(super) element: u64,
-    pub(super) byte: u64,
-}
-
-/// Contents of bytes that belong to no field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// Uninitialised.
-    Undefined,
-    /// Set by the host, but not given in the case (rule M5).
-    NotGiven,
 }
 
 impl Fields {

@@ -1,11 +1,10 @@
 //! State of a CTA that continues after its faults (rule R2): its findings, and which values are in doubt.
 
-use std::collections::BTreeSet;
-
 use super::race::Conflict;
 use super::value::Origin;
 use crate::program::InstId;
 use crate::verdict::{CudaPlace, Fault, FaultKind};
+use std::collections::BTreeSet;
 
 /// The identity of a finding: its kind, and the source positions of its instructions, so that copies in an unrolled
 /// loop are one.

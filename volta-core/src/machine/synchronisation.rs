@@ -4,22 +4,26 @@
 use super::barriers::Barriers;
 use super::cluster::Cluster;
 use super::context::Context;
-use super::cta::Mode;
+use super::epoch::Now;
 use super::exec::{Condition, Copies, Products};
 use super::flag::Flags;
 use super::mbarrier::Mbarriers;
-use super::race::VectorClockDetector;
+use super::race::{Detector, VectorClockDetector};
 use super::register_pool::RegisterPools;
 use super::ticket::Tickets;
 use super::timeline::Meetings;
+use super::warp::Warp;
+use crate::base::budget::Held;
 
-/// The race detector in use.
-#[derive(Debug)]
-pub(super) enum Detector {
-    /// By epochs; this is the current one. The shadows of memory lie in [`super::memory::Memory`].
-    Epoch(u32),
-    /// By vector clocks.
-    VectorClock(Box<VectorClockDetector>),
+/// The way in which a CTA is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// All warps in lockstep while they agree; races by epochs.
+    Lockstep,
+    /// One warp after the other; races by epochs.
+    WarpByWarp,
+    /// One warp after the other; races by vector clocks. CTAs that run together use no other mode.
+    VectorClocks,
 }
 
 /// The synchronisation of a CTA's threads.
@@ -91,5 +95,28 @@ impl<'l> Synchronisation<'l> {
             Detector::VectorClock(exact) => Some(exact.next()),
             Detector::Epoch(_) => None,
         }
+    }
+}
+
+impl Synchronisation<'_> {
+    /// The time of a warp's accesses, for the epoch detector.
+    #[inline]
+    pub(super) fn now(&self, warp: &Warp) -> Now {
+        let epoch = match &self.order {
+            Detector::Epoch(epoch) => *epoch,
+            Detector::VectorClock(_) => 0,
+        };
+        Now { epoch, sync: warp.syncs, warp: warp.index as u16 }
+    }
+
+    /// The memory that the state takes.
+    pub(super) fn kept(&self) -> Held {
+        let accesses = match &self.order {
+            Detector::Epoch(_) => 0,
+            Detector::VectorClock(exact) => exact.bytes() + exact.clocks.kept_bytes(),
+        };
+        let products = self.products.iter().map(Products::bytes).sum::<u64>();
+        let state = self.mbarriers.bytes() + self.flags.bytes() + self.tickets.bytes() + products;
+        Held { state, accesses, ..Held::default() }
     }
 }

@@ -1,11 +1,8 @@
 //! The tensors of a launch: memory that the case or a module gives, and what it holds before the launch.
 
-use std::sync::Arc;
-
-use super::bind::BindError;
-use super::left::{Left, LeftIn};
-use super::structs::{ElementAt, Fields, Rest};
+use super::bind_error::BindError;
 use super::value::{Origin, Sym, Value};
+use crate::base::budget::Held;
 use crate::case::{
     Binding, Contents, Element, Param, ParamKind, Region, Role, ScalarValue, Which, bits_of, has_iota,
     number_bits,
@@ -14,6 +11,8 @@ use crate::number::{Extended, Rational};
 use crate::program::InstId;
 use crate::term::{InputId, Store, TermId};
 use crate::verdict::CasePart;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 /// The contents of a tensor before the launch.
 #[derive(Clone, Debug)]
@@ -35,6 +34,31 @@ pub(super) enum Initial {
     NotGiven,
     /// What earlier steps of the side left.
     Left(LeftIn),
+}
+
+/// What the steps before a launch left in the case's tensors.
+pub(super) trait Earlier: Debug + Send + Sync {
+    /// Whether some step wrote to a parameter.
+    fn touches(&self, param: usize) -> bool;
+
+    /// Which steps wrote to other elements of a parameter, in words.
+    fn writers(&self, param: usize) -> String;
+
+    /// The value of an element; `None` where the tensor's contents before the first step are still there.
+    fn value(&self, at: (usize, u64), of: Element, store: &mut Store, reader: InstId) -> Option<Value>;
+
+    /// The memory that is kept, and what counts against the limit of instructions.
+    fn taken(&self) -> (Held, u64);
+}
+
+/// What earlier steps left in one tensor, over what was there before.
+#[derive(Clone, Debug)]
+pub(super) struct LeftIn {
+    left: Arc<dyn Earlier>,
+    /// The tensor's parameter.
+    param: usize,
+    /// Its contents before the first step.
+    before: Box<Initial>,
 }
 
 /// Memory of the launch: a tensor of the case, a variable of the module, or a parameter.
@@ -79,7 +103,7 @@ impl Tensor {
     }
 
     /// What earlier steps left becomes the contents of the tensor, or of its fields.
-    pub(super) fn set_left(&mut self, left: &Arc<Left>) {
+    pub(super) fn set_left(&mut self, left: &Arc<dyn Earlier>) {
         if let Initial::Fields(fields) = &mut self.initial {
             fields.fields.iter_mut().for_each(|field| field.tensor.set_left(left));
         } else if let Some(param) = self.param.filter(|param| left.touches(*param)) {
@@ -116,7 +140,7 @@ impl Tensor {
         let Initial::Left(left) = &self.initial else {
             return self.value_of(&self.initial, element, reader);
         };
-        let value = left.value(element, self.element, store, reader);
+        let value = left.left.value((left.param, element), self.element, store, reader);
         value.unwrap_or_else(|| self.value_of(&left.before, element, reader))
     }
 
@@ -225,4 +249,42 @@ fn partly(param: &Param, shape: &[u64], region: Region, held: [Initial; 2]) -> R
         return Err(BindError::new(message, None));
     };
     Ok(Initial::Partly(region, [*rows, *columns], Box::new(held)))
+}
+
+/// Consecutive structs: one for a variable or a parameter, many for a tensor of structs.
+#[derive(Clone, Debug)]
+pub(super) struct Fields {
+    /// In the order of their offsets.
+    pub(super) fields: Vec<Field>,
+    /// Bytes from one struct to the next.
+    pub(super) stride: u64,
+    pub(super) rest: Rest,
+}
+
+/// A field of structs, as a tensor of all its elements.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// Its offset in each struct.
+    pub(super) offset: u64,
+    /// Number of its elements in each struct.
+    pub(super) count: u64,
+    pub(super) tensor: Tensor,
+}
+
+/// An element of a tensor, and a byte of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ElementAt<'t> {
+    /// The tensor, or the field of it.
+    pub(super) tensor: &'t Tensor,
+    pub(super) element: u64,
+    pub(super) byte: u64,
+}
+
+/// Contents of bytes that belong to no field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Uninitialised.
+    Undefined,
+    /// Set by the host, but not given in the case (rule M5).
+    NotGiven,
 }

@@ -5,7 +5,7 @@
 use super::clock::Snapshot;
 use super::flag::Told;
 use super::packed::Ticket;
-use super::queue::{Changed, Queue};
+use super::queue::{Changed, CounterKey, Queue};
 use crate::program::{InstId, Scope, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,6 @@ pub(super) const MOST_DRAWS: usize = 1 << 9;
 pub(super) const MOST_ORDERS: usize = 1 << 8;
 /// The most steps to find an order that no run speaks for.
 const MOST_STEPS: u64 = 1 << 24;
-
-/// An object and a cell of it.
-pub(super) type CounterKey = (u32, u64);
 
 /// A set of places in the order of a counter's operations.
 #[derive(Clone, Debug, PartialEq, Eq)]

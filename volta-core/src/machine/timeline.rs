@@ -1,6 +1,6 @@
 //! Meetings of threads at barriers, so that messages can place a race between them.
 
-use super::bind::Launch;
+use super::launch::Launch;
 use super::order::Access;
 use crate::program::InstId;
 use crate::verdict::{Meeting, Timeline};

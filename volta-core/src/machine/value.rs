@@ -3,7 +3,7 @@
 //! A lane holds concrete bits or a symbolic value, or is undefined. A symbolic value is one word, a tag for its sort
 //! and a payload, and is moved as a whole. Registers do not know sorts; operations check them.
 
-use super::register::Affine;
+use crate::base::affine::Affine;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::InstId;

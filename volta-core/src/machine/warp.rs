@@ -177,3 +177,18 @@ impl Warp {
         (self.index * 32 + lane.index()) as u32
     }
 }
+
+/// Lanes of a warp at one instruction.
+pub(super) struct Lanes<'w> {
+    pub(super) warp: &'w mut Warp,
+    pub(super) all: LaneMask,
+    /// Lanes whose guard holds.
+    pub(super) active: LaneMask,
+}
+
+impl<'w> Lanes<'w> {
+    /// Lanes whose guard has not been evaluated.
+    pub(super) fn new(warp: &'w mut Warp, all: LaneMask) -> Lanes<'w> {
+        Lanes { warp, all, active: all }
+    }
+}

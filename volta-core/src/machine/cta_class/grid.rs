@@ -1,34 +1,21 @@
 //! The CTAs of a launch by classes: who wrote what, as if each CTA had been executed.
 
-use rustc_hash::FxHashMap;
-
-use super::super::bind::{Clusters, Launch};
-use super::super::cta::{Beside, Counts, Mode, Stop};
-use super::super::grid::{Execution, attempt};
-use super::super::memory::PAGE;
+use super::super::attempt::attempt;
+use super::super::execution::Execution;
+use super::super::launch::{Clusters, Launch};
+use super::super::objects::PAGE;
 use super::super::output::{OutputValue, written_elements};
 use super::super::ran::{CtaRun, Ran};
 use super::super::relied::Relied;
+use super::super::stop::Stop;
+use super::super::synchronisation::Mode;
 use super::super::ticket::Tickets;
+use super::super::work::{Beside, Counts};
+use super::classes::{ClassOfCtas, Classes, Writers};
 use super::{ClassRun, Extents, SAME, Steps};
 use crate::base::budget::Limit;
 use crate::case::Options;
-
-/// CTAs that do as the first of them does, each with other elements.
-#[derive(Clone, Debug)]
-pub struct ClassOfCtas {
-    /// The store of the first CTA, among those of the execution, if it wrote outputs.
-    pub(crate) store: Option<usize>,
-    /// The CTAs, from the first on.
-    pub(crate) extents: Extents,
-    /// By parameter of the case, by how many elements those that a CTA accesses are further on than those of the one
-    /// before it in each dimension; `None` if it accesses none.
-    pub(crate) steps: Vec<Option<Steps>>,
-    /// What the first CTA wrote: for each tensor of the launch, elements in order.
-    pub(super) written: FxHashMap<u32, Vec<u64>>,
-    /// By parameter, the values of these elements, if it is an output.
-    values: FxHashMap<usize, Vec<OutputValue>>,
-}
+use rustc_hash::FxHashMap;
 
 /// A CTA of a class that wrote elements of a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -42,25 +29,6 @@ pub(crate) struct Origin<'c> {
     pub(crate) first: u32,
     /// What the first CTA of the class wrote to each.
     pub(crate) values: &'c [OutputValue],
-}
-
-/// The CTAs of a launch, as classes.
-#[derive(Clone, Debug)]
-pub struct Classes {
-    all: Vec<ClassOfCtas>,
-    /// By parameter of the case.
-    writers: Vec<Option<Writers>>,
-    /// The number of CTAs.
-    ctas: u64,
-}
-
-/// Who wrote the elements of a tensor.
-#[derive(Clone, Debug)]
-struct Writers {
-    /// By class, the number of its first element in the order of classes, CTAs, and elements of a CTA.
-    starts: Vec<u64>,
-    /// By element, the number of what wrote it in that order plus one, or 0.
-    by_element: Vec<u32>,
 }
 
 /// Grids of fewer CTAs are executed CTA by CTA.

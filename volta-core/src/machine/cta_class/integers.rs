@@ -3,7 +3,8 @@
 use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
 use super::extents::{Linear, SAME, Steps};
-use super::{Apart, ClassRun, Drift, FAR, Outcome};
+use super::growth::Apart;
+use super::{ClassRun, Drift, FAR, Outcome, words_of};
 use crate::base::lane::LaneMask;
 use crate::program::{Compare, Int, Int1, Int2, Int3, Op, PredSrc, Space, Src, Width};
 
@@ -23,11 +24,6 @@ impl Operand {
     fn in_lanes(&self) -> impl Iterator<Item = Linear> {
         self.words.iter().map(|word| Linear { first: (*word).into(), steps: self.steps })
     }
-}
-
-/// All words that a width can hold.
-pub(super) fn words_of(width: Width) -> [i128; 2] {
-    [0, width.mask().into()]
 }
 
 /// The number that a word encodes.

@@ -4,10 +4,10 @@
 //! How many iterations there are is found by executing the code on known words up to each loop, and looking for the
 //! iteration after which it ends. That is a guess, which each CTA checks ([`Program::with_iterations_apart`]).
 
-use super::super::bind::Launch;
+use super::super::bind::Job;
 use super::super::exec::KnownWords;
-use super::super::grid::Execution;
-use super::super::job::Job;
+use super::super::execution::Execution;
+use super::super::launch::Launch;
 use super::super::objects::Backing;
 use super::super::points::Recognition;
 use super::super::relied::Relied;

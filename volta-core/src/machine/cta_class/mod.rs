@@ -9,34 +9,34 @@
 //!
 //! What is not understood ends the run: the CTAs are then executed one by one.
 
+pub(super) mod classes;
 mod extents;
 mod grid;
+mod growth;
 mod integers;
 mod iterations;
+mod run;
 mod sizes;
 
-use std::sync::Arc;
-
-use super::bind::Launch;
-use super::cta::{Cta, Stop};
+use super::launch::Launch;
 use super::objects::{Backing, locate};
 use super::tensor::Initial;
 use super::value::Value;
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
-    Access, Address, Async, Effect, Groups, Inst, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
+    Access, Address, Async, Effect, Groups, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
 };
+pub use classes::{ClassOfCtas, Classes};
 pub(crate) use extents::{Extents, Sizes, Steps};
 use extents::{Linear, SAME, SIZES};
 pub(super) use grid::run_by_classes;
-pub use grid::{ClassOfCtas, Classes};
 pub(crate) use grid::{FEWEST_CTAS, Origin};
-use integers::words_of;
+use growth::{Apart, Growth};
 pub(super) use iterations::run_iterations;
-use sizes::Growth;
 pub(crate) use sizes::{ClassOfSizes, NotFollowed, class_of_sizes};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// How the word of a register changes from CTA to CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +51,6 @@ const STAYS: Drift = Drift::By(SAME);
 
 /// Beyond all numbers of a run.
 const FAR: i128 = 1 << 100;
-
-/// This run cannot stand for other CTAs.
-#[derive(Debug)]
-pub(super) struct Apart;
 
 /// What is known of a class while its first CTA runs.
 #[derive(Clone, Debug)]
@@ -442,63 +438,7 @@ fn value(launch: &Launch<'_>, warp: &Warp, source: Src, lane: Lane) -> Value {
     }
 }
 
-impl Cta<'_> {
-    /// Executes an operation of a CTA that may stand for others. See [`Cta::execute`].
-    #[inline(never)]
-    pub(super) fn execute_for_class(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<(), Stop> {
-        let Some(mut class) = self.class.take() else { return self.execute(warp, mask, inst, pc) };
-        let is_conditional = self.values.depth > 0 || self.values.guards.are_narrow();
-        let extents = class.extents;
-        let apart = |_: Apart| Stop::Apart(Some(pc));
-        let outcome =
-            class.before(self.context.launch, (&*warp, mask), &inst.op, is_conditional).map_err(apart)?;
-        self.execute(warp, mask, inst, pc)?;
-        if let Some(outcome) = outcome {
-            class.after((&*warp, mask), outcome).map_err(apart)?;
-        }
-        if class.extents != extents {
-            class.cut_at = Some(pc);
-            if class.extents.together() != extents.together() {
-                class.bounded_at = Some(pc);
-            }
-        }
-        self.class = Some(class);
-        Ok(())
-    }
-
-    /// Before threads of a warp meet, wait or branch at an operation.
-    pub(super) fn meet_in_class(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        op: &Op,
-        pc: InstId,
-    ) -> Result<(), Stop> {
-        if let Some(class) = &mut self.class {
-            class.meets(self.context.launch, (warp, mask), op).map_err(|_| Stop::Apart(Some(pc)))?;
-        }
-        Ok(())
-    }
-
-    /// Whether registers hold the same in all CTAs.
-    pub(super) fn same_in_class(&self, warp: &Warp, registers: &[RegId]) -> bool {
-        let stays = |class: &ClassRun| {
-            registers.iter().all(|register| class.drift(warp, Src::Reg(*register)) == STAYS)
-        };
-        self.class.as_deref().is_none_or(stays)
-    }
-
-    /// Before an operation is executed for some inputs only: what it names is the same in all CTAs.
-    pub(super) fn choose_in_class(&self, warp: &Warp, op: &Op, pc: InstId) -> Result<(), Stop> {
-        match &self.class {
-            Some(class) if !class.names_the_same(warp, op) => Err(Stop::Apart(Some(pc))),
-            Some(_) | None => Ok(()),
-        }
-    }
+/// All words that a width can hold.
+pub(super) fn words_of(width: Width) -> [i128; 2] {
+    [0, width.mask().into()]
 }

@@ -5,70 +5,22 @@
 //! how large its tensors are is taken from three sizes, one after the other; that it goes on like this is what the
 //! caller promises.
 
-use rustc_hash::FxHashMap;
-
-use super::super::bind::Launch;
-use super::super::cta::{Beside, Stop};
-use super::super::job::Job;
+use super::super::bind::Job;
+use super::super::launch::Launch;
 use super::super::opaque;
 use super::super::points::Recognition;
-use super::super::structs::Fields;
-use super::super::tensor::{Initial, Tensor};
+use super::super::stop::Stop;
+use super::super::tensor::{Fields, Initial, Tensor};
+use super::super::work::Beside;
 use super::grid::{Found, is_alone, is_plain, linear_of, run_class};
-use super::{Apart, ClassRun, Extents, Steps};
+use super::growth::{Growth, Number};
+use super::{ClassRun, Extents, Steps};
 use crate::base::budget::{Exhausted, Held};
 use crate::case::Element;
 use crate::verdict;
-
-/// How a launch changes from a size to the next.
-#[derive(Debug)]
-pub(super) struct Growth {
-    /// The dimension of the grid that grows.
-    pub(super) along: usize,
-    /// By how many CTAs.
-    pub(super) ctas: i64,
-    /// By how many bytes each tensor grows.
-    bytes: Vec<i64>,
-    /// The numbers among the arguments that change, by the tensor that holds them.
-    numbers: FxHashMap<u32, Vec<Number>>,
-}
-
-/// A number among the arguments that changes.
-#[derive(Debug)]
-struct Number {
-    offset: u64,
-    bytes: u64,
-    /// What is added to its word; `None` where that is not the same each time.
-    by: Option<i64>,
-}
+use rustc_hash::FxHashMap;
 
 impl Growth {
-    /// What is added to the number of a CTA in a dimension of the grid, from one position to the next.
-    pub(super) fn ctas_along(&self, dimension: usize) -> i64 {
-        if dimension == self.along { self.ctas } else { 1 }
-    }
-
-    /// By how many bytes a tensor grows.
-    pub(super) fn bytes_of(&self, tensor: u32) -> i64 {
-        self.bytes.get(tensor as usize).copied().unwrap_or(0)
-    }
-
-    /// How the bytes at an offset of a tensor change; `None` if they are the same in launches of all sizes.
-    pub(super) fn number(
-        &self,
-        (tensor, offset): (u32, u64),
-        bytes: u64,
-    ) -> Result<Option<Option<i64>>, Apart> {
-        let numbers = self.numbers.get(&tensor).into_iter().flatten();
-        let mut meets =
-            numbers.filter(|number| number.offset < offset + bytes && offset < number.offset + number.bytes);
-        match meets.next() {
-            None => Ok(None),
-            Some(number) if (number.offset, number.bytes) == (offset, bytes) => Ok(Some(number.by)),
-            Some(_) => Err(Apart),
-        }
-    }
-
     /// How three launches differ, of one size after the other.
     fn of([first, second, third]: [&Launch<'_>; 3], along: usize) -> Result<Growth, String> {
         let all = [first, second, third];

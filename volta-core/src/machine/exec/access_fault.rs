@@ -2,17 +2,17 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::guard::Literal;
 use super::super::objects::{Backing, Object, has_owner, locate, owned, pretty_name};
 use super::super::order::Access;
 use super::super::packed::Cell;
 use super::super::race::Conflict;
+use super::super::stop::Stop;
 use super::super::synchronisation::Synchronisation;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, SymKind, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp};
@@ -22,7 +22,7 @@ use crate::verdict::FaultKind;
 /// No object lies below this address: an access there is one through a null pointer.
 const NULL_PAGE: u64 = 1 << 16;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// The fault of a race. `content` is what the later access, if it is a write, leaves in the cell; it decides
     /// whether both writes store the same value.
     #[cold]
@@ -40,13 +40,13 @@ impl Cta<'_> {
         }
         self.sync.raced = Some(at.number);
         let stored = content.and_then(|content| content.whole(at.pc));
-        let origin = stored.and_then(|stored| self.values.packed.undefined_part(stored));
+        let origin = stored.and_then(|stored| self.values.terms.packed.undefined_part(stored));
         if let Some(origin @ Origin::Unevaluated(_)) = origin
             && conflict.is_of_one_store()
         {
             let message = "it is not known whether lanes store the same value to one place: an instruction that \
                            computes it is not supported";
-            return self.values.undefined_fault(
+            return self.values.terms.undefined_fault(
                 (FaultKind::Unsupported, "S2"),
                 message.into(),
                 origin,
@@ -61,7 +61,7 @@ impl Cta<'_> {
         if let Stop::Fault(fault) = stop {
             let guards = [conflict.earlier.guard, conflict.later.guard];
             let differ = self.stores_differ((warp, lane), at, cell, (&conflict, content));
-            return self.values.possibly(*fault, &guards, differ.as_slice());
+            return self.values.terms.possibly(*fault, &guards, differ.as_slice());
         }
         stop
     }
@@ -87,7 +87,7 @@ impl Cta<'_> {
             (SymKind::Int(one, x), SymKind::Int(other, y)) if one == other => [x, y],
             _ => return None,
         };
-        let condition = self.values.store.apply(TermOp::Equal, &terms, at.pc);
+        let condition = self.values.terms.store.apply(TermOp::Equal, &terms, at.pc);
         Some(Literal { condition, holds: false })
     }
 
@@ -128,7 +128,7 @@ impl Cta<'_> {
         (offset, bytes): (u64, u32),
         origin: Origin,
     ) {
-        let how = match (origin, self.values.packed.leaf(origin)) {
+        let how = match (origin, self.values.terms.packed.leaf(origin)) {
             (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only".to_owned(),
             (Origin::Unwritten(reader), _) if reader == at.pc => match self.context.left_unwritten(at) {
                 Some(why) => why,
@@ -560,7 +560,7 @@ impl Context<'_> {
         self.spell_by(object, (offset, bytes), None)
     }
 
-    /// As [`Cta::spell`]; ``element 4 of `s` `` where the object is accessed by elements of the given width, in bytes.
+    /// As [`Context::spell`]; ``element 4 of `s` `` where the object is accessed by elements of the given width, in bytes.
     pub(in super::super) fn spell_by(
         &self,
         object: &Object,
@@ -603,7 +603,7 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Checks that an address computed from numbers alone is not, by chance, the address of an object (M1).
     pub(super) fn leads_nowhere(
         &self,

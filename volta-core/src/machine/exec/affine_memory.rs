@@ -3,16 +3,18 @@
 //! where lanes that access the same word make one access.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::epoch::EpochShadow;
 use super::super::objects::{Backing, Object, locate};
-use super::super::packed::Cell;
+use super::super::packed::{Cell, PackedValues};
+use super::super::race::Detector;
 use super::super::register::Affine;
 use super::super::shadow::{ByteShadow, WHOLE};
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::ValueTerms;
 use super::super::value::Value;
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::Accesses;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{RegId, Space, Src, Width};
 
@@ -41,7 +43,7 @@ fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
     })
 }
 
-impl<'l> Values<'l> {
+impl<'l> ValueTerms<'l> {
     /// Where each lane accesses `total` bytes, if addresses are affine and all bytes are aligned and inside one object.
     #[inline]
     pub(in super::super) fn affine_places<const B: usize>(
@@ -71,7 +73,9 @@ impl<'l> Values<'l> {
         }
         Some(Places { object, offsets })
     }
+}
 
+impl PackedValues {
     /// A word of a thread's local memory, the `step`-th from its place on, if it is whole and defined for all inputs.
     #[inline]
     pub(in super::super) fn own_word<const B: usize>(
@@ -85,11 +89,11 @@ impl<'l> Values<'l> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
         let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
         let is_defined = |word: &Value| !matches!(word, Value::Undefined(_)) && word.as_partly().is_none();
-        self.packed.part(cell, 0, 4).filter(is_defined)
+        self.part(cell, 0, 4).filter(is_defined)
     }
 }
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Executes a load of a whole warp from shared memory. False where the general path is needed; then only idempotent
     /// work was done.
     #[inline]
@@ -151,7 +155,7 @@ impl Cta<'_> {
                 let (index, start) = ((offset >> 2) as usize, (offset & 3) as u32);
                 let touched = WHOLE >> (4 - bytes) << start;
                 alarm |= read(&mut self.memory.parts, (&mut self.memory.shared_epochs[index], touched), at);
-                match self.values.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.terms.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => {
                         words[at as usize] = bits;
                         concrete = true;
@@ -202,10 +206,12 @@ impl Cta<'_> {
             return Ok(false);
         }
         let total = 4 * a.len() as u64;
-        let Some(places) = self.values.affine_places(space, addresses, total) else { return Ok(false) };
+        let Some(places) = self.values.terms.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.sync.shared_offsets(&places, width) else { return Ok(false) };
         // Lanes that share a place may store the same value.
-        if offsets.varying_bits() != u32::MAX >> 27 || !self.values.are_words(warp, LaneMask::ALL, a) {
+        if offsets.varying_bits() != u32::MAX >> 27
+            || !self.values.terms.packed.are_words(warp, LaneMask::ALL, a)
+        {
             return Ok(false);
         }
         let now = self.sync.now(warp);

@@ -2,31 +2,33 @@
 //! with that. The answer may pass through selects, comparisons and registers, and must decide nothing but whether its
 //! thread waits for that very phase: a thread that learns that the phase is over need not wait.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::mbarrier::{Asked, Question};
-use super::super::packed::Answer;
-use super::super::synchronisation::Detector;
-use super::super::value::{Origin, Sym, Truth, Value};
-use super::super::values::Values;
+use super::super::packed::{Answer, PackedValues};
+use super::super::race::Detector;
+use super::super::register::Register;
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
+use super::super::value::{Origin, Predicate, Sym, Truth, Value};
 use super::super::warp::Warp;
 use super::Guarded;
-use super::mbarrier::Held;
+use super::accesses::Accesses;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait};
+use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait, Written};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Executes a test of an mbarrier that no loop repeats.
     pub(super) fn ask_once(&mut self, warp: &mut Warp, mask: LaneMask, pc: InstId) -> Result<(), Stop> {
         let test = self.context.test_at(pc)?;
         for lane in mask {
             let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
-            let asked = number_of(self.values.asked.questions.len());
+            let asked = number_of(self.values.terms.asked.questions.len());
             let question = Question { thread: warp.thread(lane), pc, barrier, phase, order: test.order };
-            self.values.asked.questions.push(question);
-            let answer = self.values.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
+            self.values.terms.asked.questions.push(question);
+            let answer = self.values.terms.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
             warp.predicate_mut(test.p).set(lane, Truth::Answer(answer));
         }
         Ok(())
@@ -57,7 +59,9 @@ impl Cta<'_> {
         };
         Ok((barrier.agent, meant))
     }
+}
 
+impl Cta<'_> {
     /// An answer decides a branch: the run continues as if it were *no*.
     pub(super) fn guarded_by_answers(
         &mut self,
@@ -70,17 +74,17 @@ impl Cta<'_> {
         let asked = warp.predicates[guard.pred.index()].asked() & mask;
         let lane = asked.first();
         let Some(Control::Branch(target)) = inst.op.control() else {
-            return Err(self.values.asked_once_by(warp, lane, pc, guard));
+            return Err(self.values.terms.asked_once_by(warp, lane, pc, guard));
         };
-        let (mut taken, symbolic) = self.values.guard_lanes(warp, mask & !asked, pc, guard)?;
+        let (mut taken, symbolic) = self.values.terms.guard_lanes(warp, mask & !asked, pc, guard)?;
         if !symbolic.is_empty() {
-            return Err(self.values.asked_once_by(warp, lane, pc, guard));
+            return Err(self.values.terms.asked_once_by(warp, lane, pc, guard));
         }
         for lane in asked {
             let Truth::Answer(answer) = warp.predicates[guard.pred.index()].get(lane) else {
                 return Err(Stop::Defect("a lane has no answer from a barrier"));
             };
-            let is_taken = (self.values.packed.answer(answer).if_not != 0) != guard.negated;
+            let is_taken = (self.values.terms.packed.answer(answer).if_not != 0) != guard.negated;
             self.waits_for_what_it_asked(warp, lane, pc, answer, is_taken)?;
             if is_taken {
                 taken.insert(lane);
@@ -105,15 +109,15 @@ impl Cta<'_> {
         answer: u32,
         waits_taken: bool,
     ) -> Result<(), Stop> {
-        let asked = self.values.packed.answer(answer).asked;
-        let question = self.values.asked.questions[asked as usize];
-        let Some(skipped) = self.values.wait_skipped(pc, waits_taken) else {
-            return Err(self.values.asked_once(answer, warp, lane, pc));
+        let asked = self.values.terms.packed.answer(answer).asked;
+        let question = self.values.terms.asked.questions[asked as usize];
+        let Some(skipped) = self.values.terms.wait_skipped(pc, waits_taken) else {
+            return Err(self.values.terms.asked_once(answer, warp, lane, pc));
         };
         let held = Held::of(warp, &skipped.written);
         self.compute(warp, LaneMask::of(lane), pc, &skipped.enters)?;
         let test = self.context.test_at(skipped.test)?;
-        let meant = self.meant_by(warp, lane, skipped.test, test);
+        let meant = self.accesses().meant_by(warp, lane, skipped.test, test);
         held.put_back(warp, LaneMask::of(lane), &skipped.written);
         let (barrier, phase) = meant?;
         if question.thread == warp.thread(lane)
@@ -131,17 +135,19 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl PackedValues {
     /// The truth value of a function of an answer's bits.
     pub(in super::super) fn answer_of(&mut self, answer: u32, f: impl Fn(u64) -> u64) -> Truth {
-        let Answer { asked, if_over, if_not } = self.packed.answer(answer);
+        let Answer { asked, if_over, if_not } = self.answer(answer);
         let (if_over, if_not) = (f(if_over), f(if_not));
         if if_over == if_not {
             return Truth::Known(if_not != 0);
         }
-        Truth::Answer(self.packed.answered(Answer { asked, if_over, if_not }))
+        Truth::Answer(self.answered(Answer { asked, if_over, if_not }))
     }
+}
 
+impl ValueTerms<'_> {
     /// A select by an answer.
     pub(super) fn select_by_answer(&mut self, answer: u32, then: Value, otherwise: Value) -> Value {
         let Answer { asked, if_over, if_not } = self.packed.answer(answer);
@@ -192,5 +198,55 @@ impl Values<'_> {
         let help = "test again until the phase is complete, in a loop that does nothing else; a single test may only \
                     decide whether such a loop for the same phase is entered";
         self.context.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
+    }
+}
+
+/// The contents of registers and predicates at one time.
+pub(super) struct Held {
+    registers: Vec<Register>,
+    predicates: Vec<Predicate>,
+}
+
+impl Held {
+    pub(super) fn of(warp: &Warp, written: &Written) -> Held {
+        Held {
+            registers: written.registers.iter().map(|d| warp.register(*d).clone()).collect(),
+            predicates: written.predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect(),
+        }
+    }
+
+    pub(super) fn put_back(&self, warp: &mut Warp, mask: LaneMask, written: &Written) {
+        for (d, held) in written.registers.iter().zip(&self.registers) {
+            mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
+        }
+        for (p, held) in written.predicates.iter().zip(&self.predicates) {
+            mask.iter().for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
+        }
+    }
+
+    /// Makes undefined every register and predicate that has changed; returns whether one has.
+    pub(super) fn forget_differences(
+        &self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        written: &Written,
+        origin: Origin,
+    ) -> bool {
+        let mut any = false;
+        for lane in mask {
+            for (d, held) in written.registers.iter().zip(&self.registers) {
+                if warp.register(*d).get(lane) != held.get(lane) {
+                    any = true;
+                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
+                }
+            }
+            for (p, held) in written.predicates.iter().zip(&self.predicates) {
+                if warp.predicates[p.index()].get(lane) != held.get(lane) {
+                    any = true;
+                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
+                }
+            }
+        }
+        any
     }
 }

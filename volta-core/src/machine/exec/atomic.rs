@@ -4,21 +4,21 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::guard::Guard;
 use super::super::objects::{Backing, pretty_name};
+use super::super::stop::Stop;
 use super::super::value::{Origin, Sym, Value};
-use super::super::values::Values;
+use super::super::values::Reals;
 use super::super::warp::Warp;
+use super::accesses::{Accesses, Arithmetic, LaneAccess, WarpAccess};
 use super::integer::Integer;
-use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Clamp, InstId, Int2, Precision, RegId, Scope, Space, Src, Strong, Update};
 use crate::term::TermOp;
 use crate::verdict::FaultKind;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Executes an atomic operation lane by lane, since several lanes may update one location.
     pub(super) fn atomic(
         &mut self,
@@ -33,7 +33,7 @@ impl Cta<'_> {
             let message = "a counter that wraps around is not supported here".to_string();
             return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
-        let addresses = self.values.addresses(warp, mask, address, pc)?;
+        let addresses = self.values.terms.addresses(warp, mask, address, pc)?;
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
         for lane in mask {
@@ -85,36 +85,37 @@ impl Cta<'_> {
         };
         let (update, pc) = (own.update, at.pc);
         self.sync.keeps_order(warp, lane, at, (offset, update.bytes()))?;
-        self.values.updates_shared = matches!(at.object.backing, Backing::Shared(_));
+        self.values.numbers.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
             let message = format!("an atomic operation, `{update}`, reads {held}");
             this.context.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
         };
-        let by = self.values.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
+        let by = self.values.reals().updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
         // Under a condition, the operand is one that changes nothing where the condition does not hold. Otherwise the
         // order of updates would show in the form of the sum.
-        let narrow = self.values.guards.of(lane) != Guard::ALWAYS;
+        let narrow = self.values.terms.guards.of(lane) != Guard::ALWAYS;
         let nothing = if narrow { update.neutral().map(Value::Bits) } else { None };
         let given = by;
         let by = match nothing {
             Some(nothing) => {
                 let by = self.values.value_under_guard(warp, lane, pc, by, nothing)?;
-                self.values.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?
+                self.values.reals().updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?
             }
             None => by,
         };
         let old = self.held_value(warp, lane, at, offset, update.bytes())?;
         // Where it is defined only under the condition, it is updated only there.
-        let is_partly = narrow && self.values.packed.undefined_part(old).is_some();
+        let is_partly = narrow && self.values.terms.packed.undefined_part(old).is_some();
         let (old, operand) = if is_partly {
-            (self.values.value_under(old, self.values.guards.of(lane)), given)
+            (self.values.value_under(old, self.values.terms.guards.of(lane)), given)
         } else {
             (old, by)
         };
-        let new = self.updated(update, old, operand, pc).map_err(|held| mismatch(self, warp, held))?;
-        self.values.guards.holds_in_contents = nothing.is_some() && !is_partly;
+        let new =
+            self.arithmetic().updated(update, old, operand, pc).map_err(|held| mismatch(self, warp, held))?;
+        self.values.terms.guards.holds_in_contents = nothing.is_some() && !is_partly;
         let stored = self.store_value(warp, lane, at, offset, update.bytes(), new);
-        self.values.guards.holds_in_contents = false;
+        self.values.terms.guards.holds_in_contents = false;
         stored?;
         if let Backing::Tensor(tensor) = at.object.backing
             && self.context.launch.clusters.len() > 1
@@ -130,14 +131,16 @@ impl Cta<'_> {
             let sum = match self.memory.contributed(place) {
                 // If another operation has updated the place before, another CTA that updates it is a fault, and this
                 // sum is never read.
-                Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
+                Some(sum) => self.arithmetic().updated(update, sum, by, pc).unwrap_or(by),
                 None => by,
             };
             self.memory.contribute(place, own, sum);
         }
         Ok(old)
     }
+}
 
+impl Arithmetic<'_, '_> {
     /// The contents of a location that held `old`, after the update. The error describes an `old` that is not a value
     /// of the update's type.
     pub(in super::super) fn updated(
@@ -147,13 +150,13 @@ impl Cta<'_> {
         by: Value,
         pc: InstId,
     ) -> Result<Value, String> {
-        if let Some(origin) = self.values.taint(&[old, by]) {
+        if let Some(origin) = self.values.terms.packed.taint(&[old, by]) {
             return Ok(Value::Undefined(origin));
         }
         match update {
             Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
                 let (Some(x), Some(y)) =
-                    (self.values.read_real(old, format)?, self.values.read_real(by, format)?)
+                    (self.values.reals().read_real(old, format)?, self.values.reals().read_real(by, format)?)
                 else {
                     return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
@@ -168,22 +171,25 @@ impl Cta<'_> {
                 };
                 let precision = Precision { approximate, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };
-                if self.values.store.is_ieee() && op == TermOp::Add {
-                    return Ok(Value::Sym(Sym::real(format, self.values.ieee_atomic(format, [x, y], pc))));
+                if self.values.terms.store.is_ieee() && op == TermOp::Add {
+                    return Ok(Value::Sym(Sym::real(
+                        format,
+                        self.values.reals().ieee_atomic(format, [x, y], pc),
+                    )));
                 }
-                if [x, y].iter().all(|term| self.values.known.contains(term.raw())) {
+                if [x, y].iter().all(|term| self.values.numbers.known.contains(term.raw())) {
                     return Ok(self.fold_float(shape, &[x, y], pc));
                 }
-                Ok(Value::Sym(Sym::real(format, self.values.store.apply(op, &[x, y], pc))))
+                Ok(Value::Sym(Sym::real(format, self.values.terms.store.apply(op, &[x, y], pc))))
             }
             // Counters are executed where they draw tickets.
-            Update::Counter { .. } => Err(self.values.describe_value(old)),
+            Update::Counter { .. } => Err(self.values.terms.describe_value(old)),
             Update::Integer(op, ty) => {
                 // Sums are terms whatever the order of their operands.
                 let sum = Integer::Two(op, ty, [old, by]);
                 let known = sum.bits().and_then(|bits| bits.concrete()).map(Value::Bits);
-                let sum = known.or_else(|| self.values.packed_ints(pc).computed(&sum));
-                sum.ok_or_else(|| self.values.describe_value(old))
+                let sum = known.or_else(|| self.values.reals().packed_ints(pc).computed(&sum));
+                sum.ok_or_else(|| self.values.terms.describe_value(old))
             }
         }
     }
@@ -214,10 +220,10 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// The operand as bits, an integer or a real, or undefined. The error describes a value that is none of these.
     fn updating(&mut self, update: Update, by: Value, pc: InstId) -> Result<Value, String> {
-        if let Some(origin) = self.taint(&[by]) {
+        if let Some(origin) = self.terms.packed.taint(&[by]) {
             return Ok(Value::Undefined(origin));
         }
         match update {
@@ -229,10 +235,10 @@ impl Values<'_> {
             }
             Update::Integer(..) | Update::Counter { .. } => {
                 let bytes = update.bytes();
-                let mut residues = self.int_terms(pc);
+                let mut residues = self.terms.int_terms(pc);
                 match residues.residue(by, bytes) {
                     Some(term) => Ok(residues.value(term, bytes)),
-                    None => Err(self.describe_value(by)),
+                    None => Err(self.terms.describe_value(by)),
                 }
             }
         }

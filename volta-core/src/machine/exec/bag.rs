@@ -1,19 +1,20 @@
 //! Atomic additions whose results are places, and stores to such places (rule Y18).
 
-use super::super::bag::{BagStore, Draw, of_ticket, read_as_well};
-use super::super::cta::{Cta, Stop};
+use super::super::bag::{of_ticket, read_as_well};
+use super::super::bags::{BagStore, Draw};
 use super::super::guard::Guard;
 use super::super::objects::{Backing, locate};
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Sym, SymKind, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op, RegId, Update};
 use crate::term::{Count, TermId, TermOp};
 use std::rc::Rc;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Notes an atomic addition to a location that held `found`; the result stands for what it returns.
     pub(super) fn note_addition(
         &mut self,
@@ -29,7 +30,13 @@ impl Cta<'_> {
             if let (Some(_), Value::Undefined(_) | Value::Sym(_), false) =
                 (d, found, self.memory.bags.counters.contains_key(&key))
             {
-                return Err(self.values.not_concrete(warp, found, lane, at.pc, "what a counter counts from"));
+                return Err(self.values.terms.not_concrete(
+                    warp,
+                    found,
+                    lane,
+                    at.pc,
+                    "what a counter counts from",
+                ));
             }
             self.memory.bags.others.insert(key);
         }
@@ -50,15 +57,15 @@ impl Cta<'_> {
         (found, by): (Value, Value),
         site: (u32, InstId),
     ) -> Option<()> {
-        let Cta { memory, values, .. } = self;
-        let (bags, guard) = (&mut memory.bags, values.guards.of(lane));
+        let Accesses { memory, values, .. } = self;
+        let (bags, guard) = (&mut memory.bags, values.terms.guards.of(lane));
         // Also where it is none, the number of additions tells one from another.
         bags.draws.push(Draw { key, guard, by: Rc::new(Count::default()), site });
         let held = values.count(&mut bags.counts, found)?;
         let by = values.count(&mut bags.counts, by)?;
         let when = values.count_of_guard(&mut bags.counts, guard)?;
         // A sum of conditions is never negative.
-        let is_condition = |term: &TermId| values.store.op(*term).is_some_and(TermOp::is_condition);
+        let is_condition = |term: &TermId| values.terms.store.op(*term).is_some_and(TermOp::is_condition);
         let counts_up =
             by.constant >= 0 && by.parts().all(|(part, factor)| factor > 0 && part.iter().all(is_condition));
         let is_first = !bags.counters.contains_key(&key);
@@ -87,7 +94,7 @@ impl Cta<'_> {
         let mut stored = LaneMask::NONE;
         for lane in mask {
             let to = self.context.value(warp, address.base, lane);
-            let guard = self.values.guards.of(lane);
+            let guard = self.values.terms.guards.of(lane);
             let is_known = matches!(to, Value::Bits(_));
             if is_known && guard == Guard::ALWAYS {
                 continue;
@@ -106,7 +113,7 @@ impl Cta<'_> {
             let Some(place) = place.plus(&Count::number(by), 1) else { continue };
             let value = self.context.value(warp, *source, lane);
             let value = self.values.value_under(value, guard);
-            let value = self.values.packed.narrowed(value, width.bytes());
+            let value = self.values.terms.packed.narrowed(value, width.bytes());
             let site = (warp.thread(lane), pc);
             self.memory.bags.stored.insert(tensor);
             self.memory.bags.stores.push(BagStore { tensor, place, guard, value, site });
@@ -143,7 +150,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Checks that a value which decides where an access happens does not depend on the schedule.
     pub(super) fn steers(
         &self,
@@ -162,7 +169,7 @@ impl Values<'_> {
                 let choice = self.packed.choice(index);
                 work.extend([choice.then, choice.otherwise]);
             }
-            if self.terms_of(sym).into_iter().any(|term| self.depends_on_ticket(term)) {
+            if self.packed.terms_of(sym).into_iter().any(|term| self.depends_on_ticket(term)) {
                 return Err(self.depending_on_ticket(warp, lane, what, pc));
             }
         }

@@ -6,16 +6,17 @@
 use super::super::agent::Agent;
 use super::super::clock::{AsyncSpace, Publishes};
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::Started;
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::Operands;
 use super::super::value::Value;
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::{Asynchronous, LaneAccess};
 use super::copies::Stored;
-use super::memory::LaneAccess;
 use super::tile::Tile;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
@@ -66,7 +67,7 @@ fn update_of_elements(op: Int2, element: Element) -> Option<Update> {
     }
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// `cp.async.bulk` to shared memory, which completes on a barrier.
     pub(super) fn bulk_load(
         &mut self,
@@ -77,13 +78,13 @@ impl Cta<'_> {
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in mask {
-            let near = self.values.address_of(warp, lane, pc, to)?;
-            let barrier = self.values.address_of(warp, lane, pc, barrier)?;
+            let near = self.accesses.values.terms.operands(warp, pc).address_of(lane, to)?;
+            let barrier = self.accesses.values.terms.operands(warp, pc).address_of(lane, barrier)?;
             let Some(ctas) = ctas else {
                 self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
                 continue;
             };
-            let ctas = self.values.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+            let ctas = self.accesses.values.terms.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
             // For a pair of CTAs: each copy signals the CTA of its pair with the same parity of rank as the CTA of the
             // named barrier.
             let rank = self.context.rank_of_address(barrier).filter(|_| pair);
@@ -118,12 +119,12 @@ impl Cta<'_> {
         let writer = Agent::Copy { number: copy, proxy: Some(AsyncSpace::Shared(rank)), update };
         let bytes = match from {
             Far::Bytes { at, count } => {
-                let far = self.values.address_of(warp, lane, pc, *at)?;
+                let far = self.accesses.values.terms.operands(warp, pc).address_of(lane, *at)?;
                 let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
                 let reader = agent(if is_shared { AsyncSpace::Shared(own) } else { AsyncSpace::Global });
                 if is_shared {
                     // The copy also reads the memory of this CTA, which must exist until the copy is complete.
-                    self.sync.mbarriers.copies.push(Started {
+                    self.accesses.sync.mbarriers.copies.push(Started {
                         copy,
                         thread: warp.thread(lane),
                         pc,
@@ -133,11 +134,11 @@ impl Cta<'_> {
                 self.bulk_copy(warp, lane, pc, (near, far), (*count, ALL), (writer, reader))?
             }
             Far::Tile { map, at } => {
-                let tile = self.values.tile(warp, lane, pc, *map, at)?;
+                let tile = self.accesses.values.terms.operands(warp, pc).tile(lane, *map, at)?;
                 self.copy_tile(warp, lane, pc, near, &tile, ((writer, agent(AsyncSpace::Global)), true))?
             }
         };
-        self.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+        self.accesses.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
         self.complete_copy(warp, lane, pc, (barrier, pair), bytes, (copy, rank))
     }
 
@@ -157,15 +158,16 @@ impl Cta<'_> {
             return Err(self.context.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
         for lane in mask {
-            let place = self.values.address_of(warp, lane, pc, to)?;
-            let barrier =
-                barrier.map(|barrier| self.values.address_of(warp, lane, pc, barrier)).transpose()?;
+            let place = self.accesses.values.terms.operands(warp, pc).address_of(lane, to)?;
+            let barrier = barrier
+                .map(|barrier| self.accesses.values.terms.operands(warp, pc).address_of(lane, barrier))
+                .transpose()?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None, update };
             let mut offsets = [0; 32];
             let access = LaneAccess { place, bytes, alignment: bytes, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let (is_there, where_to) = match (at.object.backing, barrier) {
                 (Backing::Shared(_), Some(_)) => (true, ""),
                 (Backing::Tensor(_), None) => (at.object.space == Space::Global, "global"),
@@ -196,13 +198,13 @@ impl Cta<'_> {
                 let value = self.context.value(warp, *source, lane);
                 let offset = first + u64::from(each) * number as u64;
                 if update.is_some() {
-                    self.update_at(warp, lane, &at, offset, value)?;
+                    self.accesses.update_at(warp, lane, &at, offset, value)?;
                 } else {
-                    self.store_value(warp, lane, &at, offset, each, value)?;
+                    self.accesses.store_value(warp, lane, &at, offset, each, value)?;
                 }
             }
             let Some(barrier) = barrier else { continue };
-            self.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+            self.accesses.sync.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
             self.complete_copy(warp, lane, pc, (barrier, false), bytes, (copy, rank))?;
         }
         Ok(())
@@ -219,7 +221,9 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let updates = matches!(write, BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_));
         let mut begun: SmallVec<[(Lane, Stores, u32); 1]> = SmallVec::new();
-        for (lane, stores) in self.values.what_lanes_store(warp, mask, pc, (to, from), write)? {
+        for (lane, stores) in
+            self.accesses.values.terms.operands(warp, pc).what_lanes_store(mask, (to, from), write)?
+        {
             let reads = self.begin_bulk()?;
             // Lanes that copy the same bytes to the same place count as one write and several reads. Updates are never
             // shared: each lane updates.
@@ -236,18 +240,20 @@ impl Cta<'_> {
             let near = stores.0;
             match to {
                 Far::Bytes { at, count } => {
-                    let far = self.values.address_of(warp, lane, pc, *at)?;
+                    let far = self.accesses.values.terms.operands(warp, pc).address_of(lane, *at)?;
                     let (update, kept) = match write {
                         BulkWrite::All | BulkWrite::UpdatesElements(_) => (None, ALL),
                         BulkWrite::Updates(update) => (Some(launch_wide(update)), ALL),
-                        BulkWrite::Masked(mask) => {
-                            (None, self.values.concrete(warp, mask, lane, pc, "a mask of bytes")? as u16)
-                        }
+                        BulkWrite::Masked(mask) => (
+                            None,
+                            self.accesses.values.terms.concrete(warp, mask, lane, pc, "a mask of bytes")?
+                                as u16,
+                        ),
                     };
                     self.bulk_copy(warp, lane, pc, (far, near), (*count, kept), (writer(update), reader))?;
                 }
                 Far::Tile { map, at } => {
-                    let tile = self.values.tile(warp, lane, pc, *map, at)?;
+                    let tile = self.accesses.values.terms.operands(warp, pc).tile(lane, *map, at)?;
                     let update = match write {
                         BulkWrite::UpdatesElements(op) => {
                             Some(self.context.update_of(warp, lane, pc, &tile, op)?)
@@ -259,18 +265,18 @@ impl Cta<'_> {
                 }
             }
             let (thread, rank) = (warp.thread(lane), warp.rank);
-            self.sync.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
+            self.accesses.sync.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
             if is_shared {
-                self.values.relied.on_same_store(pc);
+                self.accesses.values.terms.relied.on_same_store(pc);
                 for (other, ..) in begun.iter().filter(|(_, _, number)| *number == writes) {
-                    let open = &mut self.sync.copies_of(warp, *other).bulk.open;
+                    let open = &mut self.accesses.sync.copies_of(warp, *other).bulk.open;
                     open.iter_mut()
                         .filter(|stored| stored.writes == Some(writes))
                         .for_each(|stored| stored.writes = None);
                 }
             }
             let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
-            self.sync.copies_of(warp, lane).bulk.open.push(stored);
+            self.accesses.sync.copies_of(warp, lane).bulk.open.push(stored);
             if !self.context.options.rules.strict_stores && !updates {
                 begun.push((lane, stores, writes));
             }
@@ -279,9 +285,9 @@ impl Cta<'_> {
     }
 
     fn begin_bulk(&mut self) -> Result<u32, Stop> {
-        match &mut self.sync.order {
+        match &mut self.accesses.sync.order {
             Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => Err(Stop::Doubtful),
             Detector::VectorClock(exact) => Ok(exact.begin_copy()),
         }
     }
@@ -296,15 +302,15 @@ impl Cta<'_> {
         (bytes, kept): (Src, u16),
         (writer, reader): (Agent, Agent),
     ) -> Result<u32, Stop> {
-        let bytes = self.values.size_of_copy(warp, lane, pc, bytes)?;
+        let bytes = self.accesses.values.terms.operands(warp, pc).size_of_copy(lane, bytes)?;
         if bytes == 0 {
             return Ok(0);
         }
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
         let access = LaneAccess { place: from, bytes, alignment: UNIT, agent: reader, writes: false };
-        let read = self.locate_lane(warp, lane, pc, access, &mut sources)?;
+        let read = self.accesses.locate_lane(warp, lane, pc, access, &mut sources)?;
         let access = LaneAccess { place: to, bytes, alignment: UNIT, agent: writer, writes: true };
-        let write = self.locate_lane(warp, lane, pc, access, &mut targets)?;
+        let write = self.accesses.locate_lane(warp, lane, pc, access, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);
@@ -316,13 +322,13 @@ impl Cta<'_> {
             return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
         }
         self.context.writable(warp, &write, bytes)?;
-        self.looked_at += u64::from(bytes / 8);
+        self.accesses.work.looked_at += u64::from(bytes / 8);
         if let Some(own) = writer.atomic_update() {
             self.context.holds_atomics(warp, lane, &write)?;
             let each = own.update.bytes();
             for at in (0..bytes).step_by(each as usize).map(u64::from) {
-                let value = self.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
-                self.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
+                let value = self.accesses.load_value(warp, lane, &read, read.offsets[lane] + at, each)?;
+                self.accesses.update_at(warp, lane, &write, write.offsets[lane] + at, value)?;
             }
             self.check_budgets()?;
             return Ok(bytes);
@@ -330,16 +336,17 @@ impl Cta<'_> {
         let (first, target) = (read.offsets[lane] / 4, write.offsets[lane] / 4);
         for step in 0..u64::from(bytes / 4) {
             // All bytes are read, even those that the mask does not write.
-            let content = self.read_cell(warp, lane, &read, first + step, 0xf)?;
+            let content = self.accesses.read_cell(warp, lane, &read, first + step, 0xf)?;
             let written = kept >> (4 * (step % 4)) & 0xf;
             if written == 0xf {
-                self.write_cell(warp, lane, &write, target + step, 0xf, content)?;
+                self.accesses.write_cell(warp, lane, &write, target + step, 0xf, content)?;
                 continue;
             }
             for (start, length) in parts_of_cell(written) {
-                let value = self.values.value_in(warp, lane, &read, content, (start, length))?;
+                let value =
+                    self.accesses.values.terms.value_in(warp, lane, &read, content, (start, length))?;
                 let offset = 4 * (target + step) + u64::from(start);
-                self.store_value(warp, lane, &write, offset, length, value)?;
+                self.accesses.store_value(warp, lane, &write, offset, length, value)?;
             }
         }
         self.check_budgets()?;
@@ -357,14 +364,14 @@ impl Cta<'_> {
         for lane in mask {
             match from {
                 Far::Bytes { at, count } => {
-                    let place = self.values.address_of(warp, lane, pc, *at)?;
-                    let bytes = self.values.size_of_copy(warp, lane, pc, *count)?;
+                    let place = self.accesses.values.terms.operands(warp, pc).address_of(lane, *at)?;
+                    let bytes = self.accesses.values.terms.operands(warp, pc).size_of_copy(lane, *count)?;
                     let agent = Agent::Thread;
                     let access = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
-                    self.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
+                    self.accesses.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
                 }
                 Far::Tile { map, at } => {
-                    self.values.tile(warp, lane, pc, *map, at)?;
+                    self.accesses.values.terms.operands(warp, pc).tile(lane, *map, at)?;
                 }
             }
         }
@@ -381,7 +388,7 @@ impl Cta<'_> {
         bytes: Src,
     ) -> Result<(), Stop> {
         for lane in mask {
-            let bytes = self.values.concrete(warp, bytes, lane, pc, "the size of a store")?;
+            let bytes = self.accesses.values.terms.concrete(warp, bytes, lane, pc, "the size of a store")?;
             if !bytes.is_multiple_of(CLEARED) {
                 let message =
                     format!("zeros are stored to {bytes} bytes, which is not a multiple of {CLEARED}");
@@ -395,21 +402,21 @@ impl Cta<'_> {
             if bytes == 0 {
                 continue;
             }
-            let place = self.values.address_of(warp, lane, pc, to)?;
+            let place = self.accesses.values.terms.operands(warp, pc).address_of(lane, to)?;
             let mut offsets = [0; 32];
             let (bytes, alignment) = (bytes as u32, CLEARED as u32);
             let access = LaneAccess { place, bytes, alignment, agent: Agent::Thread, writes: true };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let bytes = u64::from(bytes);
             let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
             if !is_own {
                 let message = "zeros are stored to memory other than the CTA's shared memory".to_string();
                 return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
-            self.looked_at += bytes / 8;
+            self.accesses.work.looked_at += bytes / 8;
             let first = at.offsets[lane] / 4;
             for cell in first..first + bytes / 4 {
-                self.write_cell(warp, lane, &at, cell, 0xf, Cell::of(Value::Bits(0)))?;
+                self.accesses.write_cell(warp, lane, &at, cell, 0xf, Cell::of(Value::Bits(0)))?;
             }
             self.check_budgets()?;
         }
@@ -417,24 +424,16 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl Operands<'_, '_> {
     /// The address that a lane uses, with its state space.
-    fn address_of(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        place: MemoryPlace,
-    ) -> Result<(Space, u64), Stop> {
-        Ok((place.space, self.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]))
+    fn address_of(&self, lane: Lane, place: MemoryPlace) -> Result<(Space, u64), Stop> {
+        Ok((place.space, self.addresses(LaneMask::of(lane), place.address)?[lane]))
     }
 
     /// The operands of each lane's copy to global memory.
     fn what_lanes_store(
         &self,
-        warp: &Warp,
         mask: LaneMask,
-        pc: InstId,
         (to, from): (&Far, MemoryPlace),
         write: BulkWrite,
     ) -> Result<Vec<(Lane, Stores)>, Stop> {
@@ -443,29 +442,27 @@ impl Values<'_> {
             BulkWrite::All | BulkWrite::Updates(_) | BulkWrite::UpdatesElements(_) => None,
         };
         let of = |lane| {
-            let near = self.address_of(warp, lane, pc, from)?;
+            let near = self.address_of(lane, from)?;
             let (place, values): (MemoryPlace, &[Src]) = match to {
                 Far::Bytes { at, count } => (*at, std::slice::from_ref(count)),
                 Far::Tile { map, at } => (*map, at),
             };
-            let (_, far) = self.address_of(warp, lane, pc, place)?;
-            let values = values
-                .iter()
-                .chain(&kept)
-                .map(|value| self.concrete(warp, *value, lane, pc, "the source of a copy"));
+            let (_, far) = self.address_of(lane, place)?;
+            let values =
+                values.iter().chain(&kept).map(|value| self.concrete(*value, lane, "the source of a copy"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
         mask.iter().map(of).collect()
     }
 
     /// The size of a copy in bytes, which must be a multiple of [`UNIT`].
-    fn size_of_copy(&self, warp: &Warp, lane: Lane, pc: InstId, bytes: Src) -> Result<u32, Stop> {
-        let bytes = self.concrete(warp, bytes, lane, pc, "the size of a copy")? as u32;
+    fn size_of_copy(&self, lane: Lane, bytes: Src) -> Result<u32, Stop> {
+        let bytes = self.concrete(bytes, lane, "the size of a copy")? as u32;
         if bytes.is_multiple_of(UNIT) {
             return Ok(bytes);
         }
         let message = format!("a bulk copy of {bytes} bytes, which is not a multiple of {UNIT}");
-        Err(self.context.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc))
+        Err(self.fault(FaultKind::Misaligned, "Y11", message, lane))
     }
 }
 

@@ -2,12 +2,14 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::guard::{Bounds, Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
 use super::super::packed::low_bytes;
+use super::super::stop::Stop;
+use super::super::terms::{UnderGuards, ValueTerms};
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
@@ -64,12 +66,12 @@ impl Cta<'_> {
         }
         let mut done = LaneMask::NONE;
         for lanes in self.values.storing_alike(warp, symbolic, inst) {
-            self.values.guards.alike = self.sync.next_access().filter(|_| lanes.only().is_none());
+            self.values.terms.guards.alike = self.sync.next_access().filter(|_| lanes.only().is_none());
             let accessed = lanes.iter().try_for_each(|lane| -> Result<(), Stop> {
                 done |= self.access_of_lane(warp, lane, inst, pc, (base, targets))?;
                 Ok(())
             });
-            self.values.guards.alike = None;
+            self.values.terms.guards.alike = None;
             accessed?;
         }
         Ok(done)
@@ -85,14 +87,17 @@ impl Cta<'_> {
         (base, targets): (RegId, &[Option<RegId>]),
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
-        self.values.steers(warp, lane, address, ("where an access happens", pc))?;
-        self.values.check_index(warp, lane, inst, pc)?;
+        self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
+        self.values.terms.check_index(warp, lane, inst, pc)?;
         let mut left = MAX_ADDRESSES;
-        let Some(places) = self.values.places(lane, address, &mut left) else { return Ok(LaneMask::NONE) };
+        let Some(places) = self.values.terms.under_guards().places(lane, address, &mut left) else {
+            return Ok(LaneMask::NONE);
+        };
         let access = Access { inst, pc, base, targets };
-        self.values.guards.around_cases = Some(self.values.guards.depth(self.values.guards.of(lane)));
+        self.values.terms.guards.around_cases =
+            Some(self.values.terms.guards.depth(self.values.terms.guards.of(lane)));
         let values = self.access_in_each(warp, lane, &places, access);
-        self.values.guards.around_cases = None;
+        self.values.terms.guards.around_cases = None;
         for (target, value) in targets.iter().zip(values?) {
             if let Some(target) = target {
                 warp.register_mut(*target).set(lane, value);
@@ -118,7 +123,7 @@ impl Cta<'_> {
                 warp.register_mut(access.base).set(lane, Value::Bits(*address));
                 before.extend(self.values.narrow_stored(warp, lane, access));
                 self.execute(warp, mask, access.inst, access.pc)
-                    .map_err(|stop| self.values.ended_under_guard(warp, mask, stop))?;
+                    .map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))?;
                 let loaded = |target: &Option<RegId>| match target {
                     Some(target) => warp.register(*target).get(lane),
                     None => Value::Bits(0),
@@ -142,11 +147,11 @@ impl Cta<'_> {
             }
             Places::Index(index, addresses) => {
                 let mut loaded: Option<Vec<Value>> = None;
-                self.counts.warp_instructions += addresses.len() as u64;
+                self.work.counts.warp_instructions += addresses.len() as u64;
                 self.check_budgets()?;
                 for (value, address) in addresses.iter().rev() {
-                    let number = whole(&mut self.values.store, (*value).into());
-                    let is_this = self.values.store.apply(TermOp::Equal, &[*index, number], access.pc);
+                    let number = whole(&mut self.values.terms.store, (*value).into());
+                    let is_this = self.values.terms.store.apply(TermOp::Equal, &[*index, number], access.pc);
                     let place = Places::At(*address);
                     let own = if addresses.len() == 1 {
                         self.access_in_each(warp, lane, &place, access)?
@@ -173,11 +178,11 @@ impl Cta<'_> {
         places: &Places,
         access: Access<'_>,
     ) -> Result<Vec<Value>, Stop> {
-        let around = self.values.guards.all();
-        let terms = Terms { store: &mut self.values.store, congruence: &mut self.values.congruence };
-        self.values.guards.narrow(terms, lane, condition, holds);
+        let around = self.values.terms.guards.all();
+        let terms = Terms { store: &mut self.values.terms.store, congruence: &mut self.values.congruence };
+        self.values.terms.guards.narrow(terms, lane, condition, holds);
         let loaded = self.access_in_each(warp, lane, places, access);
-        self.values.guards.restore(around);
+        self.values.terms.guards.restore(around);
         loaded
     }
 }
@@ -186,7 +191,7 @@ impl Values<'_> {
     /// Groups of lanes that store the same value together, wherever they do (rule Y1); each of the lanes is in one.
     fn storing_alike(&mut self, warp: &Warp, mut left: LaneMask, inst: &Inst) -> Vec<LaneMask> {
         let stored = if let Op::Store { a, width, .. } = &inst.op { Some((a, *width)) } else { None };
-        let Some((a, width)) = stored.filter(|_| !self.context.options.rules.strict_stores) else {
+        let Some((a, width)) = stored.filter(|_| !self.terms.context.options.rules.strict_stores) else {
             return left.iter().map(LaneMask::of).collect();
         };
         let mut groups = Vec::new();
@@ -204,6 +209,92 @@ impl Values<'_> {
         groups
     }
 
+    /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
+    /// values before.
+    fn narrow_stored(&mut self, warp: &mut Warp, lane: Lane, access: Access<'_>) -> Vec<(RegId, Value)> {
+        let sources: &[Src] = if let Op::Store { a, .. } = &access.inst.op {
+            a
+        } else if let Op::Atomic { a, .. } = &access.inst.op {
+            std::slice::from_ref(a)
+        } else {
+            return Vec::new();
+        };
+        let mut before = Vec::new();
+        for source in sources {
+            let Src::Reg(source) = *source else { continue };
+            let value = warp.register(source).get(lane);
+            let Value::Sym(sym) = value else { continue };
+            let narrowed = match sym.kind() {
+                SymKind::Real(format, term) => Sym::real(format, self.term_under(term, lane, DEEP)),
+                SymKind::Int(bytes, term) => Sym::int(bytes, self.term_under(term, lane, DEEP)),
+                SymKind::Half64(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Choice(_)
+                | SymKind::Partly(_)
+                | SymKind::Answer(_)
+                | SymKind::Ticket(_)
+                | SymKind::Fragment { .. } => continue,
+            };
+            if narrowed != sym && source != access.base {
+                warp.register_mut(source).set(lane, Value::Sym(narrowed));
+                before.push((source, value));
+            }
+        }
+        before
+    }
+
+    /// A term where the guard of a lane holds: the arms that are taken there, at most `depth` operations deep.
+    fn term_under(&mut self, term: TermId, lane: Lane, depth: u32) -> TermId {
+        let mut term = term;
+        loop {
+            let View::Apply(op, mut operands) = self.terms.store.view(term) else { return term };
+            if op == TermOp::Select {
+                let guard = self.terms.guards.of(lane);
+                let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+                if let Some(holds) = self.terms.guards.implies(terms, guard, operands[0]) {
+                    term = operands[if holds { 1 } else { 2 }];
+                    continue;
+                }
+                return term;
+            }
+            if depth == 0 || op.is_condition() {
+                return term;
+            }
+            let arity = op.arity();
+            let narrowed = operands.map(|operand| self.term_under(operand, lane, depth - 1));
+            if narrowed[..arity] == operands[..arity] {
+                return term;
+            }
+            operands = narrowed;
+            let site = self.terms.store.site(term).unwrap_or(InstId(u32::MAX));
+            return self.terms.store.apply(op, &operands[..arity], site);
+        }
+    }
+
+    /// Whether a condition may hold, or not hold, where the guard of a lane does, as far as is known.
+    fn may_be(&mut self, lane: Lane, condition: TermId, holds: bool) -> bool {
+        let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+        let guard = self.terms.guards.narrower(terms, lane, condition, holds);
+        self.terms.under_guards().may_hold(guard)
+    }
+
+    fn select_loaded(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        condition: TermId,
+        (then, otherwise): (Vec<Value>, Vec<Value>),
+        pc: InstId,
+    ) -> Result<Vec<Value>, Stop> {
+        let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
+            self.select_value(warp, Truth::Condition(condition), then, otherwise, lane, pc)
+        });
+        values.collect()
+    }
+}
+
+impl ValueTerms<'_> {
     /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
     fn check_index(&mut self, warp: &Warp, lane: Lane, inst: &Inst, pc: InstId) -> Result<(), Stop> {
         let (space, address, bytes, verb) = if let Op::Load { space, address, width, d, .. } = &inst.op {
@@ -217,7 +308,7 @@ impl Values<'_> {
         };
         let Value::Sym(sym) = self.context.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
-        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, term);
+        let Indexed { index, scale, offset } = self.under_guards().indexed_under_guard(lane, term);
         let at_zero = (offset as u64 & low_bytes(width)).wrapping_add_signed(address.offset);
         let (own, inner) = owned(locate(*space, at_zero), warp.thread(lane));
         let Some((number, first)) = self.context.found(warp, own, inner) else { return Ok(()) };
@@ -235,7 +326,7 @@ impl Values<'_> {
             _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
         };
         let (least, greatest) = between(0, last);
-        let range = self.range_under_guard(lane, index);
+        let range = self.under_guards().range_under_guard(lane, index);
         if range.within(least, greatest) || !range.whole {
             return Ok(());
         }
@@ -278,91 +369,9 @@ impl Values<'_> {
         let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
         self.store.apply(TermOp::And, &[not_below, not_above], pc)
     }
+}
 
-    /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
-    /// values before.
-    fn narrow_stored(&mut self, warp: &mut Warp, lane: Lane, access: Access<'_>) -> Vec<(RegId, Value)> {
-        let sources: &[Src] = if let Op::Store { a, .. } = &access.inst.op {
-            a
-        } else if let Op::Atomic { a, .. } = &access.inst.op {
-            std::slice::from_ref(a)
-        } else {
-            return Vec::new();
-        };
-        let mut before = Vec::new();
-        for source in sources {
-            let Src::Reg(source) = *source else { continue };
-            let value = warp.register(source).get(lane);
-            let Value::Sym(sym) = value else { continue };
-            let narrowed = match sym.kind() {
-                SymKind::Real(format, term) => Sym::real(format, self.term_under(term, lane, DEEP)),
-                SymKind::Int(bytes, term) => Sym::int(bytes, self.term_under(term, lane, DEEP)),
-                SymKind::Half64(..)
-                | SymKind::Pair(..)
-                | SymKind::Packed(_)
-                | SymKind::Choice(_)
-                | SymKind::Partly(_)
-                | SymKind::Answer(_)
-                | SymKind::Ticket(_)
-                | SymKind::Fragment { .. } => continue,
-            };
-            if narrowed != sym && source != access.base {
-                warp.register_mut(source).set(lane, Value::Sym(narrowed));
-                before.push((source, value));
-            }
-        }
-        before
-    }
-
-    /// A term where the guard of a lane holds: the arms that are taken there, at most `depth` operations deep.
-    fn term_under(&mut self, term: TermId, lane: Lane, depth: u32) -> TermId {
-        let mut term = term;
-        loop {
-            let View::Apply(op, mut operands) = self.store.view(term) else { return term };
-            if op == TermOp::Select {
-                let guard = self.guards.of(lane);
-                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-                if let Some(holds) = self.guards.implies(terms, guard, operands[0]) {
-                    term = operands[if holds { 1 } else { 2 }];
-                    continue;
-                }
-                return term;
-            }
-            if depth == 0 || op.is_condition() {
-                return term;
-            }
-            let arity = op.arity();
-            let narrowed = operands.map(|operand| self.term_under(operand, lane, depth - 1));
-            if narrowed[..arity] == operands[..arity] {
-                return term;
-            }
-            operands = narrowed;
-            let site = self.store.site(term).unwrap_or(InstId(u32::MAX));
-            return self.store.apply(op, &operands[..arity], site);
-        }
-    }
-
-    /// Whether a condition may hold, or not hold, where the guard of a lane does, as far as is known.
-    fn may_be(&mut self, lane: Lane, condition: TermId, holds: bool) -> bool {
-        let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-        let guard = self.guards.narrower(terms, lane, condition, holds);
-        self.may_hold(guard)
-    }
-
-    fn select_loaded(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        condition: TermId,
-        (then, otherwise): (Vec<Value>, Vec<Value>),
-        pc: InstId,
-    ) -> Result<Vec<Value>, Stop> {
-        let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
-            self.select_value(warp, Truth::Condition(condition), then, otherwise, lane, pc)
-        });
-        values.collect()
-    }
-
+impl UnderGuards<'_> {
     /// The possible values of an address; `None` where they are not known, or too many.
     fn places(&mut self, lane: Lane, address: Value, left: &mut usize) -> Option<Places> {
         if let Some(choice) = self.packed.as_choice(address) {
@@ -392,7 +401,7 @@ impl Values<'_> {
         }
     }
 
-    /// Like [`Cta::places`], for an address that is computed from an index.
+    /// Like [`UnderGuards::places`], for an address that is computed from an index.
     fn places_by_index(
         &mut self,
         lane: Lane,

@@ -2,9 +2,10 @@
 //! all values agree on whether there is another iteration, it is known; where they differ, the rest of the branch side
 //! is executed twice, for the values with another iteration and for the others.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
+use super::super::stop::Stop;
+use super::super::terms::UnderGuards;
 use super::super::value::{SymKind, Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
 use super::hammock::{DecidedByInput, Refused};
 use super::select::Snapshot;
@@ -65,10 +66,11 @@ impl Cta<'_> {
         }
         let mut found = Vec::new();
         for lane in mask {
-            let Truth::Condition(condition) = self.values.truth(warp, guard, lane, pc) else {
+            let Truth::Condition(condition) = self.values.terms.truth(warp, guard, lane, pc) else {
                 return Ok(None);
             };
-            let Some(by_value) = self.values.by_value(condition, branch.condition(lane)) else {
+            let Some(by_value) = self.values.terms.under_guards().by_value(condition, branch.condition(lane))
+            else {
                 return Ok(None);
             };
             found.push((lane, condition, by_value));
@@ -120,7 +122,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl UnderGuards<'_> {
     /// Writes back addresses of stores that are known although they are computed from an unknown integer.
     pub(super) fn settle_address(
         &mut self,

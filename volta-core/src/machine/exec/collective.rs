@@ -1,11 +1,13 @@
 //! Warp collectives (rule Y4): the lanes of a mask meet at one instruction and exchange values. They order no
 //! memory.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::int_terms::whole;
+use super::super::stop::Stop;
+use super::super::terms::Collective;
 use super::super::value::{Origin, Sym, Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::Arithmetic;
 use super::integer::Integer;
 use super::shape::Shape;
 use crate::base::assumption::Assumption;
@@ -34,7 +36,7 @@ impl Cta<'_> {
         while !rest.is_empty() {
             let first = rest.first();
             let mask_of = |lane| {
-                let mask = self.values.concrete(warp, mask, lane, pc, "a collective's mask")?;
+                let mask = self.values.terms.concrete(warp, mask, lane, pc, "a collective's mask")?;
                 Ok::<_, Stop>(LaneMask::from_bits(mask as u32))
             };
             let members = mask_of(first)?;
@@ -52,7 +54,7 @@ impl Cta<'_> {
             if !(members & warp.live()).is_within(same) {
                 continue;
             }
-            self.values.count_returned_lanes(warp, members, (first, pc))?;
+            self.values.terms.count_returned_lanes(warp, members, (first, pc))?;
             self.execute(warp, same, inst, pc)?;
             warp.meet(same);
             if self.context.options.rules.warp_collectives_order_memory {
@@ -93,7 +95,7 @@ impl Cta<'_> {
         }
         if let Op::Async(Async::Tensor(operation)) = &inst.op
             && operation.is_of_both()
-            && !self.meets_peer(warp, pc)?
+            && !self.asynchronous().meets_peer(warp, pc)?
         {
             return Ok(LaneMask::NONE);
         }
@@ -109,7 +111,9 @@ impl Cta<'_> {
         self.sync.order_lanes_in_time(warp, LaneMask::ALL);
         Ok(LaneMask::ALL)
     }
+}
 
+impl Arithmetic<'_, '_> {
     /// Combines the values of all lanes.
     pub(super) fn redux(
         &mut self,
@@ -123,10 +127,12 @@ impl Cta<'_> {
         let what = "a value that lanes combine";
         let values = members.iter().map(|lane| match self.context.value(warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
-            value @ (Value::Undefined(_) | Value::Sym(_)) => match self.values.packed.undefined_part(value) {
-                Some(_) => Err(self.values.not_concrete(warp, value, lane, pc, what)),
-                None => Ok(value),
-            },
+            value @ (Value::Undefined(_) | Value::Sym(_)) => {
+                match self.values.terms.packed.undefined_part(value) {
+                    Some(_) => Err(self.values.terms.not_concrete(warp, value, lane, pc, what)),
+                    None => Ok(value),
+                }
+            }
         });
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         let result = self.reduced(warp, op, &values, pc)?;
@@ -144,12 +150,13 @@ impl Cta<'_> {
             let words = [sum, *value];
             match op {
                 Reduction::Integer(op, ty) => {
-                    let both = self.values.integer_value(&Integer::Two(op, ty, words), pc);
-                    both.ok_or_else(|| self.values.computes_with_encoding(warp, &words, lane, pc))
+                    let both = self.values.reals().integer_value(&Integer::Two(op, ty, words), pc);
+                    both.ok_or_else(|| self.values.terms.computes_with_encoding(warp, &words, lane, pc))
                 }
                 Reduction::Float(op) => {
                     let shape = Shape::of_two(op, Format::F32, Precision::NEAREST, Clamp::None);
-                    let [x, y] = words.map(|word| self.values.real(warp, word, Format::F32, lane, pc));
+                    let [x, y] =
+                        words.map(|word| self.values.reals().real(warp, word, Format::F32, lane, pc));
                     match (x?, y?) {
                         (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
                         // A NaN, which no value is assumed to be.
@@ -161,117 +168,93 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl Collective<'_, '_> {
     /// Each lane reads another lane's value.
     pub(super) fn shuffle(
         &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
         mode: Shuffle,
         (d, p): (Option<RegId>, Option<PredId>),
         [a, b, c]: [Src; 3],
     ) -> Result<(), Stop> {
         let mut results = [(Value::Bits(0), false); 32];
-        for lane in members {
-            let b = self.concrete(warp, b, lane, pc, "a shuffle's lane")?;
-            let c = self.concrete(warp, c, lane, pc, "a shuffle's clamp")?;
+        for lane in self.members {
+            let b = self.terms.concrete(self.warp, b, lane, self.pc, "a shuffle's lane")?;
+            let c = self.terms.concrete(self.warp, c, lane, self.pc, "a shuffle's clamp")?;
             let (source, inside) = shuffle_source(mode, lane, b, c);
             let from = if inside { source } else { lane };
             // Only the value is undefined (V6), not whether the lane exists.
-            let value = if members.contains(from) {
-                self.context.value(warp, a, from)
+            let value = if self.members.contains(from) {
+                self.terms.context.value(self.warp, a, from)
             } else {
-                Value::Undefined(Origin::Unwritten(pc))
+                Value::Undefined(Origin::Unwritten(self.pc))
             };
             results[lane] = (value, inside);
         }
-        for lane in members {
+        for lane in self.members {
             if let Some(d) = d {
-                warp.register_mut(d).set(lane, results[lane].0);
+                self.warp.register_mut(d).set(lane, results[lane].0);
             }
             if let Some(p) = p {
-                warp.predicate_mut(p).set(lane, Truth::Known(results[lane].1));
+                self.warp.predicate_mut(p).set(lane, Truth::Known(results[lane].1));
             }
         }
         Ok(())
     }
 
     /// Whether a predicate holds in all lanes, in any, or uniformly.
-    pub(super) fn vote(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        vote: Vote,
-        p: PredId,
-        a: PredSrc,
-    ) -> Result<(), Stop> {
-        let ballot = self.lanes_where(warp, members, a, pc)?;
+    pub(super) fn vote(&mut self, vote: Vote, p: PredId, a: PredSrc) -> Result<(), Stop> {
+        let ballot = self.lanes_where(a)?;
         let result = match vote {
-            Vote::All => ballot == members,
+            Vote::All => ballot == self.members,
             Vote::Any => !ballot.is_empty(),
-            Vote::Uni => ballot == members || ballot.is_empty(),
+            Vote::Uni => ballot == self.members || ballot.is_empty(),
         };
-        warp.predicate_mut(p).merge_bits(members, LaneMask::all_if(result));
+        self.warp.predicate_mut(p).merge_bits(self.members, LaneMask::all_if(result));
         Ok(())
     }
 
     /// The lanes in which a predicate holds, as a bit mask.
-    pub(super) fn ballot(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        d: RegId,
-        a: PredSrc,
-    ) -> Result<(), Stop> {
+    pub(super) fn ballot(&mut self, d: RegId, a: PredSrc) -> Result<(), Stop> {
         let truths: Vec<(Lane, Truth)> =
-            members.iter().map(|lane| (lane, self.truth(warp, a, lane, pc))).collect();
+            self.members.iter().map(|lane| (lane, self.terms.truth(self.warp, a, lane, self.pc))).collect();
         let is_followed =
             truths.iter().all(|(_, truth)| matches!(truth, Truth::Known(_) | Truth::Condition(_)));
         let ballot = if is_followed && truths.iter().any(|(_, truth)| matches!(truth, Truth::Condition(_))) {
-            self.ballot_of_conditions(&truths, pc)
+            self.ballot_of_conditions(&truths)
         } else {
-            Value::Bits(self.lanes_where(warp, members, a, pc)?.bits().into())
+            Value::Bits(self.lanes_where(a)?.bits().into())
         };
-        for lane in members {
-            warp.register_mut(d).set(lane, ballot);
+        for lane in self.members {
+            self.warp.register_mut(d).set(lane, ballot);
         }
         Ok(())
     }
 
     /// A sum of a power of two for each lane whose condition holds.
-    fn ballot_of_conditions(&mut self, truths: &[(Lane, Truth)], pc: InstId) -> Value {
-        let zero = whole(&mut self.store, 0);
+    fn ballot_of_conditions(&mut self, truths: &[(Lane, Truth)]) -> Value {
+        let zero = whole(&mut self.terms.store, 0);
         let mut sum: Option<TermId> = None;
         for (lane, truth) in truths {
-            let digit = whole(&mut self.store, 1 << lane.number());
+            let digit = whole(&mut self.terms.store, 1 << lane.number());
             let own = match truth {
                 Truth::Known(true) => digit,
-                Truth::Condition(term) => self.store.apply(TermOp::Select, &[*term, digit, zero], pc),
+                Truth::Condition(term) => {
+                    self.terms.store.apply(TermOp::Select, &[*term, digit, zero], self.pc)
+                }
                 Truth::Known(false) | Truth::Undefined(_) | Truth::Answer(_) => continue,
             };
-            sum = Some(sum.map_or(own, |sum| self.store.apply(TermOp::Add, &[sum, own], pc)));
+            sum = Some(sum.map_or(own, |sum| self.terms.store.apply(TermOp::Add, &[sum, own], self.pc)));
         }
         Value::Sym(Sym::int(4, sum.unwrap_or(zero)))
     }
 
     /// For each lane, the lanes with the same value.
-    pub(super) fn match_any(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        d: RegId,
-        a: Src,
-        width: Width,
-    ) -> Result<(), Stop> {
-        let values = self.concrete_lanes(warp, members, a, width, pc)?;
-        for lane in members {
-            let same = members.iter().filter(|other| values[*other] == values[lane]);
+    pub(super) fn match_any(&mut self, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
+        let values = self.concrete_lanes(a, width)?;
+        for lane in self.members {
+            let same = self.members.iter().filter(|other| values[*other] == values[lane]);
             let same = same.collect::<LaneMask>();
-            warp.register_mut(d).set(lane, Value::Bits(same.bits().into()));
+            self.warp.register_mut(d).set(lane, Value::Bits(same.bits().into()));
         }
         Ok(())
     }
@@ -279,81 +262,72 @@ impl Values<'_> {
     /// Whether all lanes have the same value.
     pub(super) fn match_all(
         &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
         (d, p): (Option<RegId>, Option<PredId>),
         a: Src,
         width: Width,
     ) -> Result<(), Stop> {
-        let values = self.concrete_lanes(warp, members, a, width, pc)?;
-        let first = members.first();
-        let all = members.iter().all(|lane| values[lane] == values[first]);
-        for lane in members {
+        let values = self.concrete_lanes(a, width)?;
+        let first = self.members.first();
+        let all = self.members.iter().all(|lane| values[lane] == values[first]);
+        for lane in self.members {
             if let Some(d) = d {
-                warp.register_mut(d).set(lane, Value::Bits(if all { members.bits().into() } else { 0 }));
+                self.warp
+                    .register_mut(d)
+                    .set(lane, Value::Bits(if all { self.members.bits().into() } else { 0 }));
             }
             if let Some(p) = p {
-                warp.predicate_mut(p).set(lane, Truth::Known(all));
+                self.warp.predicate_mut(p).set(lane, Truth::Known(all));
             }
         }
         Ok(())
     }
 
     /// One of the lanes.
-    pub(super) fn elect(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        (d, p): (Option<RegId>, PredId),
-    ) -> Result<(), Stop> {
+    pub(super) fn elect(&mut self, (d, p): (Option<RegId>, PredId)) -> Result<(), Stop> {
         // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
-        if self.context.options.rules.strict_election && members.count() > 1 {
+        if self.terms.context.options.rules.strict_election && self.members.count() > 1 {
             let message =
                 "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
                            assumes none"
                     .to_string();
-            return Err(self.context.fault(FaultKind::Unsupported, "Y4", message, warp, members.first(), pc));
+            return Err(self.terms.context.fault(
+                FaultKind::Unsupported,
+                "Y4",
+                message,
+                self.warp,
+                self.members.first(),
+                self.pc,
+            ));
         }
-        self.relied.others.insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
-        let leader = members.first();
-        for lane in members {
+        self.terms
+            .relied
+            .others
+            .insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
+        let leader = self.members.first();
+        for lane in self.members {
             if let Some(d) = d {
-                warp.register_mut(d).set(lane, Value::Bits(leader.number().into()));
+                self.warp.register_mut(d).set(lane, Value::Bits(leader.number().into()));
             }
-            warp.predicate_mut(p).set(lane, Truth::Known(lane == leader));
+            self.warp.predicate_mut(p).set(lane, Truth::Known(lane == leader));
         }
         Ok(())
     }
 
-    fn lanes_where(
-        &mut self,
-        warp: &Warp,
-        members: LaneMask,
-        a: PredSrc,
-        pc: InstId,
-    ) -> Result<LaneMask, Stop> {
+    fn lanes_where(&mut self, a: PredSrc) -> Result<LaneMask, Stop> {
         let mut holds = LaneMask::NONE;
-        for lane in members {
-            if self.known_truth(warp, a, lane, pc)? {
+        for lane in self.members {
+            if self.terms.known_truth(self.warp, a, lane, self.pc)? {
                 holds.insert(lane);
             }
         }
         Ok(holds)
     }
 
-    fn concrete_lanes(
-        &self,
-        warp: &Warp,
-        members: LaneMask,
-        a: Src,
-        width: Width,
-        pc: InstId,
-    ) -> Result<[u64; 32], Stop> {
+    fn concrete_lanes(&self, a: Src, width: Width) -> Result<[u64; 32], Stop> {
         let mut out = [0; 32];
-        for lane in members {
-            out[lane] = self.concrete(warp, a, lane, pc, "a value that lanes combine")? & width.mask();
+        for lane in self.members {
+            out[lane] = self.terms.concrete(self.warp, a, lane, self.pc, "a value that lanes combine")?
+                & width.mask();
         }
         Ok(out)
     }

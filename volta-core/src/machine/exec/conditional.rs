@@ -2,15 +2,15 @@
 //! under a guard finds.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::guard::{Guard, Literal, Terms};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, Choice};
 use super::super::perhaps::{How, Perhaps};
+use super::super::stop::Stop;
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Op, Space};
 use crate::term::{TermId, TermOp, View};
@@ -41,7 +41,7 @@ impl Context<'_> {
     }
 }
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// What a cell holds after a lane has written `content` to it: where its guard does not hold, what was there.
     #[inline]
     pub(super) fn stored_content(
@@ -52,12 +52,12 @@ impl Cta<'_> {
         cell: u64,
         content: Cell,
     ) -> Result<Cell, Stop> {
-        if self.values.guards.of(lane) == Guard::ALWAYS || self.values.guards.holds_in_contents {
+        if self.values.terms.guards.of(lane) == Guard::ALWAYS || self.values.terms.guards.holds_in_contents {
             return Ok(content);
         }
         // What a branch leaves in memory of its thread is chosen where its sides join.
         let outer = match at.object.backing {
-            Backing::Local(_) => self.values.guards.around_cases,
+            Backing::Local(_) => self.values.terms.guards.around_cases,
             Backing::Shared(_) | Backing::Tensor(_) => Some(0),
         };
         let Some(outer) = outer else { return Ok(content) };
@@ -84,8 +84,12 @@ impl Values<'_> {
         new: Cell,
         old: Cell,
     ) -> Result<Cell, Stop> {
-        let guard = self.guards.of(lane);
-        let inner = if outer == 0 { self.guards.literals(guard) } else { self.guards.within(guard, outer) };
+        let guard = self.terms.guards.of(lane);
+        let inner = if outer == 0 {
+            self.terms.guards.literals(guard)
+        } else {
+            self.terms.guards.within(guard, outer)
+        };
         self.stored_where(warp, lane, pc, &inner, new, old)
     }
 
@@ -100,8 +104,8 @@ impl Values<'_> {
     ) -> Result<Cell, Stop> {
         let [literal, inner @ ..] = literals else { return Ok(new) };
         let [stored, kept] = [*literal, literal.negated()].map(|literal| {
-            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-            let guard = self.guards.only(terms, literal);
+            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+            let guard = self.terms.guards.only(terms, literal);
             self.cell_under(old, guard)
         });
         let stored = self.stored_where(warp, lane, pc, inner, new, stored)?;
@@ -121,7 +125,7 @@ impl Values<'_> {
         value: Value,
         otherwise: Value,
     ) -> Result<Value, Stop> {
-        let literals = self.guards.literals(self.guards.of(lane));
+        let literals = self.terms.guards.literals(self.terms.guards.of(lane));
         literals.iter().rev().try_fold(value, |value, literal| {
             let arms = if literal.holds { [value, otherwise] } else { [otherwise, value] };
             let condition = Truth::Condition(literal.condition);
@@ -142,7 +146,7 @@ impl Values<'_> {
     pub(super) fn value_under(&mut self, mut value: Value, guard: Guard) -> Value {
         loop {
             let Value::Sym(sym) = value else { return value };
-            let select = |term| match self.store.view(term) {
+            let select = |term| match self.terms.store.view(term) {
                 View::Apply(TermOp::Select, [condition, then, otherwise]) => {
                     Some((condition, [then, otherwise]))
                 }
@@ -156,20 +160,20 @@ impl Values<'_> {
                 SymKind::Half64(which, term) => of(select(term), &|arm| Sym::half(which, arm)),
                 SymKind::Int(bytes, term) => of(select(term), &|arm| Sym::int(bytes, arm)),
                 SymKind::Choice(at) | SymKind::Partly(at) => {
-                    let Choice { condition, then, otherwise } = self.packed.choice(at);
+                    let Choice { condition, then, otherwise } = self.terms.packed.choice(at);
                     Some((condition, [then, otherwise]))
                 }
                 SymKind::Pair(..) | SymKind::Packed(_) => {
-                    let before = self.packed.split(value, 4);
+                    let before = self.terms.packed.split(value, 4);
                     let mut parts = before.clone();
                     parts.iter_mut().for_each(|part| part.value = self.value_under(part.value, guard));
-                    return if parts == before { value } else { self.packed.join(&parts) };
+                    return if parts == before { value } else { self.terms.packed.join(&parts) };
                 }
                 SymKind::Answer(_) | SymKind::Ticket(_) | SymKind::Fragment { .. } => None,
             };
             let Some((condition, [then, otherwise])) = chosen else { return value };
-            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-            match self.guards.implies(terms, guard, condition) {
+            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+            match self.terms.guards.implies(terms, guard, condition) {
                 Some(true) => value = then,
                 Some(false) => value = otherwise,
                 None => return value,
@@ -181,7 +185,7 @@ impl Values<'_> {
     /// they held.
     pub(super) fn narrow_registers(&mut self, warp: &mut Warp, mask: LaneMask) -> NarrowRegisters {
         let mut narrowed = Vec::new();
-        if !self.packed.are_partly() {
+        if !self.terms.packed.are_partly() {
             return NarrowRegisters(narrowed);
         }
         for register in 0..warp.registers.len() {
@@ -190,7 +194,7 @@ impl Values<'_> {
                 if before.as_partly().is_none() {
                     continue;
                 }
-                let after = self.value_under(before, self.guards.of(lane));
+                let after = self.value_under(before, self.terms.guards.of(lane));
                 if after != before {
                     warp.registers[register].set(lane, after);
                     narrowed.push((register, lane, before, after));

@@ -1,12 +1,13 @@
 //! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
 
-use super::super::cta::Stop;
 use super::super::int_terms;
 use super::super::objects::{from_generic, owned, to_generic, to_generic_of};
 use super::super::packed::{Choice, PackedPart};
 use super::super::points::KnownFloats;
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Sym, Truth, Value};
-use super::super::values::Values;
+use super::super::values::Reals;
 use super::super::warp::Warp;
 use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
@@ -30,6 +31,13 @@ pub(super) struct FloatCast {
     pub(super) finite: bool,
 }
 
+impl FloatCast {
+    /// Whether every real stays the same.
+    pub(super) fn keeps_reals(&self) -> bool {
+        self.integral.is_none() && self.clamp == Clamp::None
+    }
+}
+
 fn integral_op(direction: ToIntegral) -> TermOp {
     match direction {
         ToIntegral::NearestEven => TermOp::RoundEven,
@@ -39,7 +47,7 @@ fn integral_op(direction: ToIntegral) -> TermOp {
     }
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     pub(super) fn int_to_float(
         &mut self,
         warp: &mut Warp,
@@ -57,24 +65,31 @@ impl Values<'_> {
             })
         };
         for lane in mask {
-            let value = self.context.value(warp, a, lane);
+            let value = self.terms.context.value(warp, a, lane);
             let result = match value {
                 Value::Undefined(origin) => Value::Undefined(origin),
-                value @ (Value::Bits(_) | Value::Sym(_)) if self.store.is_ieee() => {
-                    match (self.ieee_from_int(value, (from, to, rounding), pc), self.taint(&[value])) {
+                value @ (Value::Bits(_) | Value::Sym(_)) if self.terms.store.is_ieee() => {
+                    match (
+                        self.ieee_from_int(value, (from, to, rounding), pc),
+                        self.terms.packed.taint(&[value]),
+                    ) {
                         (Some(result), _) => result,
                         (None, Some(origin)) => Value::Undefined(origin),
-                        (None, None) => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                        (None, None) => {
+                            return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
+                        }
                     }
                 }
                 value @ (Value::Bits(_) | Value::Sym(_)) => {
                     match self.number_of(value, to, rounding, pc, &number) {
                         Some(result) => result,
-                        None => match self.int_terms(pc).reading(value, from) {
+                        None => match self.terms.int_terms(pc).reading(value, from) {
                             Some(number) => Value::Sym(Sym::real(to, number)),
-                            None => match self.taint(&[value]) {
+                            None => match self.terms.packed.taint(&[value]) {
                                 Some(origin) => Value::Undefined(origin),
-                                None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                                None => {
+                                    return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
+                                }
                             },
                         },
                     }
@@ -87,11 +102,11 @@ impl Values<'_> {
 
     /// A known float as it is computed with: a number, or a term where known floats are terms.
     pub(super) fn at_point(&mut self, value: Value, format: Format, pc: InstId) -> Value {
-        if self.context.launch.recognition.known == KnownFloats::Numbers {
+        if self.terms.context.launch.recognition.known == KnownFloats::Numbers {
             return value;
         }
         let Ok(Some(number)) = self.read_real(value, format) else { return value };
-        match self.points.term(&mut self.store, format, number, pc) {
+        match self.numbers.points.term(&mut self.terms.store, format, number, pc) {
             Some(term) => Value::Sym(Sym::real(format, term)),
             None => value,
         }
@@ -109,17 +124,20 @@ impl Values<'_> {
         if let Value::Bits(bits) = value {
             let exact = number(bits);
             let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
-            let value = self.known.constant(&mut self.store, to, exact, rounded);
+            let value = self.numbers.known.constant(&mut self.terms.store, to, exact, rounded);
             return Some(self.at_point(value, to, pc));
         }
-        let Choice { condition, then, otherwise } = self.packed.as_choice(value)?;
+        let Choice { condition, then, otherwise } = self.terms.packed.as_choice(value)?;
         let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
         let [Some(then), Some(otherwise)] = arms else { return None };
         let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
         else {
             return None;
         };
-        Some(Value::Sym(Sym::real(to, self.store.apply(TermOp::Select, &[condition, then, otherwise], pc))))
+        Some(Value::Sym(Sym::real(
+            to,
+            self.terms.store.apply(TermOp::Select, &[condition, then, otherwise], pc),
+        )))
     }
 
     pub(super) fn float_to_int(
@@ -131,17 +149,21 @@ impl Values<'_> {
         (from, flush): (Format, bool),
         (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
-        if self.store.is_ieee() {
+        if self.terms.store.is_ieee() {
             return self.ieee_to_int(warp, mask, pc, (d, a), (from, flush), (to, rounding));
         }
         for lane in mask {
-            let Some(term) = self.real(warp, self.context.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self.taint(&[self.context.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
+            let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
+                let origin = self
+                    .terms
+                    .packed
+                    .taint(&[self.terms.context.value(warp, a, lane)])
+                    .unwrap_or(Origin::Invalid(pc));
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
                 continue;
             };
-            let Some(known) = self.known.of(&self.store, term) else {
-                let mut residues = self.int_terms(pc);
+            let Some(known) = self.numbers.known.of(&self.terms.store, term) else {
+                let mut residues = self.terms.int_terms(pc);
                 let rounded = residues.apply(integral_op(rounding), &[term]);
                 // Values outside the type saturate.
                 let integer = residues.saturated(rounded, to);
@@ -151,7 +173,7 @@ impl Values<'_> {
             };
             let Some(exact) = known.decides(from, flush, |number| round_to_int(number, to, rounding)) else {
                 let what = Undecided("a conversion to an integer");
-                return Err(self.context.depends_on_rounding(warp, lane, pc, what));
+                return Err(self.terms.context.depends_on_rounding(warp, lane, pc, what));
             };
             warp.register_mut(d).set(lane, Value::Bits(exact));
         }
@@ -167,17 +189,15 @@ impl Values<'_> {
         a: Src,
         cast: FloatCast,
     ) -> Result<(), Stop> {
-        if self.store.is_ieee() {
+        if self.terms.store.is_ieee() {
             return self.ieee_convert(warp, mask, pc, (d, a), cast);
         }
-        let converts = cast.integral.is_none() && cast.clamp == Clamp::None;
-        if converts && self.convert_fragment(warp, mask, d, a, [cast.from, cast.to]) {
-            return Ok(());
-        }
-        if converts && let Src::Reg(a) = a {
+        if cast.keeps_reals()
+            && let Src::Reg(a) = a
+        {
             // The same reals (rule V2), in another format.
             let register = warp.register(a);
-            if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
+            if self.numbers.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
                 let words = *register.words();
                 set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
                 return Ok(());
@@ -190,11 +210,11 @@ impl Values<'_> {
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                let origin = self.taint(&[self.context.value(warp, a, lane)]);
+                let origin = self.terms.packed.taint(&[self.terms.context.value(warp, a, lane)]);
                 Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
-                value.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?
+                value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?
             };
             values.push((lane, value));
         }
@@ -202,7 +222,7 @@ impl Values<'_> {
         if !rest.is_empty() {
             let mut ids = terms.ids;
             if let Some(direction) = cast.integral {
-                ids = self.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
+                ids = self.terms.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
             }
             if let Some(clamped) = self.clamp_ids(cast.clamp, rest, &ids, pc) {
                 ids = clamped.all();
@@ -219,7 +239,7 @@ impl Values<'_> {
     fn cast(&mut self, term: TermId, cast: FloatCast, pc: InstId) -> Result<Value, Undecided> {
         let undecided = Undecided("rounding to an integer");
         let FloatCast { from, to, integral: towards, precision, clamp, finite } = cast;
-        let Some(known) = self.known.of(&self.store, term) else { return Err(undecided) };
+        let Some(known) = self.numbers.known.of(&self.terms.store, term) else { return Err(undecided) };
         let mut exact = known.exact.clone();
         let held = known.rounded.and_then(|rounded| rounded.within(from));
         let mut rounded = if precision.flush { held.map(Rounded::flushed) } else { held };
@@ -263,10 +283,12 @@ impl Values<'_> {
         if clamp == Clamp::None && same && matches!(exact, Exact::Between(_)) {
             return Ok(Value::Sym(Sym::real(to, term)));
         }
-        let term = clamp_term(&mut self.store, clamp, term, pc);
-        Ok(self.known.converted(&mut self.store, (term, to), exact, rounded, pc))
+        let term = clamp_term(&mut self.terms.store, clamp, term, pc);
+        Ok(self.numbers.known.converted(&mut self.terms.store, (term, to), exact, rounded, pc))
     }
+}
 
+impl ValueTerms<'_> {
     pub(super) fn pack(
         &mut self,
         warp: &mut Warp,

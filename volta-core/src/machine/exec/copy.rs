@@ -5,16 +5,17 @@
 //! without a fault can tell the difference.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::memory::initial_cell;
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
 use super::super::value::Value;
 use super::super::warp::Warp;
+use super::accesses::{Asynchronous, LaneAccess};
 use super::copies::{Copies, Copy};
-use super::memory::LaneAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
@@ -29,9 +30,9 @@ enum Brought {
     PackedParts(Vec<PackedPart>),
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Executes an asynchronous operation, or one that concerns asynchronous operations.
-    pub(super) fn asynchronous(
+    pub(super) fn execute(
         &mut self,
         warp: &mut Warp,
         mask: LaneMask,
@@ -49,7 +50,7 @@ impl Cta<'_> {
                 self.store_far(warp, mask, pc, (*to, *width, a), (*barrier, *update))
             }
             Async::Fence { of } => {
-                self.sync.fence(warp, mask, *of);
+                self.accesses.sync.fence(warp, mask, *of);
                 Ok(())
             }
             Async::ArriveAtCluster { .. } | Async::WaitForCluster { .. } => {
@@ -58,7 +59,7 @@ impl Cta<'_> {
             // A warp by itself is handled where it meets the others of its warpgroup.
             Async::SetRegisters { .. } => Err(Stop::NeedVectorClocks),
             Async::GridControl { waits } => {
-                self.control_grid(warp, mask, *waits);
+                self.accesses.control_grid(warp, mask, *waits);
                 Ok(())
             }
             Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),
@@ -71,11 +72,11 @@ impl Cta<'_> {
                 self.wait_for_products(warp, pc, pending.unwrap_or(0))
             }
             Async::Commit { groups: Groups::Plain } => {
-                self.sync.commit_copies(warp, mask);
+                self.accesses.sync.commit_copies(warp, mask);
                 Ok(())
             }
             Async::Commit { groups: Groups::Bulk } => {
-                self.sync.commit_bulk(warp, mask);
+                self.accesses.sync.commit_bulk(warp, mask);
                 Ok(())
             }
             Async::Wait { groups: Groups::Plain, pending, reads: _ } => {
@@ -83,10 +84,10 @@ impl Cta<'_> {
                 Ok(())
             }
             Async::Wait { groups: Groups::Bulk, pending, reads } => {
-                self.sync.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
+                self.accesses.sync.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
                 Ok(())
             }
-            Async::Publish { of } => self.sync.publish(warp, mask, *of),
+            Async::Publish { of } => self.accesses.sync.publish(warp, mask, *of),
             Async::Tensor(operation) => self.tensor(warp, mask, pc, operation),
             Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
         }
@@ -101,19 +102,21 @@ impl Cta<'_> {
         bytes: u32,
         (size, ignore): (Option<Src>, Option<PredSrc>),
     ) -> Result<(), Stop> {
-        self.observe(warp, mask, pc, (Space::Shared, to), bytes);
-        self.observe(warp, mask, pc, (Space::Global, from), bytes);
-        let targets = self.values.addresses(warp, mask, to, pc)?;
+        self.accesses.observe(warp, mask, pc, (Space::Shared, to), bytes);
+        self.accesses.observe(warp, mask, pc, (Space::Global, from), bytes);
+        let targets = self.accesses.values.terms.addresses(warp, mask, to, pc)?;
         // A copy of zero bytes needs no source address.
-        let sources = self.values.addresses(warp, mask, from, pc).ok();
+        let sources = self.accesses.values.terms.addresses(warp, mask, from, pc).ok();
         let mut offsets = [0; 32];
         for lane in mask {
             let mut wanted = match size {
-                Some(size) => self.values.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
+                Some(size) => {
+                    self.accesses.values.terms.concrete(warp, size, lane, pc, "the size of a copy")? as u32
+                }
                 None => bytes,
             };
             if let Some(ignore) = ignore
-                && self.values.known_truth(warp, ignore, lane, pc)?
+                && self.accesses.values.terms.known_truth(warp, ignore, lane, pc)?
             {
                 wanted = 0;
             }
@@ -121,7 +124,7 @@ impl Cta<'_> {
                 let message = format!("a copy of {bytes} bytes takes {wanted} bytes");
                 return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
-            let number = match &mut self.sync.order {
+            let number = match &mut self.accesses.sync.order {
                 Detector::Epoch(_) => 0,
                 Detector::VectorClock(exact) => exact.begin_copy(),
             };
@@ -129,12 +132,14 @@ impl Cta<'_> {
             let source = match (&sources, wanted) {
                 (_, 0) => None,
                 (Some(sources), _) => Some(sources[lane]),
-                (None, _) => Some(self.values.addresses(warp, LaneMask::of(lane), from, pc)?[lane]),
+                (None, _) => {
+                    Some(self.accesses.values.terms.addresses(warp, LaneMask::of(lane), from, pc)?[lane])
+                }
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
             let access = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -144,7 +149,8 @@ impl Cta<'_> {
                 let content = match &cells {
                     Brought::Cells(cells) => cells[step as usize],
                     Brought::PackedParts(pieces) => {
-                        let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.values.store)
+                        let Ok(content) =
+                            int_terms::slice(pieces, 4 * step, 4, &mut self.accesses.values.terms.store)
                         else {
                             let message = "a copy reads a part of a value in memory".to_string();
                             return Err(self.context.fault(
@@ -156,13 +162,13 @@ impl Cta<'_> {
                                 pc,
                             ));
                         };
-                        Cell::from_pieces(&content, &mut self.values.packed)
+                        Cell::from_pieces(&content, &mut self.accesses.values.terms.packed)
                     }
                 };
-                self.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
+                self.accesses.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
             }
             let copy = Copy { first: base + first, cells: bytes / 4, number };
-            self.sync.copies_of(warp, lane).open.push(copy);
+            self.accesses.sync.copies_of(warp, lane).open.push(copy);
         }
         Ok(())
     }
@@ -181,7 +187,7 @@ impl Cta<'_> {
         if let Some(source) = source {
             let (place, mut offsets) = ((Space::Global, source), [0; 32]);
             let access = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
-            let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.context.launch.tensors[number as usize].is_read_only()
@@ -191,7 +197,8 @@ impl Cta<'_> {
                 let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
                 for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                     let place = offset / 4 + step as u64;
-                    let tables = (&mut self.values.packed, &mut self.values.store);
+                    let tables =
+                        (&mut self.accesses.values.terms.packed, &mut self.accesses.values.terms.store);
                     *cell = initial_cell(tensor, place, tables, pc);
                 }
                 return Ok(Brought::Cells(cells));
@@ -200,8 +207,8 @@ impl Cta<'_> {
             while done < wanted {
                 let element = at.object.element.map_or(4, |element| element.bytes()).clamp(1, 4);
                 let step = element.min(wanted - done);
-                let value = self.load_value(warp, lane, &at, offset + u64::from(done), step)?;
-                pieces.extend(self.values.packed.split(value, step));
+                let value = self.accesses.load_value(warp, lane, &at, offset + u64::from(done), step)?;
+                pieces.extend(self.accesses.values.terms.packed.split(value, step));
                 done += step;
             }
         }
@@ -214,20 +221,20 @@ impl Cta<'_> {
     /// not.
     pub(super) fn wait_for_copies(&mut self, warp: &Warp, mask: LaneMask, pending: Option<u32>) {
         for lane in mask {
-            let copies = self.sync.copies_of(warp, lane);
+            let copies = self.accesses.sync.copies_of(warp, lane);
             let left = pending.map_or(0, |pending| pending as usize);
             let ended = copies.groups.len().saturating_sub(left);
             let mut done: Vec<Copy> = copies.groups.drain(..ended).flatten().collect();
             if pending.is_none() {
                 done.append(&mut copies.open);
             }
-            let now = self.sync.now(warp);
+            let now = self.accesses.sync.now(warp);
             for copy in done {
-                match &mut self.sync.order {
+                match &mut self.accesses.sync.order {
                     Detector::Epoch(_) => {
                         let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
-                        for cell in &mut self.memory.shared_epochs[first..last] {
-                            self.memory.parts.end_copy(cell, now, lane);
+                        for cell in &mut self.accesses.memory.shared_epochs[first..last] {
+                            self.accesses.memory.parts.end_copy(cell, now, lane);
                         }
                     }
                     Detector::VectorClock(exact) => exact.end_copy(copy.number, warp.thread(lane)),

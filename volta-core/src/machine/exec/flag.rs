@@ -2,18 +2,19 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::endless::{Endless, Repeats};
 use super::super::flag::{Ahead, Change, Event, Judged, Outcome, Told, Unclear};
 use super::super::objects::{Backing, locate};
 use super::super::packed::Cell;
-use super::super::race::Under;
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::race::{Detector, Under};
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use super::flag_condition::Condition;
-use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Access, Effect, FlagLoop, InstId, Int2, Op, RegId, Space, Strong, Update, Wait, Width};
@@ -35,7 +36,7 @@ impl Cta<'_> {
         match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             // The loop may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let looped = self.context.launch.program.flag_loop(pc).map(Rc::new);
@@ -61,12 +62,12 @@ impl Cta<'_> {
             return Err(Stop::Defect("lanes wait for a flag at an operation that is not a load"));
         };
         let access = *access;
-        let address = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let address = self.values.terms.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let mut offsets = [0; 32];
         let agent = access.strong.map_or(Agent::Thread, |Strong { scope, .. }| Agent::Waiter { scope });
         let (place, writes) = ((*space, address), access.writes_back);
         let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes };
-        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        let at = self.accesses().locate_lane(warp, lane, pc, one, &mut offsets)?;
         if writes {
             self.context.writable(warp, &at, BYTES)?;
         }
@@ -75,10 +76,10 @@ impl Cta<'_> {
             return Err(self.context.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
-        let held = self.peek(warp, lane, &at, key.1);
+        let held = self.accesses().peek(warp, lane, &at, key.1);
         if access.strong.is_none() {
             // It races with whatever it waits for.
-            self.read_cell(warp, lane, &at, key.1, 0xf)?;
+            self.accesses().read_cell(warp, lane, &at, key.1, 0xf)?;
         }
         let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
@@ -100,7 +101,7 @@ impl Cta<'_> {
         let ahead = ahead.map(|ahead| ahead.pc);
         let judged = self.sync.judged(key, &condition, |leaves| flag.judge_now(&before, leaves));
         let work = flag.work.take();
-        self.looked_at += work / 4;
+        self.work.looked_at += work / 4;
         self.check_budgets()?;
         let Some(flag) = self.sync.flags.places.get(&key) else {
             return Err(Stop::Defect("a flag that is waited for is not a flag"));
@@ -119,9 +120,9 @@ impl Cta<'_> {
         let [mut learned, near, mut seen] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
         // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
-        self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        self.accesses().read_cell(warp, lane, &at, key.1, 0xf)?;
         if writes {
-            self.rewrite_cell(warp, lane, &at, key.1)?;
+            self.accesses().rewrite_cell(warp, lane, &at, key.1)?;
         }
         let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
@@ -139,8 +140,8 @@ impl Cta<'_> {
         }
         let stamp = clocks.now(number);
         clocks.release(number);
-        self.counts.barriers += 1;
-        self.looked_at += 4 * looped.round.len() as u64;
+        self.work.counts.barriers += 1;
+        self.work.looked_at += 4 * looped.round.len() as u64;
         if let Some(flag) = self.sync.flags.places.get(&key) {
             let waited = flag.waited((pc, ahead), (before, stamp), condition, outcome);
             self.sync.flags.note_wait(key, waited);
@@ -151,63 +152,6 @@ impl Cta<'_> {
             self.sync.flags.ahead.remove(&number);
         }
         Ok(true)
-    }
-
-    /// A lane's atomic operation writes back what a flag holds.
-    fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
-        match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
-        {
-            Ok(()) => Ok(()),
-            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
-        }
-    }
-
-    /// A lane loads a flag ahead of a loop that waits for it in rounds. The run continues as if it had not found what the
-    /// loop waits for. Where it has, the loop is left at once, and its thread is ordered after the same changes, even
-    /// earlier: it has learned of no change in between.
-    pub(super) fn load_ahead(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        pc: InstId,
-        load: InstId,
-    ) -> Result<(), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
-        let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
-            &self.context.launch.program.insts[pc.index()].op
-        else {
-            return Err(Stop::Defect("a flag is loaded by an operation that is not a strong load"));
-        };
-        let address = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
-        let agent = Agent::Waiter { scope: strong.scope };
-        let one =
-            LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
-        let mut offsets = [0; 32];
-        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
-        if let Backing::Local(_) = at.object.backing {
-            let message = "a flag is loaded ahead of a loop from its own thread's local memory".to_string();
-            return Err(self.context.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
-        }
-        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
-        let held = self.peek(warp, lane, &at, key.1);
-        self.read_cell(warp, lane, &at, key.1, 0xf)?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
-        self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
-        self.sync
-            .flags
-            .ahead
-            .insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false });
-        // What the thread does from here on is not known before.
-        exact.clocks.release(thread);
-        for d in d.iter().flatten() {
-            warp.register_mut(*d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
-        }
-        Ok(())
     }
 
     /// Sets the registers after the loop. A register is undetermined if it depends on the number of iterations, or on
@@ -244,7 +188,7 @@ impl Cta<'_> {
     pub(in super::super) fn end_flags(&mut self) -> Result<(), Stop> {
         let mut work = 0;
         let result = self.judge_flags_again(&mut work);
-        self.looked_at += work / 4;
+        self.work.looked_at += work / 4;
         result
     }
 
@@ -253,7 +197,7 @@ impl Cta<'_> {
         for (key, flag) in &self.sync.flags.places {
             for waited in &flag.waits {
                 *work += flag.work.take();
-                self.check_more(*work / 4)?;
+                self.work.check_more(*work / 4)?;
                 let ask =
                     |leaves: &mut dyn FnMut(u32) -> Result<bool, Unclear>| flag.judge_again(waited, leaves);
                 let thread = waited.before.thread as u32;
@@ -274,18 +218,64 @@ impl Cta<'_> {
         }
         Ok(())
     }
+}
 
-    /// The words for a lane that waits for a flag.
-    pub(in super::super) fn flag_of(&self, warp: &Warp, lane: Lane) -> Option<String> {
-        let (key, _) = self.values.flag_waited_for(warp, lane)?;
-        let name = self.context.spell_flag(key);
-        let changes = self.sync.flags.places.get(&key).map_or(0, |flag| flag.events.len());
-        let changes = match changes {
-            0 => "nothing has changed it".to_string(),
-            1 => "it has changed once".to_string(),
-            more => format!("it has changed {more} times"),
+impl Accesses<'_, '_> {
+    /// A lane's atomic operation writes back what a flag holds.
+    fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
+        {
+            Ok(()) => Ok(()),
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
+        }
+    }
+
+    /// A lane loads a flag ahead of a loop that waits for it in rounds. The run continues as if it had not found what the
+    /// loop waits for. Where it has, the loop is left at once, and its thread is ordered after the same changes, even
+    /// earlier: it has learned of no change in between.
+    pub(super) fn load_ahead(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        pc: InstId,
+        load: InstId,
+    ) -> Result<(), Stop> {
+        match &self.sync.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
+            &self.context.launch.program.insts[pc.index()].op
+        else {
+            return Err(Stop::Defect("a flag is loaded by an operation that is not a strong load"));
         };
-        Some(format!("for the flag {name}; {changes}"))
+        let address = self.values.terms.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let agent = Agent::Waiter { scope: strong.scope };
+        let one =
+            LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
+        let mut offsets = [0; 32];
+        let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
+        if let Backing::Local(_) = at.object.backing {
+            let message = "a flag is loaded ahead of a loop from its own thread's local memory".to_string();
+            return Err(self.context.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
+        }
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
+        let held = self.peek(warp, lane, &at, key.1);
+        self.read_cell(warp, lane, &at, key.1, 0xf)?;
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
+        self.sync
+            .flags
+            .ahead
+            .insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false });
+        // What the thread does from here on is not known before.
+        exact.clocks.release(thread);
+        for d in d.iter().flatten() {
+            warp.register_mut(*d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
+        }
+        Ok(())
     }
 
     /// Records a write to a location that may be a flag. `content` is what the write leaves in the cell.
@@ -341,6 +331,24 @@ impl Cta<'_> {
 }
 
 impl Synchronisation<'_> {
+    /// The words for a lane that waits for a flag.
+    pub(in super::super) fn flag_of(
+        &self,
+        terms: &ValueTerms<'_>,
+        warp: &Warp,
+        lane: Lane,
+    ) -> Option<String> {
+        let (key, _) = terms.flag_waited_for(warp, lane)?;
+        let name = self.context.spell_flag(key);
+        let changes = self.flags.places.get(&key).map_or(0, |flag| flag.events.len());
+        let changes = match changes {
+            0 => "nothing has changed it".to_string(),
+            1 => "it has changed once".to_string(),
+            more => format!("it has changed {more} times"),
+        };
+        Some(format!("for the flag {name}; {changes}"))
+    }
+
     /// Evaluates a question about a flag for a condition, which may depend on the result of an atomic operation on the
     /// same flag.
     fn judged(
@@ -383,7 +391,7 @@ impl Synchronisation<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Called when no thread can proceed: ends the run if some lane waits for a flag in global memory that another CTA
     /// might set.
     pub(in super::super) fn waits_for_another_cta(&self, warps: &[Warp]) -> Result<(), Stop> {

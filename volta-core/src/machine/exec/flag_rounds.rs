@@ -4,10 +4,10 @@
 
 use super::super::barriers::Arrival;
 use super::super::context::Context;
-use super::super::cta::Stop;
+use super::super::stop::Stop;
 use super::super::synchronisation::Synchronisation;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Truth};
-use super::super::values::Values;
 use super::super::warp::Warp;
 use super::flag_condition::polls_in_rounds;
 use crate::base::lane::Lane;
@@ -75,7 +75,7 @@ impl Synchronisation<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// No thread can proceed. If a thread waits for a flag in rounds and another one has asked for no further round,
     /// the rounds are over, and the wait is unsupported.
     pub(in super::super) fn rounds_are_over(&self, warps: &[Warp]) -> Result<(), Stop> {

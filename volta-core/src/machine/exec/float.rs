@@ -5,13 +5,14 @@
 
 use super::super::advice::declared_otherwise;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::int_terms::whole;
 use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
+use super::super::stop::Stop;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
-use super::super::values::Values;
+use super::super::values::Reals;
 use super::super::warp::Warp;
+use super::accesses::Arithmetic;
 use super::int::CompareTargets;
 use super::known::Undecided;
 use super::shape::Shape;
@@ -90,7 +91,7 @@ pub(super) fn set_results(register: &mut Register, format: Format, mask: LaneMas
     }
 }
 
-impl Cta<'_> {
+impl Arithmetic<'_, '_> {
     /// Executes a float operation.
     #[inline]
     pub(super) fn float(
@@ -107,15 +108,15 @@ impl Cta<'_> {
         } else {
             mask
         };
-        let mask = if self.values.store.explains() {
-            self.values.keep_nan(warp, mask, pc, shape, d, sources)
+        let mask = if self.values.terms.store.explains() {
+            self.values.reals().keep_nan(warp, mask, pc, shape, d, sources)
         } else {
             mask
         };
         if mask.is_empty() {
             return Ok(());
         }
-        if self.values.fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
+        if self.values.matrices().fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
             return Ok(());
         }
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
@@ -138,14 +139,15 @@ impl Cta<'_> {
                     let SymKind::Real(_, term) = sym.kind() else { continue };
                     term
                 }
-                Value::Bits(bits) => match self.values.literal(shape.format, bits) {
+                Value::Bits(bits) => match self.values.reals().literal(shape.format, bits) {
                     Some(raw) => TermId::from_raw(raw),
                     None => continue,
                 },
                 Value::Undefined(_) => continue,
             };
-            if self.values.known.contains(term.raw()) {
-                let negative = self.values.known.is_negative(&self.values.store, term, shape.format);
+            if self.values.numbers.known.contains(term.raw()) {
+                let negative =
+                    self.values.numbers.known.is_negative(&self.values.terms.store, term, shape.format);
                 let negative =
                     negative.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?;
                 masks[usize::from(negative)] |= LaneMask::of(lane);
@@ -162,7 +164,7 @@ impl Cta<'_> {
         Ok(mask & !positive & !negative)
     }
 
-    /// Like [`Cta::float`], lane by lane, where operands have no common form.
+    /// Like [`Arithmetic::float`], lane by lane, where operands have no common form.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
     fn float_by_lanes(
         &mut self,
@@ -176,14 +178,14 @@ impl Cta<'_> {
         let mut operands =
             [const { Terms { ids: [0; 32], known: LaneMask::NONE, undefined: LaneMask::NONE } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
-            self.values.terms(warp, mask, pc, shape.format, *source, terms)?;
+            self.values.reals().terms(warp, mask, pc, shape.format, *source, terms)?;
         }
         let operands = &operands[..sources.len()];
         let undefined = operands.iter().fold(LaneMask::NONE, |all, terms| all | terms.undefined) & mask;
         let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
         let rest = mask & !undefined & !known;
         if !rest.is_empty() {
-            self.values.symbolic_float(warp, rest, pc, shape, d, operands);
+            self.values.reals().symbolic_float(warp, rest, pc, shape, d, operands);
         }
         // Lanes often hold the same numbers.
         let mut last: Option<(SmallVec<[TermId; 3]>, Value)> = None;
@@ -193,11 +195,11 @@ impl Cta<'_> {
             let value = match last.take() {
                 Some((same, value)) if same == ids => value,
                 Some(_) | None => {
-                    self.values.store.note_folded(&ids);
+                    self.values.terms.store.note_folded(&ids);
                     let work = work_of_fold(shape.op);
-                    self.looked_at += work;
+                    self.work.looked_at += work;
                     if work > FEW_STEPS {
-                        self.check_more(0)?;
+                        self.work.check_more(0)?;
                     }
                     self.fold_float(shape, &ids, pc)
                 }
@@ -208,7 +210,7 @@ impl Cta<'_> {
         for lane in undefined {
             let values: SmallVec<[Value; 3]> =
                 sources.iter().map(|source| self.context.value(warp, *source, lane)).collect();
-            let origin = self.values.taint(&values).unwrap_or(Origin::Invalid(pc));
+            let origin = self.values.terms.packed.taint(&values).unwrap_or(Origin::Invalid(pc));
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
         Ok(())
@@ -216,21 +218,21 @@ impl Cta<'_> {
 
     /// Applies an operation to known values.
     pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
-        if let Some(value) = self.values.known_floor_step(shape, ids, pc) {
+        if let Some(value) = self.values.reals().known_floor_step(shape, ids, pc) {
             return value;
         }
-        self.counts.at_known_points =
-            self.counts.at_known_points || self.values.is_step_of_function(shape.op, ids);
+        self.work.counts.at_known_points =
+            self.work.counts.at_known_points || self.values.reals().is_step_of_function(shape.op, ids);
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
             // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
-            if is_number(&self.values.store, *a, &Rational::ZERO)
-                || is_number(&self.values.store, *b, &Rational::ZERO)
+            if is_number(&self.values.terms.store, *a, &Rational::ZERO)
+                || is_number(&self.values.terms.store, *b, &Rational::ZERO)
             {
-                [*a, *b] = [*a, *b].map(|factor| self.values.number_of_mask(factor));
+                [*a, *b] = [*a, *b].map(|factor| self.values.reals().number_of_mask(factor));
             }
         }
-        self.values.known.fold(&mut self.values.store, shape, &ids, pc)
+        self.values.numbers.known.fold(&mut self.values.terms.store, shape, &ids, pc)
     }
 
     /// Applies an operation to terms.
@@ -238,7 +240,7 @@ impl Cta<'_> {
         if ids.iter().all(|id| id.is_constant()) {
             return self.fold_float(shape, ids, pc);
         }
-        Value::Sym(Sym::real(shape.format, self.values.store.apply(shape.op, ids, pc)))
+        Value::Sym(Sym::real(shape.format, self.values.terms.store.apply(shape.op, ids, pc)))
     }
 }
 
@@ -253,7 +255,7 @@ fn work_of_fold(op: TermOp) -> u64 {
     }
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// Sums and products of known numbers with a NaN are NaN. A library function may have one in an arm: it is kept as
     /// the value that its bits encode, whatever they are. Returns the remaining lanes.
     fn keep_nan(
@@ -271,14 +273,14 @@ impl Values<'_> {
         }
         let mut left = mask;
         for lane in mask {
-            let values = sources.iter().map(|source| match self.context.value(warp, *source, lane) {
+            let values = sources.iter().map(|source| match self.terms.context.value(warp, *source, lane) {
                 Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
                 Value::Sym(_) | Value::Undefined(_) => None,
             });
             let Some(values) = values.collect::<Option<SmallVec<[u64; 3]>>>() else { continue };
             let nan = values.into_iter().find(|bits| decode(format, *bits) == Decoded::Nan);
             if let Some(nan) = nan
-                && let Some(term) = self.int_terms(pc).spelling(nan, format)
+                && let Some(term) = self.terms.int_terms(pc).spelling(nan, format)
             {
                 warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
                 left &= !LaneMask::of(lane);
@@ -309,9 +311,9 @@ impl Values<'_> {
             return;
         }
         let results = match operands {
-            [a] => self.store.push_shared(shape.op, rest, &[&a.ids], pc),
-            [a, b] => self.store.push_shared(shape.op, rest, &[&a.ids, &b.ids], pc),
-            [a, b, c] => self.store.push_shared(shape.op, rest, &[&a.ids, &b.ids, &c.ids], pc),
+            [a] => self.terms.store.push_shared(shape.op, rest, &[&a.ids], pc),
+            [a, b] => self.terms.store.push_shared(shape.op, rest, &[&a.ids, &b.ids], pc),
+            [a, b, c] => self.terms.store.push_shared(shape.op, rest, &[&a.ids, &b.ids, &c.ids], pc),
             _ => return,
         };
         let results = self.clamp_all(shape.clamp, rest, results, pc);
@@ -342,10 +344,10 @@ impl Values<'_> {
     ) -> Option<Results> {
         match clamp {
             Clamp::None => None,
-            Clamp::Saturate => Some(self.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
+            Clamp::Saturate => Some(self.terms.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
             Clamp::Relu => {
-                let zero = [whole(&mut self.store, 0).raw(); 32];
-                Some(self.store.push_shared(TermOp::Max, mask, &[ids, &zero], pc))
+                let zero = [whole(&mut self.terms.store, 0).raw(); 32];
+                Some(self.terms.store.push_shared(TermOp::Max, mask, &[ids, &zero], pc))
             }
         }
     }
@@ -376,7 +378,7 @@ impl Values<'_> {
             }
             Src::Symbol(..) => {
                 scratch = None;
-                self.context.operand(warp, source, &mut scratch)
+                self.terms.context.operand(warp, source, &mut scratch)
             }
         };
         let tag = Sym::real_tag(format) >> 56;
@@ -401,9 +403,11 @@ impl Values<'_> {
             }
             if odd == 0 {
                 // The tag inside a term id has its lowest bit set for constants only.
-                if constants & 1 == 1 || !self.known.is_empty() {
-                    out.known =
-                        mask.iter().filter(|lane| self.known.contains(out.ids[*lane])).collect::<LaneMask>();
+                if constants & 1 == 1 || !self.numbers.known.is_empty() {
+                    out.known = mask
+                        .iter()
+                        .filter(|lane| self.numbers.known.contains(out.ids[*lane]))
+                        .collect::<LaneMask>();
                 }
                 return Ok(());
             }
@@ -421,7 +425,7 @@ impl Values<'_> {
             match self.real(warp, register.get(lane), format, lane, pc)? {
                 Some(term) => {
                     out.ids[lane] = term.raw();
-                    if self.known.contains(term.raw()) {
+                    if self.numbers.known.contains(term.raw()) {
                         out.known.insert(lane);
                     }
                 }
@@ -470,13 +474,13 @@ impl Values<'_> {
             Ok(term) => Ok(term),
             Err(held) => {
                 let message = format!("an operation on {} reads {held}", format.name());
-                let site = self.context.site("computes here".into(), warp, lane, pc);
+                let site = self.terms.context.site("computes here".into(), warp, lane, pc);
                 let terms = match value {
-                    Value::Sym(sym) => self.terms_of(sym),
+                    Value::Sym(sym) => self.terms.packed.terms_of(sym),
                     Value::Bits(_) | Value::Undefined(_) => Vec::new(),
                 };
-                let help = declared_otherwise(self.context.launch, &terms, format);
-                Err(self.context.fault_at(FaultKind::TypeMismatch, "V1", message, vec![site], help))
+                let help = declared_otherwise(self.terms.context.launch, &terms, format);
+                Err(self.terms.context.fault_at(FaultKind::TypeMismatch, "V1", message, vec![site], help))
             }
         }
     }
@@ -485,7 +489,7 @@ impl Values<'_> {
     /// value: the term has no value, except as part of a recognised function.
     pub(in super::super) fn spelling_of(&mut self, value: Value, format: Format) -> Option<TermId> {
         let Value::Bits(bits) = value else { return None };
-        self.int_terms(InstId(0)).spelling(bits, format)
+        self.terms.int_terms(InstId(0)).spelling(bits, format)
     }
 
     /// A value read as a real of `format`; `None` when it is undefined, an error message when it is no such real.
@@ -499,7 +503,7 @@ impl Values<'_> {
                 || matches!((held, format), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
         };
         let value = match format {
-            Format::F32 | Format::Tf32 => self.packed.as_f32(value),
+            Format::F32 | Format::Tf32 => self.terms.packed.as_f32(value),
             Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => value,
         };
         match value {
@@ -508,17 +512,17 @@ impl Values<'_> {
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Real(held, term) if same(held) => Ok(Some(term)),
                 SymKind::Real(held, term) => {
-                    Err(format!("{}, which is {}", self.describe(term), held.name()))
+                    Err(format!("{}, which is {}", self.terms.describe(term), held.name()))
                 }
                 SymKind::Choice(index) => {
-                    let choice = self.packed.choice(index);
+                    let choice = self.terms.packed.choice(index);
                     let mut arm = |arm| -> Result<Option<TermId>, String> {
                         let real = self.read_real(arm, format)?;
                         Ok(real.or_else(|| self.spelling_of(arm, format)))
                     };
                     let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
-                    Ok(Some(self.store.apply(
+                    Ok(Some(self.terms.store.apply(
                         TermOp::Select,
                         &[choice.condition, then, otherwise],
                         InstId(0),
@@ -532,15 +536,15 @@ impl Values<'_> {
                 | SymKind::Answer(_)
                 | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => {
-                    if self.packed.undefined_part(value).is_some() {
+                    if self.terms.packed.undefined_part(value).is_some() {
                         return Ok(None);
                     }
-                    let mut residues = self.int_terms(InstId(0));
+                    let mut residues = self.terms.int_terms(InstId(0));
                     let number = residues.spelled(value, format).or_else(|| residues.decoding(value, format));
                     if number.is_some() {
                         return Ok(number);
                     }
-                    Err(self.describe_value(value))
+                    Err(self.terms.describe_value(value))
                 }
             },
         }
@@ -549,28 +553,28 @@ impl Values<'_> {
     /// The constant term (raw) that bits encode in a format; `None` for NaN, which rule V2 leaves out.
     pub(in super::super) fn literal(&mut self, format: Format, bits: u64) -> Option<u64> {
         let bits = bits & low_bytes(format.bytes());
-        if let Some(known) = self.literals.get(&(format, bits)) {
+        if let Some(known) = self.numbers.literals.get(&(format, bits)) {
             return *known;
         }
-        let raw = if self.store.is_ieee() {
+        let raw = if self.terms.store.is_ieee() {
             Some(self.ieee_literal(format, bits))
         } else {
-            let constant = self.relied.masks.constant(format, bits);
-            constant.map(|constant| self.store.intern(constant).raw())
+            let constant = self.terms.relied.masks.constant(format, bits);
+            constant.map(|constant| self.terms.store.intern(constant).raw())
         };
-        self.literals.insert((format, bits), raw);
+        self.numbers.literals.insert((format, bits), raw);
         raw
     }
 
     /// The finite number that hardware holds for a mask which is read as minus infinity (rule V3).
     fn number_of_mask(&mut self, term: TermId) -> TermId {
         let TermKind::Constant(id) = term.kind() else { return term };
-        let Constant { exact, rounded, .. } = self.store.constant(id).clone();
+        let Constant { exact, rounded, .. } = self.terms.store.constant(id).clone();
         let held = rounded.and_then(Rounded::spelled).filter(|_| exact == Extended::NegInf);
         let number = held.and_then(|(format, bits)| decode(format, bits).extended());
         match number {
             Some(exact @ Extended::Finite(_)) => {
-                self.store.intern(Constant { exact, literal: None, rounded })
+                self.terms.store.intern(Constant { exact, literal: None, rounded })
             }
             Some(Extended::PosInf | Extended::NegInf) | None => term,
         }
@@ -581,7 +585,7 @@ impl Values<'_> {
     fn is_step_of_function(&self, op: TermOp, ids: &[TermId]) -> bool {
         let is_exact = |id: &TermId| match id.kind() {
             TermKind::Constant(id) => {
-                let known = self.store.constant(id).exact.finite();
+                let known = self.terms.store.constant(id).exact.finite();
                 match op.reads() {
                     Reads::Nothing => true,
                     Reads::Exponent => known.is_none_or(Rational::is_integer),
@@ -593,10 +597,10 @@ impl Values<'_> {
         if op.reads() != Reads::Nothing && !ids.iter().all(is_exact) {
             return true;
         }
-        let coefficients = &self.context.launch.recognition.coefficients;
+        let coefficients = &self.terms.context.launch.recognition.coefficients;
         let is_coefficient = |id: &TermId| match id.kind() {
             TermKind::Constant(id) => {
-                self.store.constant(id).literal.is_some_and(|(_, bits)| coefficients.contains(&bits))
+                self.terms.store.constant(id).literal.is_some_and(|(_, bits)| coefficients.contains(&bits))
             }
             TermKind::Input { .. } | TermKind::Lane(..) => false,
         };
@@ -613,19 +617,19 @@ impl Values<'_> {
         targets: CompareTargets,
     ) -> Result<(), Stop> {
         for lane in mask {
-            let x = self.real(warp, self.context.value(warp, a, lane), format, lane, pc)?;
-            let y = self.real(warp, self.context.value(warp, b, lane), format, lane, pc)?;
+            let x = self.real(warp, self.terms.context.value(warp, a, lane), format, lane, pc)?;
+            let y = self.real(warp, self.terms.context.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
-                (Some(x), Some(y)) if self.store.is_ieee() => {
+                (Some(x), Some(y)) if self.terms.store.is_ieee() => {
                     self.ieee_compare(op, (format, flush), [x, y], pc)
                 }
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
-                    let words = [a, b].map(|source| self.context.value(warp, source, lane));
-                    Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(pc)))
+                    let words = [a, b].map(|source| self.terms.context.value(warp, source, lane));
+                    Truth::Undefined(self.terms.packed.taint(&words).unwrap_or(Origin::Invalid(pc)))
                 }
             };
-            self.set_predicates(warp, lane, pc, truth, targets);
+            self.terms.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }
@@ -640,11 +644,11 @@ impl Values<'_> {
         pc: InstId,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
-            self.relied.others.insert(Assumption::relied(NAN));
+            self.terms.relied.others.insert(Assumption::relied(NAN));
             return Ok(Truth::Known(op == FloatCompare::IsNumber));
         };
         if unordered {
-            self.relied.others.insert(Assumption::relied(NAN));
+            self.terms.relied.others.insert(Assumption::relied(NAN));
         }
         let (term, left, right, negated) = match op {
             Compare::Lt => (TermOp::Less, x, y, false),
@@ -654,12 +658,16 @@ impl Values<'_> {
             Compare::Eq => (TermOp::Equal, x, y, false),
             Compare::Ne => (TermOp::Equal, x, y, true),
         };
-        if let Some(decided) = self.known.compare(&self.store, (term, format, flush), [left, right]) {
-            let holds = decided.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?;
+        if let Some(decided) =
+            self.numbers.known.compare(&self.terms.store, (term, format, flush), [left, right])
+        {
+            let holds =
+                decided.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?;
             return Ok(Truth::Known(holds != negated));
         }
-        let condition = self.store.apply(term, &[left, right], pc);
-        let condition = if negated { self.store.apply(TermOp::Not, &[condition], pc) } else { condition };
+        let condition = self.terms.store.apply(term, &[left, right], pc);
+        let condition =
+            if negated { self.terms.store.apply(TermOp::Not, &[condition], pc) } else { condition };
         Ok(Truth::Condition(condition))
     }
 }

@@ -1,16 +1,15 @@
 //! Dependent launches (rule Y17): `griddepcontrol`, and accesses that other launches may conflict with.
 
-use super::super::cta::Cta;
 use super::super::guard::Guard;
 use super::super::objects::Backing;
 use super::super::overlap::{Phase, Touch};
 use super::super::perhaps::How;
-use super::super::synchronisation::Detector;
+use super::super::race::Detector;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Threads wait for the end of the launches before, or let the next one begin. Without such launches, nothing
     /// happens.
     pub(super) fn control_grid(&mut self, warp: &Warp, mask: LaneMask, waits: bool) {
@@ -20,7 +19,7 @@ impl Cta<'_> {
         let Some(ended) = overlap.ended else { return };
         for lane in mask.iter() {
             let thread = warp.thread(lane) as usize;
-            let surely = self.values.guards.of(lane) == Guard::ALWAYS;
+            let surely = self.values.terms.guards.of(lane) == Guard::ALWAYS;
             if !waits {
                 overlap.triggers = true;
                 overlap.triggers_early |= exact.clocks.knows(thread, ended) == 0;
@@ -58,7 +57,7 @@ impl Cta<'_> {
             },
             how: if writes { How::writing(at.agent) } else { How::Reads },
             bytes,
-            surely: self.values.guards.of(lane) == Guard::ALWAYS,
+            surely: self.values.terms.guards.of(lane) == Guard::ALWAYS,
             inst: at.pc,
             thread: Some(self.context.launch.thread(self.context.linear, thread)),
         };

@@ -5,173 +5,22 @@
 //! lanes execute the operation one by one.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::int_terms::whole;
 use super::super::register::{Affine, Held};
-use super::super::value::{Sym, Value};
-use super::super::values::Values;
-use super::super::warp::Warp;
+use super::super::stop::Stop;
+use super::super::value::Value;
+use super::super::values::Reals;
+use super::accesses::{Accesses, Arithmetic};
 use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
-use super::affine_memory::Places;
 use super::float::raw_reals;
 use super::ieee::IeeeInst;
 use super::shape::Shape;
-use crate::base::lane::{Lane, LaneMask};
+use super::threads::{Group, reals};
 use crate::number::format::Format;
-use crate::program::{Address, Clamp, Inst, InstId, Op, PredId, RegId, Space, Src, Width};
-use crate::term::{Pattern, Store, TermId, TermOp};
+use crate::program::{Address, Clamp, Inst, InstId, Op, RegId, Space, Src, Width};
+use crate::term::{TermId, TermOp};
 use smallvec::SmallVec;
-
-/// A group of threads with thread numbers of `B` bits.
-pub(in super::super) trait Group<const B: usize> {
-    /// The first warp of the group.
-    fn first(&self) -> &Warp;
-
-    /// The contents of a register in all threads, if they are affine.
-    fn held(&mut self, register: RegId) -> Option<Held<B>>;
-
-    /// Sets a register in all threads.
-    fn hold(&mut self, register: RegId, held: Held<B>);
-
-    /// Sets a predicate to one value in all threads.
-    fn decide(&mut self, predicate: PredId, holds: bool);
-
-    /// Appends one node for each warp. The operands are not all uniform.
-    fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine<B>], pc: InstId) -> Option<Affine<B>>;
-
-    /// Loads from memory other than read-only inputs. Returns false where the fast path does not suffice.
-    fn load(
-        &mut self,
-        cta: &mut Cta<'_>,
-        places: &Places<'_, B>,
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> Result<bool, Stop>;
-
-    /// Stores registers. Returns false where the fast path does not suffice.
-    fn store(
-        &mut self,
-        cta: &mut Cta<'_>,
-        place: (Space, Address),
-        width: Width,
-        a: &[Src],
-    ) -> Result<bool, Stop>;
-}
-
-/// One lane of a warp.
-pub(super) struct OneThread<'w> {
-    pub(super) warp: &'w mut Warp,
-    pub(super) lane: Lane,
-}
-
-impl Group<0> for OneThread<'_> {
-    #[inline]
-    fn first(&self) -> &Warp {
-        self.warp
-    }
-
-    #[inline]
-    fn held(&mut self, register: RegId) -> Option<Held<0>> {
-        self.warp.register(register).get(self.lane).as_word().map(Held::uniform)
-    }
-
-    #[inline]
-    fn hold(&mut self, register: RegId, held: Held<0>) {
-        self.warp.register_mut(register).set(self.lane, held.first());
-    }
-
-    #[inline]
-    fn decide(&mut self, predicate: PredId, holds: bool) {
-        self.warp.predicate_mut(predicate).merge_bits(LaneMask::of(self.lane), LaneMask::all_if(holds));
-    }
-
-    fn push(&self, _: &mut Store, _: TermOp, _: &[Affine<0>], _: InstId) -> Option<Affine<0>> {
-        None
-    }
-
-    /// Loads words of the thread's local memory.
-    #[inline]
-    fn load(
-        &mut self,
-        cta: &mut Cta<'_>,
-        places: &Places<'_, 0>,
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> Result<bool, Stop> {
-        for (step, target) in d.iter().enumerate() {
-            let Some(word) = cta.values.own_word(self.warp, self.lane, places, width, step) else {
-                return Ok(false);
-            };
-            if let Some(target) = target {
-                self.warp.register_mut(*target).set(self.lane, word);
-            }
-        }
-        Ok(true)
-    }
-
-    fn store(&mut self, _: &mut Cta<'_>, _: (Space, Address), _: Width, _: &[Src]) -> Result<bool, Stop> {
-        Ok(false)
-    }
-}
-
-/// All lanes of a warp.
-pub(super) struct WholeWarp<'w>(pub(super) &'w mut Warp);
-
-impl Group<5> for WholeWarp<'_> {
-    #[inline]
-    fn first(&self) -> &Warp {
-        self.0
-    }
-
-    #[inline]
-    fn held(&mut self, register: RegId) -> Option<Held> {
-        self.0.register(register).held()
-    }
-
-    #[inline]
-    fn hold(&mut self, register: RegId, held: Held) {
-        self.0.register_mut(register).set_affine(held.words, held.symbolic);
-    }
-
-    #[inline]
-    fn decide(&mut self, predicate: PredId, holds: bool) {
-        self.0.predicate_mut(predicate).merge_bits(LaneMask::ALL, LaneMask::all_if(holds));
-    }
-
-    #[inline]
-    fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine], pc: InstId) -> Option<Affine> {
-        let mut patterns = [Pattern::Strides(Affine::uniform(0)); 3];
-        for (pattern, terms) in patterns.iter_mut().zip(operands) {
-            *pattern = Pattern::Strides(*terms);
-        }
-        let results = store.push_patterns(op, &patterns[..operands.len()], pc);
-        let stride = results.lane(Lane::at(1)).wrapping_sub(results.lane(Lane::FIRST));
-        Some(Affine::strided(results.lane(Lane::FIRST), stride.cast_signed()))
-    }
-
-    #[inline]
-    fn load(
-        &mut self,
-        cta: &mut Cta<'_>,
-        places: &Places<'_>,
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> Result<bool, Stop> {
-        cta.load_shared_words(self.0, places, width, d)
-    }
-
-    #[inline]
-    fn store(
-        &mut self,
-        cta: &mut Cta<'_>,
-        (space, address): (Space, Address),
-        width: Width,
-        a: &[Src],
-    ) -> Result<bool, Stop> {
-        let Some(addresses) = cta.context.addresses_of(self, address) else { return Ok(false) };
-        cta.store_shared_words(self.0, (space, addresses), width, a)
-    }
-}
 
 impl Cta<'_> {
     /// Executes an operation once for all threads of a group. Returns false where it has to be executed lane by lane;
@@ -183,10 +32,10 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<bool, Stop> {
-        if self.values.store.is_ieee()
+        if self.values.terms.store.is_ieee()
             && let Some(ieee) = IeeeInst::of(&inst.op)
         {
-            return Ok(self.values.ieee_together(group, pc, &ieee));
+            return Ok(self.values.reals().ieee_together(group, pc, &ieee));
         }
         let result = match &inst.op {
             Op::Mov { d, a, width } => match self.context.held_by(group, *a) {
@@ -223,26 +72,27 @@ impl Cta<'_> {
             Op::Float1 { op, format, precision, d, a } => {
                 let (shape, sources) = Shape::of_one(*op, *format, *precision, *a);
                 return Ok(match sources[..] {
-                    [a] => self.float_together(group, pc, shape, *d, [a]),
-                    [a, b] => self.float_together(group, pc, shape, *d, [a, b]),
+                    [a] => self.arithmetic().float_together(group, pc, shape, *d, [a]),
+                    [a, b] => self.arithmetic().float_together(group, pc, shape, *d, [a, b]),
                     _ => false,
                 });
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
                 let shape = Shape::of_two(*op, *format, *precision, *clamp);
-                return Ok(self.float_together(group, pc, shape, *d, [*a, *b]));
+                return Ok(self.arithmetic().float_together(group, pc, shape, *d, [*a, *b]));
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
                 let shape = Shape::of_fma(*format, *precision, *clamp);
-                return Ok(self.float_together(group, pc, shape, *d, [*a, *b, *c]));
+                return Ok(self.arithmetic().float_together(group, pc, shape, *d, [*a, *b, *c]));
             }
             Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. }
-                if !self.values.store.is_ieee() =>
+                if !self.values.terms.store.is_ieee() =>
             {
                 // The same reals in another format (rule V2).
                 let held = self.context.held_by(group, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));
-                let Some(terms) = terms.filter(|terms| !self.values.known.may_contain(terms.min_max()))
+                let Some(terms) =
+                    terms.filter(|terms| !self.values.numbers.known.may_contain(terms.min_max()))
                 else {
                     return Ok(false);
                 };
@@ -252,14 +102,18 @@ impl Cta<'_> {
             Op::Load { space, address, width, d, access, .. } => {
                 let is_plain = !access.leads_nowhere && access.ahead_of.is_none() && self.patterns.is_none();
                 return if is_plain {
-                    self.load_together(group, (*space, *address), *width, d)
+                    self.accesses().load_together(group, (*space, *address), *width, d)
                 } else {
                     Ok(false)
                 };
             }
             Op::Store { space, address, width, a, access, .. } => {
                 let is_plain = !access.leads_nowhere && self.patterns.is_none();
-                return if is_plain { group.store(self, (*space, *address), *width, a) } else { Ok(false) };
+                return if is_plain {
+                    group.store(&mut self.accesses(), (*space, *address), *width, a)
+                } else {
+                    Ok(false)
+                };
             }
             Op::Enter { .. }
             | Op::Undetermined(_)
@@ -315,7 +169,9 @@ impl Cta<'_> {
         }
         Ok(result.is_some())
     }
+}
 
+impl Arithmetic<'_, '_> {
     /// An operation on reals: one term if all threads have the same operands, otherwise one node for each warp.
     #[inline]
     fn float_together<const B: usize, const N: usize>(
@@ -332,12 +188,14 @@ impl Cta<'_> {
         }
         let mut terms = [Affine::uniform(0); N];
         for at in 0..N {
-            let Some(reals) = self.values.reals_of(group, sources[at], shape.format) else { return false };
+            let Some(reals) = self.values.reals().reals_of(group, sources[at], shape.format) else {
+                return false;
+            };
             terms[at] = reals;
         }
-        let all_constant = self.values.known.is_empty();
+        let all_constant = self.values.numbers.known.is_empty();
         let known = |terms: &Affine<B>| {
-            (!all_constant || terms.is_uniform()) && self.values.known.may_contain(terms.min_max())
+            (!all_constant || terms.is_uniform()) && self.values.numbers.known.may_contain(terms.min_max())
         };
         // Known signs are copied lane by lane.
         if shape.op == TermOp::CopySign && terms.first().is_some_and(known) {
@@ -346,13 +204,15 @@ impl Cta<'_> {
         if terms.iter().all(known) {
             return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, &terms);
         }
-        let Some(result) = self.values.push_together(group, shape.op, &terms, pc) else { return false };
+        let Some(result) = self.values.reals().push_together(group, shape.op, &terms, pc) else {
+            return false;
+        };
         let result = match shape.clamp {
             Clamp::None => Some(result),
-            Clamp::Saturate => self.values.push_together(group, TermOp::Saturate, &[result], pc),
+            Clamp::Saturate => self.values.reals().push_together(group, TermOp::Saturate, &[result], pc),
             Clamp::Relu => {
-                let zero = Affine::uniform(whole(&mut self.values.store, 0).raw());
-                self.values.push_together(group, TermOp::Max, &[result, zero], pc)
+                let zero = Affine::uniform(whole(&mut self.values.terms.store, 0).raw());
+                self.values.reals().push_together(group, TermOp::Max, &[result, zero], pc)
             }
         };
         let Some(result) = result else { return false };
@@ -360,7 +220,7 @@ impl Cta<'_> {
         true
     }
 
-    /// As [`Cta::float_together`], for known operands. Returns false where the result has no value.
+    /// As [`Arithmetic::float_together`], for known operands. Returns false where the result has no value.
     fn fold_together<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
@@ -374,7 +234,9 @@ impl Cta<'_> {
         group.hold(d, Held::uniform(word));
         true
     }
+}
 
+impl Accesses<'_, '_> {
     /// A load from a read-only input, or one that the group's fast path can execute.
     #[inline(always)]
     fn load_together<const B: usize>(
@@ -386,7 +248,7 @@ impl Cta<'_> {
     ) -> Result<bool, Stop> {
         let total = u64::from(width.bytes()) * d.len() as u64;
         let Some(addresses) = self.context.addresses_of(group, address) else { return Ok(false) };
-        let Some(places) = self.values.affine_places(space, addresses, total) else { return Ok(false) };
+        let Some(places) = self.values.terms.affine_places(space, addresses, total) else { return Ok(false) };
         if let Some(elements) = self.context.affine_elements(&places, width) {
             for (step, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
@@ -417,7 +279,7 @@ impl Context<'_> {
         Some(Held::uniform((bits, false)))
     }
 
-    /// As [`Cta::held_by`], for sources that are concrete.
+    /// As [`Context::held_by`], for sources that are concrete.
     #[inline(always)]
     pub(in super::super) fn numbers_of<const B: usize, const N: usize>(
         &self,
@@ -433,13 +295,17 @@ impl Context<'_> {
 
     /// The address that an operand denotes in all threads, if it is affine.
     #[inline]
-    fn addresses_of<const B: usize>(&self, group: &mut impl Group<B>, address: Address) -> Option<Affine<B>> {
+    pub(super) fn addresses_of<const B: usize>(
+        &self,
+        group: &mut impl Group<B>,
+        address: Address,
+    ) -> Option<Affine<B>> {
         let [Affine { first, steps }] = self.numbers_of(group, [address.base])?;
         Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
     }
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// The raw term ids of a source of reals in a format. Unless they are uniform, none is a constant.
     #[inline(always)]
     pub(super) fn reals_of<const B: usize>(
@@ -448,7 +314,7 @@ impl Values<'_> {
         source: Src,
         format: Format,
     ) -> Option<Affine<B>> {
-        let held = self.context.held_by(group, source)?;
+        let held = self.terms.context.held_by(group, source)?;
         if held.symbolic
             && let Some(terms) = raw_reals(held.words, format)
         {
@@ -479,14 +345,8 @@ impl Values<'_> {
         pc: InstId,
     ) -> Option<Affine<B>> {
         if !operands.iter().all(Affine::is_uniform) {
-            return group.push(&mut self.store, op, operands, pc);
+            return group.push(&mut self.terms.store, op, operands, pc);
         }
-        Some(Affine::uniform(self.store.push_uniform(op, &operands.map(|operand| operand.first), pc)))
+        Some(Affine::uniform(self.terms.store.push_uniform(op, &operands.map(|operand| operand.first), pc)))
     }
-}
-
-/// Raw term ids of reals in a format, as the contents of a register.
-#[inline]
-pub(super) fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
-    Held { words: Affine { first: Sym::real_tag(format) | terms.first, ..terms }, symbolic: true }
 }

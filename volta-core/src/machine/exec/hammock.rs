@@ -2,8 +2,10 @@
 //! goes on for as long as its condition may hold.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::guard::Terms;
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::Truth;
 use super::super::values::Values;
 use super::super::warp::Warp;
@@ -72,11 +74,11 @@ impl Cta<'_> {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Rounds => {
-                    let most = self.values.most_depth();
+                    let most = self.values.terms.most_depth();
                     format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
-            self.values.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
+            self.values.terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
         })
     }
 
@@ -96,7 +98,7 @@ impl Cta<'_> {
             Ok(hammock) => hammock,
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
                 let why = self.context.why_not(why);
-                return Err(self.values.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
+                return Err(self.values.terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
         if self.values.is_too_deep() {
@@ -105,12 +107,12 @@ impl Cta<'_> {
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
-        let conditions = self.values.conditions(warp, symbolic, guard, pc);
+        let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
         let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
-        for (mask, condition) in self.values.together(&conditions) {
-            let bound = |holds| Bound::of(&self.values.store, condition?, holds);
+        for (mask, condition) in self.values.terms.together(&conditions) {
+            let bound = |holds| Bound::of(&self.values.terms.store, condition?, holds);
             let (if_taken, if_passed) = (bound(true), bound(false));
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
@@ -157,12 +159,12 @@ impl Cta<'_> {
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Result<(), Refused>, Stop> {
-        let around = self.values.guards.all();
+        let around = self.values.terms.guards.all();
         self.values.narrow_guards(conditions, holds);
         let narrowed = self.values.narrow_registers(warp, mask);
         let supposes = bound.is_some();
         if let Some(bound) = bound {
-            self.values.ranges.suppose(bound);
+            self.values.terms.ranges.suppose(bound);
         }
         self.values.depth += 1;
         let done = stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
@@ -170,10 +172,10 @@ impl Cta<'_> {
         });
         self.values.depth -= 1;
         if supposes {
-            self.values.ranges.suppose_no_more();
+            self.values.terms.ranges.suppose_no_more();
         }
-        let done = done.map_err(|stop| self.values.ended_under_guard(warp, mask, stop));
-        self.values.guards.restore(around);
+        let done = done.map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop));
+        self.values.terms.guards.restore(around);
         narrowed.restore(warp);
         done
     }
@@ -197,8 +199,8 @@ impl Cta<'_> {
             if steps.is_multiple_of(BETWEEN_CHECKS) {
                 self.check_budgets()?;
             }
-            self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += u64::from(mask.count());
+            self.work.counts.warp_instructions += 1;
+            self.work.counts.thread_instructions += u64::from(mask.count());
             if let Some(own) = self.context.loop_at(warp, mask, pc)
                 && self.run_loop(warp, mask, &own, pc)
             {
@@ -220,11 +222,18 @@ impl Cta<'_> {
                         return Ok(Ok(()));
                     }
                 } else if !active.is_empty() {
-                    self.values.settle_address(warp, active, &inst.op, branch);
+                    self.values.terms.under_guards().settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.context.may_happen(&inst.op) {
                         let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
-                        return Err(self.values.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
+                        return Err(self.values.terms.decided_by_input(
+                            warp,
+                            mask,
+                            inst,
+                            pc,
+                            guard,
+                            Some(why),
+                        ));
                     }
                     self.execute(warp, active, inst, pc)?;
                 }
@@ -235,9 +244,9 @@ impl Cta<'_> {
                 pc = target;
                 continue;
             };
-            let (mut taken, mut symbolic) = self.values.guard_lanes(warp, mask, pc, guard)?;
+            let (mut taken, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
             if !symbolic.is_empty() {
-                let conditions = self.values.conditions(warp, symbolic, guard, pc);
+                let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
                 let [never_taken, never_passed] =
                     [true, false].map(|holds| self.values.never(&conditions, holds));
                 taken |= never_passed & !never_taken;
@@ -285,7 +294,7 @@ impl Cta<'_> {
             self.context.launch.loops(),
             pc,
         )?);
-        self.looked_at += found.looked_at;
+        self.work.looked_at += found.looked_at;
         self.hammocks.insert(pc, found.clone());
         Ok(found)
     }
@@ -297,9 +306,9 @@ impl Values<'_> {
         let mut never = LaneMask::NONE;
         for (lane, truth) in conditions {
             if let Truth::Condition(term) = truth {
-                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-                let guard = self.guards.narrower(terms, *lane, *term, holds);
-                if !self.may_hold(guard) {
+                let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+                let guard = self.terms.guards.narrower(terms, *lane, *term, holds);
+                if !self.terms.under_guards().may_hold(guard) {
                     never |= LaneMask::of(*lane);
                 }
             }
@@ -307,14 +316,16 @@ impl Values<'_> {
         never
     }
 
+    /// Whether they are, here: each takes room on the stack.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth >= self.terms.most_depth()
+    }
+}
+
+impl ValueTerms<'_> {
     /// How deep branches that inputs decide may be inside of one another.
     fn most_depth(&self) -> u32 {
         if self.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH }
-    }
-
-    /// Whether they are, here: each takes room on the stack.
-    pub(super) fn is_too_deep(&self) -> bool {
-        self.depth >= self.most_depth()
     }
 
     /// Groups of lanes whose sides are executed together: by condition, where a condition bounds an encoding and so may

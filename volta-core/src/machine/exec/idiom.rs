@@ -8,7 +8,7 @@
 use super::super::int_terms::whole;
 use super::super::register::Register;
 use super::super::value::{Sym, SymKind, Value};
-use super::super::values::Values;
+use super::super::values::Reals;
 use super::known::{Exact, Known};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
@@ -40,7 +40,7 @@ fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
     (low - base >= 1 && high - base <= 254).then_some((1 << 23) + base + 127)
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// `fma.rm(s, b, c)` for `s` in [0, 1] where every result is an integer of f32 with unit spacing: `c + ⌊s·b⌋`.
     /// `None` where this fails for some lane of `mask`.
     pub(super) fn floor_step(
@@ -51,31 +51,31 @@ impl Values<'_> {
     ) -> Option<Results> {
         let first = mask.first();
         let same = |ids: &[u64; 32]| mask.iter().all(|lane| ids[lane] == ids[first]);
-        let saturated = |lane: Lane| self.store.op(TermId::from_raw(s[lane])) == Some(TermOp::Saturate);
+        let saturated = |lane: Lane| self.terms.store.op(TermId::from_raw(s[lane])) == Some(TermOp::Saturate);
         if !(same(b) && same(c) && mask.iter().all(saturated)) {
             return None;
         }
-        let constant = |id: u64| finite(&self.store, TermId::from_raw(id));
+        let constant = |id: u64| finite(&self.terms.store, TermId::from_raw(id));
         let (factor, offset) = (constant(b[first])?, constant(c[first])?);
         if !has_unit_spacing(&factor, &offset) {
             return None;
         }
         let (lowest, highest) = (offset.to_i64()?, (&offset + &factor).ceil().to_i64()?);
-        let product = self.store.push_shared(TermOp::Mul, mask, &[s, b], pc);
-        let floor = self.store.push_shared(TermOp::Floor, mask, &[&product.all()], pc);
+        let product = self.terms.store.push_shared(TermOp::Mul, mask, &[s, b], pc);
+        let floor = self.terms.store.push_shared(TermOp::Floor, mask, &[&product.all()], pc);
         if let TermKind::Lane(node, _) = TermId::from_raw(floor.lane(first)).kind() {
-            self.points.floors.insert(node);
+            self.numbers.points.floors.insert(node);
         }
-        let sum = self.store.push_shared(TermOp::Add, mask, &[&floor.all(), c], pc);
+        let sum = self.terms.store.push_shared(TermOp::Add, mask, &[&floor.all(), c], pc);
         if let Some(bias) = bias((lowest, highest))
             && let TermKind::Lane(node, _) = TermId::from_raw(sum.lane(first)).kind()
         {
-            self.reductions.insert(node, bias);
+            self.numbers.reductions.insert(node, bias);
         }
         Some(sum)
     }
 
-    /// Like [`Cta::floor_step`], for known values; `None` for other operations, and where `s` may lie outside [0, 1].
+    /// Like [`Reals::floor_step`], for known values; `None` for other operations, and where `s` may lie outside [0, 1].
     pub(super) fn known_floor_step(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Option<Value> {
         let [s, b, c] = ids else { return None };
         let is_step = shape.op == TermOp::Fma
@@ -85,40 +85,45 @@ impl Values<'_> {
         if !is_step {
             return None;
         }
-        let (factor, offset) = (finite(&self.store, *b)?, finite(&self.store, *c)?);
+        let (factor, offset) = (finite(&self.terms.store, *b)?, finite(&self.terms.store, *c)?);
         if !has_unit_spacing(&factor, &offset) {
             return None;
         }
         // The values that hardware holds are integers.
-        let held = [*s, *b, *c].map(|id| self.known.of(&self.store, id));
+        let held = [*s, *b, *c].map(|id| self.numbers.known.of(&self.terms.store, id));
         let [Some(s_known), Some(b_known), Some(c_known)] = held else { return None };
         let [from, to] = s_known.exact.bounds()?;
         let (from, to) = (from.finite()?, to.finite()?);
         if from.is_negative() || *to > Rational::ONE {
             return None;
         }
-        let rounded = self.known.rounded(shape, ids, &[s_known.clone(), b_known, c_known]);
+        let rounded = self.numbers.known.rounded(shape, ids, &[s_known.clone(), b_known, c_known]);
         let [low, high] = [from, to].map(|s| &(s * &factor).floor() + &offset);
         let whole = (low == high).then(|| Extended::Finite(low.clone()));
         if let (Some(exact), Some(held)) = (&whole, rounded)
             && held.bits().is_some()
             && held.bounds()[0] == *exact
         {
-            return Some(self.known.constant(&mut self.store, shape.format, exact.clone(), rounded));
+            return Some(self.numbers.known.constant(
+                &mut self.terms.store,
+                shape.format,
+                exact.clone(),
+                rounded,
+            ));
         }
-        let product = self.store.apply(TermOp::Mul, &[*s, *b], pc);
-        let floor = self.store.apply(TermOp::Floor, &[product], pc);
-        let sum = self.store.apply(TermOp::Add, &[floor, *c], pc);
+        let product = self.terms.store.apply(TermOp::Mul, &[*s, *b], pc);
+        let floor = self.terms.store.apply(TermOp::Floor, &[product], pc);
+        let sum = self.terms.store.apply(TermOp::Add, &[floor, *c], pc);
         let ends = (offset.to_i64()?, (&offset + &factor).ceil().to_i64()?);
         if let (Some(bias), TermKind::Lane(node, _)) = (bias(ends), sum.kind()) {
-            self.reductions.insert(node, bias);
+            self.numbers.reductions.insert(node, bias);
         }
         let exact = whole.map_or_else(|| Exact::between(&low, &high), Exact::Number);
-        self.known.insert(sum, Known { exact, rounded });
+        self.numbers.known.insert(sum, Known { exact, rounded });
         Some(Value::Sym(Sym::real(shape.format, sum)))
     }
 
-    /// `bits(m) << 23` for all lanes of `mask`, where [`Cta::floor_step`] made every `m`.
+    /// `bits(m) << 23` for all lanes of `mask`, where [`Reals::floor_step`] made every `m`.
     pub(super) fn exponent_fields(
         &mut self,
         mask: LaneMask,
@@ -135,18 +140,18 @@ impl Values<'_> {
             };
             let TermKind::Lane(node, _) = term.kind() else { return None };
             // Known values are handled lane by lane.
-            if self.known.contains(term.raw()) {
+            if self.numbers.known.contains(term.raw()) {
                 return None;
             }
-            self.reductions.get(&node).copied()
+            self.numbers.reductions.get(&node).copied()
         };
         let bias = bias_of(mask.first())?;
         if !mask.iter().all(|lane| bias_of(lane) == Some(bias)) {
             return None;
         }
         let ids: [u64; 32] = words.map(|word| word & Sym::PAYLOAD);
-        let bias = [whole(&mut self.store, bias.into()).raw(); 32];
-        let exponent = self.store.push_shared(TermOp::Sub, mask, &[&ids, &bias], pc);
-        Some(self.store.push_shared(TermOp::Exp2, mask, &[&exponent.all()], pc))
+        let bias = [whole(&mut self.terms.store, bias.into()).raw(); 32];
+        let exponent = self.terms.store.push_shared(TermOp::Sub, mask, &[&ids, &bias], pc);
+        Some(self.terms.store.push_shared(TermOp::Exp2, mask, &[&exponent.all()], pc))
     }
 }

@@ -1,14 +1,15 @@
 //! Floats as values of IEEE arithmetic, for claims about bits (rule B1): each operation is a term with its format,
 //! rounding and modifiers.
 
-use super::super::cta::{Cta, Stop};
+use super::super::int_terms::ieee_of_one;
 use super::super::register::Affine;
+use super::super::stop::Stop;
 use super::super::value::{Origin, Sym, Truth, Value};
-use super::super::values::Values;
+use super::super::values::Reals;
 use super::super::warp::Warp;
 use super::convert::FloatCast;
 use super::float::{Terms, set_results};
-use super::group::{Group, reals};
+use super::threads::{Group, reals};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, to_f64};
@@ -16,7 +17,7 @@ use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{
     Clamp, Compare, Float1, Float2, FloatCompare, InstId, Int, Op, Precision, RegId, Src, ToIntegral,
 };
-use crate::term::{Ieee, IeeeInt, IeeeKey, IeeeOp, Results, Store, TermId, TermOp, View, encoding};
+use crate::term::{Ieee, IeeeInt, IeeeKey, IeeeOp, Results, TermId, TermOp, View, encoding};
 use smallvec::{SmallVec, smallvec};
 
 /// An instruction: the operation, and what is done to its operands before and to its result afterwards.
@@ -142,23 +143,10 @@ fn holds(outer: Format, inner: Format) -> bool {
         }
 }
 
-/// An operation of one operand, as a term; a known operand gives a known result.
-pub(in super::super) fn ieee_of_one(store: &mut Store, key: IeeeKey, operand: TermId, pc: InstId) -> TermId {
-    if let Some(value) = store.as_ieee_number(operand)
-        && let Some(Ieee::Float(result)) = key.apply(&[Ieee::Float(value)])
-        && !result.is_nan()
-    {
-        store.note_rounding(key, &[value], result);
-        return store.ieee_number(result);
-    }
-    let key = store.ieee_key(key);
-    TermId::from_raw(store.push_uniform(TermOp::Ieee1, &[key.raw(), operand.raw()], pc))
-}
-
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// The constant term (raw) of a known float.
     pub(super) fn ieee_literal(&mut self, format: Format, bits: u64) -> u64 {
-        self.store.ieee_number(to_f64(format, bits)).raw()
+        self.terms.store.ieee_number(to_f64(format, bits)).raw()
     }
 
     /// One node for the lanes of `mask`.
@@ -169,13 +157,13 @@ impl Values<'_> {
         operands: &[&[u64; 32]],
         pc: InstId,
     ) -> Option<Results> {
-        let key = [self.store.ieee_key(key).raw(); 32];
+        let key = [self.terms.store.ieee_key(key).raw(); 32];
         Some(match operands {
-            [a] => self.store.push_shared(TermOp::Ieee1, mask, &[&key, a], pc),
-            [a, b] => self.store.push_shared(TermOp::Ieee2, mask, &[&key, a, b], pc),
+            [a] => self.terms.store.push_shared(TermOp::Ieee1, mask, &[&key, a], pc),
+            [a, b] => self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, a, b], pc),
             [a, b, c] => {
-                let pair = self.store.push_shared(TermOp::IeeePair, mask, &[a, b], pc).all();
-                self.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, c], pc)
+                let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[a, b], pc).all();
+                self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, c], pc)
             }
             _ => return None,
         })
@@ -200,33 +188,37 @@ impl Values<'_> {
         let mut results: Vec<(Lane, Value)> = Vec::new();
         let mut rest = mask & !undefined;
         for lane in known {
-            let values =
-                operands.iter().map(|terms| self.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
+            let values = operands
+                .iter()
+                .map(|terms| self.terms.store.as_ieee_number(TermId::from_raw(terms.ids[lane])));
             let values: Option<SmallVec<[f64; 3]>> = values.collect();
             let folded = values.as_ref().and_then(|values| inst.fold(values));
             if let Some((number, value)) =
-                folded.and_then(|number| Some((number, Cta::ieee_bits(format, number)?)))
+                folded.and_then(|number| Some((number, ieee_bits(format, number)?)))
             {
                 let mut values = values.unwrap_or_default();
                 if let (true, Some(last)) = (inst.negates, values.last_mut()) {
                     *last = -*last;
                 }
-                self.store.note_rounding(inst.key, &values, number);
+                self.terms.store.note_rounding(inst.key, &values, number);
                 results.push((lane, value));
                 rest &= !LaneMask::of(lane);
             }
         }
         for lane in undefined {
             let values: SmallVec<[Value; 3]> =
-                inst.sources.iter().map(|source| self.context.value(warp, *source, lane)).collect();
-            results.push((lane, Value::Undefined(self.taint(&values).unwrap_or(Origin::Invalid(pc)))));
+                inst.sources.iter().map(|source| self.terms.context.value(warp, *source, lane)).collect();
+            results.push((
+                lane,
+                Value::Undefined(self.terms.packed.taint(&values).unwrap_or(Origin::Invalid(pc))),
+            ));
         }
         if !rest.is_empty() {
             if let (true, Some(last)) = (inst.negates, operands.last_mut()) {
                 for lane in rest {
                     let key = IeeeKey::new(IeeeOp::Neg, format);
                     last.ids[lane] =
-                        ieee_of_one(&mut self.store, key, TermId::from_raw(last.ids[lane]), pc).raw();
+                        ieee_of_one(&mut self.terms.store, key, TermId::from_raw(last.ids[lane]), pc).raw();
                 }
             }
             let ids: SmallVec<[&[u64; 32]; 3]> = operands.iter().map(|terms| &terms.ids).collect();
@@ -251,7 +243,7 @@ impl Values<'_> {
         pc: InstId,
         inst: &IeeeInst,
     ) -> bool {
-        if self.context.options.plain_terms {
+        if self.terms.context.options.plain_terms {
             return false;
         }
         let format = inst.key.format;
@@ -263,14 +255,17 @@ impl Values<'_> {
         let all_uniform = terms.iter().all(Affine::is_uniform);
         // Known values are computed lane by lane.
         if all_uniform
-            && terms.iter().all(|term| self.store.as_ieee_number(TermId::from_raw(term.first)).is_some())
+            && terms
+                .iter()
+                .all(|term| self.terms.store.as_ieee_number(TermId::from_raw(term.first)).is_some())
         {
             return false;
         }
         if let (true, Some(last)) = (inst.negates, terms.last_mut()) {
-            let known = self.store.as_ieee_number(TermId::from_raw(last.first)).filter(|_| last.is_uniform());
+            let known =
+                self.terms.store.as_ieee_number(TermId::from_raw(last.first)).filter(|_| last.is_uniform());
             let negated = match known {
-                Some(value) => Some(Affine::uniform(self.store.ieee_number(-value).raw())),
+                Some(value) => Some(Affine::uniform(self.terms.store.ieee_number(-value).raw())),
                 None => self.ieee_push_together(group, IeeeKey::new(IeeeOp::Neg, format), &[*last], pc),
             };
             let Some(negated) = negated else { return false };
@@ -292,7 +287,7 @@ impl Values<'_> {
         operands: &[Affine<B>],
         pc: InstId,
     ) -> Option<Affine<B>> {
-        let key = Affine::uniform(self.store.ieee_key(key).raw());
+        let key = Affine::uniform(self.terms.store.ieee_key(key).raw());
         match *operands {
             [a] => self.push_together(group, TermOp::Ieee1, &[key, a], pc),
             [a, b] => self.push_together(group, TermOp::Ieee2, &[key, a, b], pc),
@@ -308,21 +303,21 @@ impl Values<'_> {
     /// determined.
     pub(super) fn ieee_atomic(&mut self, format: Format, operands: [TermId; 2], pc: InstId) -> TermId {
         // Only one of the two memories keeps subnormal numbers.
-        let detail = self.updates_shared.into();
-        let key = self.store.ieee_key(IeeeKey { detail, ..IeeeKey::new(IeeeOp::AtomicAdd, format) });
-        let is_atomic = |term: &TermId| match self.store.view(*term) {
+        let detail = self.numbers.updates_shared.into();
+        let key = self.terms.store.ieee_key(IeeeKey { detail, ..IeeeKey::new(IeeeOp::AtomicAdd, format) });
+        let is_atomic = |term: &TermId| match self.terms.store.view(*term) {
             View::Apply(TermOp::Ieee2, [own, ..]) => {
-                matches!(self.store.view(own), View::Constant(own)
+                matches!(self.terms.store.view(own), View::Constant(own)
                     if own.exact.finite().and_then(IeeeKey::read).is_some_and(|own| own.op == IeeeOp::AtomicAdd && own.format == format))
             }
             View::Apply(op, _) => op == TermOp::Add,
             View::Input { .. } | View::Constant(_) => false,
         };
         if operands.iter().any(is_atomic) {
-            return self.store.apply(TermOp::Add, &operands, pc);
+            return self.terms.store.apply(TermOp::Add, &operands, pc);
         }
         let [a, b] = operands;
-        self.store.apply(TermOp::Ieee2, &[key, a, b], pc)
+        self.terms.store.apply(TermOp::Ieee2, &[key, a, b], pc)
     }
 
     /// A comparison of two values.
@@ -335,16 +330,16 @@ impl Values<'_> {
     ) -> Truth {
         let mut test = |op: IeeeOp, [a, b]: [TermId; 2]| {
             let key = IeeeKey { flush: flush && op != IeeeOp::Ordered, ..IeeeKey::new(op, format) };
-            let values = [a, b].map(|term| self.store.as_ieee_number(term));
+            let values = [a, b].map(|term| self.terms.store.as_ieee_number(term));
             if let [Some(a), Some(b)] = values
                 && let Some(Ieee::Int(holds)) = key.apply(&[Ieee::Float(a), Ieee::Float(b)])
             {
-                self.store.note_decision(&[a, b]);
+                self.terms.store.note_decision(&[a, b]);
                 return Truth::Known(!holds.is_zero());
             }
-            let key = self.store.ieee_key(key);
-            let digit = self.store.push_uniform(TermOp::Ieee2, &[key.raw(), a.raw(), b.raw()], pc);
-            Truth::Condition(self.int_terms(pc).is_one(TermId::from_raw(digit)))
+            let key = self.terms.store.ieee_key(key);
+            let digit = self.terms.store.push_uniform(TermOp::Ieee2, &[key.raw(), a.raw(), b.raw()], pc);
+            Truth::Condition(self.terms.int_terms(pc).is_one(TermId::from_raw(digit)))
         };
         let (truth, negated) = match op {
             FloatCompare::IsNumber => (test(IeeeOp::Ordered, [x, y]), false),
@@ -364,7 +359,7 @@ impl Values<'_> {
                 // Ordered and not equal, or the negation of that.
                 let (ordered, equal) = (test(IeeeOp::Ordered, [x, y]), test(IeeeOp::Equal, [x, y]));
                 let apart = self.not(equal, pc);
-                (self.combine(crate::program::Bool2::And, ordered, apart, pc), which == Compare::Eq)
+                (self.terms.combine(crate::program::Bool2::And, ordered, apart, pc), which == Compare::Eq)
             }
         };
         if negated { self.not(truth, pc) } else { truth }
@@ -373,7 +368,7 @@ impl Values<'_> {
     fn not(&mut self, truth: Truth, pc: InstId) -> Truth {
         match truth {
             Truth::Known(holds) => Truth::Known(!holds),
-            Truth::Condition(term) => Truth::Condition(self.store.apply(TermOp::Not, &[term], pc)),
+            Truth::Condition(term) => Truth::Condition(self.terms.store.apply(TermOp::Not, &[term], pc)),
             other @ (Truth::Undefined(_) | Truth::Answer(_)) => other,
         }
     }
@@ -388,28 +383,32 @@ impl Values<'_> {
     ) -> Result<(), Stop> {
         let mut terms = Terms::default();
         self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
-        let steps = Cta::ieee_cast(cast);
+        let steps = ieee_cast(cast);
         let (undefined, mut rest) = (mask & terms.undefined, mask & !terms.undefined);
         let mut results: Vec<(Lane, Value)> = Vec::new();
         for lane in rest & terms.known {
-            let value = self.store.as_ieee_number(TermId::from_raw(terms.ids[lane]));
+            let value = self.terms.store.as_ieee_number(TermId::from_raw(terms.ids[lane]));
             let folded = steps.iter().fold(value.map(Ieee::Float), |value, step| step.apply(&[value?]));
             if let Some(Ieee::Float(number)) = folded
-                && let Some(bits) = Cta::ieee_bits(cast.to, number)
+                && let Some(bits) = ieee_bits(cast.to, number)
             {
                 if let Some(from) = value {
                     let key = IeeeKey::new(IeeeOp::Convert, cast.to);
                     if cast.integral.is_some() {
-                        self.store.note_decision(&[from]);
+                        self.terms.store.note_decision(&[from]);
                     }
-                    self.store.note_rounding(key, &[from], number);
+                    self.terms.store.note_rounding(key, &[from], number);
                 }
                 results.push((lane, bits));
                 rest &= !LaneMask::of(lane);
             }
         }
         for lane in undefined {
-            let origin = self.taint(&[self.context.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
+            let origin = self
+                .terms
+                .packed
+                .taint(&[self.terms.context.value(warp, a, lane)])
+                .unwrap_or(Origin::Invalid(pc));
             results.push((lane, Value::Undefined(origin)));
         }
         if !rest.is_empty() {
@@ -439,20 +438,22 @@ impl Values<'_> {
         let key = IeeeKey { flush, ..IeeeKey::new(IeeeOp::ToInt, from) };
         let key = key.rounding(direction_of(rounding)).of_int(ty);
         for lane in mask {
-            let held = self.context.value(warp, a, lane);
+            let held = self.terms.context.value(warp, a, lane);
             let value = match self.real(warp, held, from, lane, pc)? {
-                None => Value::Undefined(self.taint(&[held]).unwrap_or(Origin::Invalid(pc))),
+                None => Value::Undefined(self.terms.packed.taint(&[held]).unwrap_or(Origin::Invalid(pc))),
                 Some(term) => {
-                    let known = self.store.as_ieee_number(term);
+                    let known = self.terms.store.as_ieee_number(term);
                     if let Some(value) = known {
-                        self.store.note_decision(&[value]);
+                        self.terms.store.note_decision(&[value]);
                     }
                     let known = known.and_then(|value| key.apply(&[Ieee::Float(value)]));
                     let integer = match known {
-                        Some(Ieee::Int(number)) => super::super::int_terms::exactly(&mut self.store, number),
-                        Some(Ieee::Float(_)) | None => ieee_of_one(&mut self.store, key, term, pc),
+                        Some(Ieee::Int(number)) => {
+                            super::super::int_terms::exactly(&mut self.terms.store, number)
+                        }
+                        Some(Ieee::Float(_)) | None => ieee_of_one(&mut self.terms.store, key, term, pc),
                     };
-                    self.int_terms(pc).value(integer, to.width.bytes())
+                    self.terms.int_terms(pc).value(integer, to.width.bytes())
                 }
             };
             warp.register_mut(d).set(lane, value);
@@ -468,45 +469,43 @@ impl Values<'_> {
         pc: InstId,
     ) -> Option<Value> {
         let key = IeeeKey::new(IeeeOp::FromInt, to).rounding(rounding);
-        let number = self.int_terms(pc).reading(value, from)?;
-        if let View::Constant(constant) = self.store.view(number) {
+        let number = self.terms.int_terms(pc).reading(value, from)?;
+        if let View::Constant(constant) = self.terms.store.view(number) {
             let number: Rational = constant.exact.finite()?.clone();
             let Ieee::Float(value) = key.apply(&[Ieee::Int(number.clone())])? else { return None };
-            self.store.note_rounded_integer(to, &number, value);
-            return Cta::ieee_bits(to, value);
+            self.terms.store.note_rounded_integer(to, &number, value);
+            return ieee_bits(to, value);
         }
-        Some(Value::Sym(Sym::real(to, ieee_of_one(&mut self.store, key, number, pc))))
+        Some(Value::Sym(Sym::real(to, ieee_of_one(&mut self.terms.store, key, number, pc))))
     }
 }
 
-impl Cta<'_> {
-    /// A known float as the contents of a register.
-    fn ieee_bits(format: Format, value: f64) -> Option<Value> {
-        // Which bits a NaN has is open.
-        encoding(format, value).filter(|_| !value.is_nan()).map(Value::Bits)
-    }
+/// A known float as the contents of a register.
+fn ieee_bits(format: Format, value: f64) -> Option<Value> {
+    // Which bits a NaN has is open.
+    encoding(format, value).filter(|_| !value.is_nan()).map(Value::Bits)
+}
 
-    /// The steps of a conversion between formats.
-    fn ieee_cast(cast: FloatCast) -> SmallVec<[IeeeKey; 4]> {
-        let FloatCast { from, to, integral, precision, clamp, finite } = cast;
-        let mut steps = SmallVec::new();
-        if precision.flush && from == Format::F32 {
-            steps.push(IeeeKey::new(IeeeOp::Flush, from));
-        }
-        if let Some(direction) = integral {
-            // The result is a number of the format.
-            steps.push(IeeeKey::new(IeeeOp::Integral, from).rounding(direction_of(direction)));
-        }
-        if !holds(to, from) {
-            let op = if finite { IeeeOp::ConvertFinite } else { IeeeOp::Convert };
-            steps.push(IeeeKey::new(op, to).rounding(precision.rounding));
-        }
-        steps.extend(clamp_key(clamp, to));
-        if precision.flush && to == Format::F32 && from != Format::F16 {
-            steps.push(IeeeKey::new(IeeeOp::Flush, to));
-        }
-        steps
+/// The steps of a conversion between formats.
+fn ieee_cast(cast: FloatCast) -> SmallVec<[IeeeKey; 4]> {
+    let FloatCast { from, to, integral, precision, clamp, finite } = cast;
+    let mut steps = SmallVec::new();
+    if precision.flush && from == Format::F32 {
+        steps.push(IeeeKey::new(IeeeOp::Flush, from));
     }
+    if let Some(direction) = integral {
+        // The result is a number of the format.
+        steps.push(IeeeKey::new(IeeeOp::Integral, from).rounding(direction_of(direction)));
+    }
+    if !holds(to, from) {
+        let op = if finite { IeeeOp::ConvertFinite } else { IeeeOp::Convert };
+        steps.push(IeeeKey::new(op, to).rounding(precision.rounding));
+    }
+    steps.extend(clamp_key(clamp, to));
+    if precision.flush && to == Format::F32 && from != Format::F16 {
+        steps.push(IeeeKey::new(IeeeOp::Flush, to));
+    }
+    steps
 }
 
 /// A step of a product of matrices.

@@ -1,8 +1,8 @@
 //! Integer operations: bit-exact semantics (rule V4); sums with a carry; and comparisons.
 
-use super::super::cta::{Cta, Stop};
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
@@ -242,7 +242,7 @@ pub(super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
 }
 
 /// The lanes in which a comparison of integers holds.
-fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> LaneMask {
+pub(super) fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> LaneMask {
     // One dispatch on the comparison for all lanes.
     #[inline(always)]
     fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> LaneMask {
@@ -356,7 +356,7 @@ pub(super) struct CompareTargets {
     pub(super) combine: Option<(Bool2, PredSrc)>,
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     pub(super) fn carry(
         &mut self,
         warp: &mut Warp,
@@ -405,7 +405,7 @@ impl Values<'_> {
             Truth::Condition(term) if q.is_some() => {
                 Truth::Condition(self.store.apply(crate::term::TermOp::Not, &[term], pc))
             }
-            Truth::Answer(answer) if q.is_some() => self.answer_of(answer, |holds| 1 - holds),
+            Truth::Answer(answer) if q.is_some() => self.packed.answer_of(answer, |holds| 1 - holds),
             other @ (Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => other,
         };
         let mut with = |truth| match third {
@@ -417,36 +417,5 @@ impl Values<'_> {
         if let Some(q) = q {
             warp.predicate_mut(q).set(lane, second);
         }
-    }
-}
-
-impl Cta<'_> {
-    #[inline]
-    pub(super) fn setp_int(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
-    ) -> Result<(), Stop> {
-        let (mut left, mut right) = (None, None);
-        let x = self.context.operand(warp, a, &mut left);
-        let y = self.context.operand(warp, b, &mut right);
-        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
-        }
-        let (x, y) = (x.words(), y.words());
-        let bits = compare_all(op, ty, &x, &y);
-        if let CompareTargets { p, q: None, combine: None } = targets {
-            warp.predicate_mut(p).merge_bits(mask, bits);
-            return Ok(());
-        }
-        for lane in mask {
-            let holds = bits.contains(lane);
-            self.values.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
-        }
-        Ok(())
     }
 }

@@ -3,18 +3,17 @@
 //! choices between concrete integers, and terms.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::register::Words;
-use super::super::value::Value;
-use super::super::values::Values;
+use super::super::stop::Stop;
+use super::super::value::{Truth, Value};
 use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::float::set_results;
-use super::int::{scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
-use super::packed_int::PackedInts;
+use super::int::{CompareTargets, compare_all, scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
 use crate::base::lane::LaneMask;
 use crate::number::format::Format;
-use crate::program::{InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
+use crate::program::{Compare, InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
 use crate::verdict::FaultKind;
 
 /// An operation on integers and its operands.
@@ -119,29 +118,31 @@ impl Cta<'_> {
             return self.context.concrete_integer(warp, mask, pc, d, &op);
         }
         if let Integer::Two(Int2::Shl, Int { width: Width::W32, .. }, [Src::Reg(x), Src::Imm(23)]) = op
-            && let Some(results) = self.values.exponent_fields(mask, warp.register(x), pc)
+            && let Some(results) = self.values.reals().exponent_fields(mask, warp.register(x), pc)
         {
             set_results(warp.register_mut(d), Format::F32, mask, results);
             return Ok(());
         }
         for lane in mask {
             let values = op.map(|source| self.context.value(warp, *source, lane));
-            if let Some(value) = self.values.of_ticket(&values) {
+            if let Some(value) = self.values.terms.packed.on_ticket(&values) {
                 warp.register_mut(d).set(lane, value);
                 continue;
             }
-            let values = values.map(|value| self.settled(warp, lane, *value));
+            let values = values.map(|value| self.sync.settled(&self.values.terms.packed, warp, lane, *value));
             let words = values.operands();
-            let value = match self.values.taint(words) {
+            let value = match self.values.terms.packed.taint(words) {
                 // Undefined values taint the result; a packed value may have an undefined part that the operation
                 // drops.
                 Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
                     Value::Undefined(origin)
                 }
-                Some(origin) => self.values.integer_value(&values, pc).unwrap_or(Value::Undefined(origin)),
-                None => match self.values.integer_value(&values, pc) {
+                Some(origin) => {
+                    self.values.reals().integer_value(&values, pc).unwrap_or(Value::Undefined(origin))
+                }
+                None => match self.values.reals().integer_value(&values, pc) {
                     Some(value) => value,
-                    None => return Err(self.values.computes_with_encoding(warp, words, lane, pc)),
+                    None => return Err(self.values.terms.computes_with_encoding(warp, words, lane, pc)),
                 },
             };
             warp.register_mut(d).set(lane, value);
@@ -189,18 +190,33 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
-    /// The result of an operation on defined values, in the first domain that has one.
-    pub(super) fn integer_value(&mut self, op: &Integer<Value>, pc: InstId) -> Option<Value> {
-        if let Some(bits) = op.bits() {
-            return bits.concrete().map(Value::Bits);
+impl Cta<'_> {
+    #[inline]
+    pub(super) fn setp_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (op, ty): (Compare, Int),
+        [a, b]: [Src; 2],
+        targets: CompareTargets,
+    ) -> Result<(), Stop> {
+        let (mut left, mut right) = (None, None);
+        let x = self.context.operand(warp, a, &mut left);
+        let y = self.context.operand(warp, b, &mut right);
+        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
+            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
         }
-        let mut domains = self.packed_ints(pc);
-        domains.moved(op).or_else(|| domains.chosen(op)).or_else(|| domains.computed(op))
-    }
-
-    pub(super) fn packed_ints(&mut self, pc: InstId) -> PackedInts<'_> {
-        let Values { packed, store, ranges, reductions, known, .. } = self;
-        PackedInts { packed, store, ranges, reductions, known, pc }
+        let (x, y) = (x.words(), y.words());
+        let bits = compare_all(op, ty, &x, &y);
+        if let CompareTargets { p, q: None, combine: None } = targets {
+            warp.predicate_mut(p).merge_bits(mask, bits);
+            return Ok(());
+        }
+        for lane in mask {
+            let holds = bits.contains(lane);
+            self.values.terms.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
+        }
+        Ok(())
     }
 }

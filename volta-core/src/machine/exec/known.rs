@@ -3,11 +3,6 @@
 //! For each known value, two things are kept: which real it is, for proofs, and what hardware may hold of it after each
 //! rounding. A decision that depends on a known value must come out the same for both.
 
-use std::cmp::Ordering;
-
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
 use super::super::int_terms::whole;
 use super::super::value::{Origin, Sym, Value};
 use super::errors;
@@ -20,6 +15,9 @@ use crate::program::{Clamp, InstId};
 use crate::term::{
     self, Constant, Fold, Kind, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp, fold,
 };
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// Precision of enclosures of irrational reals, in bits.
 const PRECISION: u32 = 192;

@@ -1,17 +1,17 @@
 //! Continuing after a fault (rule R2): a faulty access is recorded and not executed, and the results of a faulty load
 //! are in doubt. This applies only to runs that search for further findings; otherwise the fault ends the run.
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::objects::Backing;
-use super::super::packed::Cell;
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::WarpAccess;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Inst, InstId, Op};
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Whether a value that is undefined for this reason may be a consequence of a finding.
     pub(in super::super) fn is_in_doubt(&self, origin: Origin) -> bool {
         self.survey.as_ref().is_some_and(|survey| survey.is_in_doubt(origin))
@@ -41,7 +41,7 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// As [`Cta::leave_out`], for those lanes of an access to one object that are misaligned; returns these lanes.
+    /// As [`ValueTerms::leave_out`], for those lanes of an access to one object that are misaligned; returns these lanes.
     /// Contents that a misaligned store leaves in doubt belong to that object.
     #[cold]
     pub(super) fn leave_out_misaligned(
@@ -102,11 +102,12 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let (Stop::Doubtful, Op::Load { address, .. }) = (&stop, &inst.op) else { return Err(stop) };
         let in_doubt = mask.iter().filter(|lane| {
-            let origin = self.values.packed.undefined_part(self.context.value(warp, address.base, *lane));
-            origin.is_some_and(|origin| self.values.is_in_doubt(origin))
+            let origin =
+                self.values.terms.packed.undefined_part(self.context.value(warp, address.base, *lane));
+            origin.is_some_and(|origin| self.values.terms.is_in_doubt(origin))
         });
         let in_doubt = in_doubt.collect::<LaneMask>();
-        self.values.load_nothing(warp, in_doubt, inst, pc);
+        self.values.terms.load_nothing(warp, in_doubt, inst, pc);
         match mask & !in_doubt {
             LaneMask::NONE => Ok(()),
             // Either all of these lanes have an address, or the access fails for another reason.
@@ -114,9 +115,4 @@ impl Cta<'_> {
             _ => Err(stop),
         }
     }
-}
-
-/// The contents of a cell that are in doubt, as a load reads them.
-pub(super) fn doubtful_cell(pc: InstId) -> Cell {
-    Cell::of(Value::Undefined(Origin::Doubtful(pc)))
 }

@@ -2,14 +2,15 @@
 
 use super::super::agent::Agent;
 use super::super::clock::{Clocks, Joined, Snapshot};
-use super::super::cta::{Cta, Stop};
 use super::super::flag::Told;
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
 use super::super::ticket::{Counter, Lock, LockState, MOST_DRAWS};
 use super::super::value::Value;
 use super::super::warp::Warp;
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use super::flag::word;
-use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Op, Scope, Strong, Update};
@@ -19,7 +20,7 @@ use crate::verdict::FaultKind;
 const BYTES: u32 = 4;
 const ACCESSED: &str = "the lock is accessed by other operations as well";
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Lanes try to take a lock. Returns those that have taken it; the others wait.
     pub(super) fn take_locks(
         &mut self,
@@ -36,7 +37,7 @@ impl Cta<'_> {
         }
         match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let mut taken = LaneMask::NONE;
@@ -53,7 +54,7 @@ impl Cta<'_> {
         let Op::Swap(swap) = &program.insts[pc.index()].op else {
             return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
         };
-        let address = self.values.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
+        let address = self.values.terms.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
         let agent = Agent::Setter { scope: swap.scope };
         let access =
             LaneAccess { place: (swap.space, address), bytes: BYTES, alignment: BYTES, agent, writes: true };

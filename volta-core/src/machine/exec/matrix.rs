@@ -3,16 +3,15 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
-use super::super::fragment;
-use super::super::int_terms;
 use super::super::objects::{Backing, pretty_name};
-use super::super::packed::PackedPart;
+use super::super::packed::{PackedPart, PackedValues};
+use super::super::stop::Stop;
 use super::super::value::{Origin, Sym, Value};
-use super::super::values::Values;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
+use super::super::{fragment, int_terms};
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
-use super::memory::{LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
@@ -105,7 +104,7 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl Matrices<'_, '_> {
     /// `D = A·B + C`, each element a chain of fused products.
     pub(super) fn mma(
         &mut self,
@@ -128,10 +127,10 @@ impl Values<'_> {
         let mut sum = Terms::new(m, n);
         self.read_matrix(warp, pc, product.c, c, &mut sum, fragment::of_c)?;
         let MatrixElement::Float(format) = product.d else { return Ok(()) };
-        if self.store.is_ieee() {
+        if self.terms.store.is_ieee() {
             return self.ieee_mma(warp, pc, product, d, (&left, &right, &sum), format);
         }
-        let is_known = |raw| self.known.contains(raw);
+        let is_known = |raw| self.numbers.known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         let inside = fragment::elements_in_register(product.d).min(2);
         let mut results = [[UNDEFINED; 32]; 2];
@@ -140,12 +139,12 @@ impl Values<'_> {
                 *result =
                     self.dot_products(pc, &mut factors, fragment::of_c(Lane::FIRST, number * inside + step));
             }
-            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }
         Ok(())
     }
 
-    /// Like [`Cta::mma`], on values of IEEE arithmetic: each element is whatever the architecture computes of its row,
+    /// Like [`Matrices::mma`], on values of IEEE arithmetic: each element is whatever the architecture computes of its row,
     /// its column and its addend, by an instruction of this shape.
     fn ieee_mma(
         &mut self,
@@ -158,7 +157,7 @@ impl Values<'_> {
     ) -> Result<(), Stop> {
         let inside = fragment::elements_in_register(product.d).min(2);
         let key = super::ieee::step_of(product, format);
-        let key = [self.store.ieee_key(key).raw(); 32];
+        let key = [self.terms.store.ieee_key(key).raw(); 32];
         let mut results = [[UNDEFINED; 32]; 2];
         for (number, d) in d.iter().enumerate() {
             for (step, result) in results.iter_mut().enumerate().take(inside) {
@@ -177,13 +176,13 @@ impl Values<'_> {
                 for k in (0..left.columns).filter(|_| !mask.is_empty()) {
                     let x = Lane::each(|lane| left.at(place(lane).0, k));
                     let y = Lane::each(|lane| right.at(k, place(lane).1));
-                    let pair = self.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
-                    let done = self.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, &total], pc);
+                    let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
+                    let done = self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, &total], pc);
                     mask.iter().for_each(|lane| total[lane] = done.lane(lane));
                 }
                 *result = total;
             }
-            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }
         Ok(())
     }
@@ -224,17 +223,19 @@ impl Values<'_> {
                 for (at, raw) in list.iter_mut().enumerate() {
                     *raw = left.at(first.0 + at, k);
                 }
-                self.store.intern_operand(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
+                self.terms
+                    .store
+                    .intern_operand(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
             });
             let y = *of_right[k * right.columns + first.1].get_or_insert_with(|| {
                 let list = &mut list[..places.columns];
                 for (at, raw) in list.iter_mut().enumerate() {
                     *raw = right.at(k, first.1 + at * places.apart);
                 }
-                self.store.intern_operand(Pattern::Repeated { list, shift: 0 })
+                self.terms.store.intern_operand(Pattern::Repeated { list, shift: 0 })
             });
-            let operands = [x, y, self.store.intern_operand(total)];
-            total = Pattern::Results(self.store.push_operands(TermOp::Fma, &operands, pc));
+            let operands = [x, y, self.terms.store.intern_operand(total)];
+            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, pc));
         }
         total.all()
     }
@@ -246,13 +247,13 @@ impl Values<'_> {
             let (row, column) = places.of_lane(first, lane);
             let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
             let mut operands = pairs.flatten().chain([sum.at(row, column)]);
-            if !is_undefined(*total) && operands.all(|raw| self.known.contains(raw)) {
-                self.known.insert_unbounded(TermId::from_raw(*total));
+            if !is_undefined(*total) && operands.all(|raw| self.numbers.known.contains(raw)) {
+                self.numbers.known.insert_unbounded(TermId::from_raw(*total));
             }
         }
     }
 
-    /// Like [`Cta::dot_products`], where some operands are undefined.
+    /// Like [`Matrices::dot_products`], where some operands are undefined.
     fn defined_dot_products(
         &mut self,
         pc: InstId,
@@ -278,7 +279,7 @@ impl Values<'_> {
         for k in 0..left.columns {
             let x = Lane::each(|lane| left.at(places.of_lane(first, lane).0, k));
             let y = Lane::each(|lane| right.at(k, places.of_lane(first, lane).1));
-            let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
+            let results = self.terms.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
             for lane in mask {
                 total[lane] = results.lane(lane);
             }
@@ -295,9 +296,9 @@ impl Values<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<u64, Stop> {
-        Ok(match self.real(warp, value, format, lane, pc)? {
+        Ok(match self.reals().real(warp, value, format, lane, pc)? {
             Some(term) => term.raw(),
-            None => self.taint(&[value]).map_or(UNDEFINED, undefined),
+            None => self.terms.packed.taint(&[value]).map_or(UNDEFINED, undefined),
         })
     }
 
@@ -319,7 +320,7 @@ impl Values<'_> {
         };
         for (number, source) in registers.iter().enumerate() {
             for lane in Lane::all() {
-                let value = self.context.value(warp, *source, lane);
+                let value = self.terms.context.value(warp, *source, lane);
                 let at = number * inside;
                 if let Value::Sym(sym) = value
                     && let Some(tag) = tag
@@ -360,18 +361,18 @@ impl Values<'_> {
         pc: InstId,
     ) -> Result<Value, Stop> {
         if bytes == 2
-            && let Some(half) = self.packed.half(value, which)
+            && let Some(half) = self.terms.packed.half(value, which)
         {
             return Ok(half);
         }
-        let pieces = self.packed.split(value, 4);
-        match int_terms::slice(&pieces, which as u32 * bytes, bytes, &mut self.store) {
-            Ok(part) => Ok(self.packed.join(&part)),
+        let pieces = self.terms.packed.split(value, 4);
+        match int_terms::slice(&pieces, which as u32 * bytes, bytes, &mut self.terms.store) {
+            Ok(part) => Ok(self.terms.packed.join(&part)),
             Err(_) => {
-                let what = self.describe_value(value);
+                let what = self.terms.describe_value(value);
                 let parts = if bytes == 2 { "two halves" } else { "four bytes" };
                 let message = format!("a matrix instruction takes a register for {parts}: {what}");
-                Err(self.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
+                Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
             }
         }
     }
@@ -394,10 +395,10 @@ impl Values<'_> {
         if ![a, b, c].into_iter().flatten().all(is_known) {
             return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
         }
-        let read = |source: Src, lane: Lane| match self.context.value(warp, source, lane) {
+        let read = |source: Src, lane: Lane| match self.terms.context.value(warp, source, lane) {
             Value::Bits(bits) => Ok(bits as u32),
             value @ Value::Undefined(_) => {
-                Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
+                Err(self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
             }
             value @ Value::Sym(_) => Err(self.no_integer(warp, value, lane, pc)),
         };
@@ -452,9 +453,9 @@ impl Values<'_> {
                 right.set(fragment::of_b(product.b, lane, at), factor.raw());
             }
             for (at, source) in c.iter().enumerate() {
-                let value = self.context.value(warp, *source, lane);
+                let value = self.terms.context.value(warp, *source, lane);
                 // Saturated sums are sums of the numbers themselves.
-                let term = match (product.saturate, self.int_terms(pc)) {
+                let term = match (product.saturate, self.terms.int_terms(pc)) {
                     (true, mut residues) => residues.reading(value, word),
                     (false, mut residues) => residues.residue(value, 4),
                 };
@@ -462,12 +463,12 @@ impl Values<'_> {
                 sum.set(fragment::of_c(lane, at), term.raw());
             }
         }
-        let is_known = |raw| self.known.contains(raw);
+        let is_known = |raw| self.numbers.known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         for (at, d) in d.iter().enumerate() {
             let results = self.dot_products(pc, &mut factors, fragment::of_c(Lane::FIRST, at));
             for (lane, raw) in Lane::all().zip(results) {
-                let mut residues = self.int_terms(pc);
+                let mut residues = self.terms.int_terms(pc);
                 let term = TermId::from_raw(raw);
                 let term = if product.saturate { residues.saturated(term, word) } else { term };
                 let value = residues.value(term, 4);
@@ -487,23 +488,19 @@ impl Values<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<TermId, Stop> {
-        let value = self.context.value(warp, source, lane);
+        let value = self.terms.context.value(warp, source, lane);
         let signed = element == (MatrixElement::Int8 { signed: true });
-        let part = self.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
+        let part = self.terms.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
         part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
     }
 
     /// The fault of an operand that is undefined, or not an integer.
     #[cold]
     pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
-        match self.packed.undefined_part(value) {
-            Some(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
-            None => self.computes_with_encoding(warp, &[value], lane, pc),
+        match self.terms.packed.undefined_part(value) {
+            Some(_) => self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
+            None => self.terms.computes_with_encoding(warp, &[value], lane, pc),
         }
-    }
-
-    fn pair(&mut self, low: Value, high: Value) -> Value {
-        self.packed.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
     }
 
     /// `movmatrix.trans`
@@ -519,9 +516,10 @@ impl Values<'_> {
             let (group, thread) = (lane.index() / 4, lane.index() % 4);
             let source = |row: usize| Lane::at(4 * row + group / 2);
             let (first, second) = (source(2 * thread), source(2 * thread + 1));
-            let low = self.part(warp, self.context.value(warp, a, first), (group % 2, 2), first, pc)?;
-            let high = self.part(warp, self.context.value(warp, a, second), (group % 2, 2), second, pc)?;
-            *result = self.pair(low, high);
+            let low = self.part(warp, self.terms.context.value(warp, a, first), (group % 2, 2), first, pc)?;
+            let high =
+                self.part(warp, self.terms.context.value(warp, a, second), (group % 2, 2), second, pc)?;
+            *result = self.terms.packed.pair(low, high);
         }
         for (lane, value) in Lane::all().zip(results) {
             warp.register_mut(d).set(lane, value);
@@ -530,7 +528,13 @@ impl Values<'_> {
     }
 }
 
-impl Cta<'_> {
+impl PackedValues {
+    fn pair(&mut self, low: Value, high: Value) -> Value {
+        self.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
+    }
+}
+
+impl Accesses<'_, '_> {
     /// `ldmatrix`. Each row is read by the lane that gives its address, since that lane may fetch it, and by the lanes
     /// that receive parts of it.
     pub(super) fn load_matrix(
@@ -543,7 +547,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let needed = Lane::all().take(8 * d.len()).collect();
         self.observe(warp, needed, pc, (space, address), 16);
-        let addresses = self.values.addresses(warp, needed, address, pc)?;
+        let addresses = self.values.terms.addresses(warp, needed, address, pc)?;
         for (number, d) in d.iter().enumerate() {
             let mut cells = [[Value::Bits(0); 4]; 8];
             let mut offsets = [0; 32];
@@ -568,9 +572,11 @@ impl Cta<'_> {
                 let (group, thread) = (lane.index() / 4, lane.index() % 4);
                 *value = if transposed {
                     let part = |row: usize| cells[row][group / 2];
-                    let low = self.values.part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
-                    let high = self.values.part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
-                    self.values.pair(low, high)
+                    let low =
+                        self.values.matrices().part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
+                    let high =
+                        self.values.matrices().part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
+                    self.values.terms.packed.pair(low, high)
                 } else {
                     cells[group][thread]
                 };
@@ -591,7 +597,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let needed = Lane::all().take(8 * a.len()).collect();
         self.observe(warp, needed, pc, (space, address), 16);
-        let addresses = self.values.addresses(warp, needed, address, pc)?;
+        let addresses = self.values.terms.addresses(warp, needed, address, pc)?;
         for (number, source) in a.iter().enumerate() {
             let mut spots = Vec::with_capacity(8);
             let mut offsets = [[0; 32]; 8];
@@ -613,7 +619,7 @@ impl Cta<'_> {
                     continue;
                 }
                 for which in 0..2 {
-                    let half = self.values.part(warp, value, (which, 2), lane, pc)?;
+                    let half = self.values.matrices().part(warp, value, (which, 2), lane, pc)?;
                     let (offset, at) = &spots[2 * thread + which];
                     self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
                 }

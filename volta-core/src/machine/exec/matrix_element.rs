@@ -1,9 +1,9 @@
 //! Elements of matrices as terms: reals for floats, integers for integers (rules V2, V4).
 
-use super::super::cta::Stop;
 use super::super::int_terms::IntTerms;
+use super::super::stop::Stop;
 use super::super::value::Value;
-use super::super::values::Values;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
 use super::matrix::real_or_undefined;
 use super::matrix_terms::{is_undefined, origin_of, undefined};
@@ -12,7 +12,7 @@ use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Int, Width};
 use crate::term::TermId;
 
-impl Values<'_> {
+impl Matrices<'_, '_> {
     /// A value as an element of a matrix.
     pub(super) fn raw_element(
         &mut self,
@@ -25,10 +25,10 @@ impl Values<'_> {
         if let MatrixElement::Float(format) = element {
             return self.raw_real(warp, value, format, lane, pc);
         }
-        if let Some(origin) = self.taint(&[value]) {
+        if let Some(origin) = self.terms.packed.taint(&[value]) {
             return Ok(undefined(origin));
         }
-        let mut residues = self.int_terms(pc);
+        let mut residues = self.terms.int_terms(pc);
         let term = match element {
             MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
             MatrixElement::Float(_) | MatrixElement::Int32 => residues.residue(value, element.bytes()),
@@ -44,7 +44,7 @@ impl Values<'_> {
                 Value::Undefined(origin_of(raw, pc))
             }
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
-                self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
+                self.terms.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
             }
         }
     }
@@ -66,7 +66,7 @@ impl Values<'_> {
         terms: &[u64],
         f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
     ) -> Vec<u64> {
-        let mut each = |raw: u64| f(&mut self.int_terms(pc), TermId::from_raw(raw)).raw();
+        let mut each = |raw: u64| f(&mut self.terms.int_terms(pc), TermId::from_raw(raw)).raw();
         terms.iter().map(|raw| if is_undefined(*raw) { *raw } else { each(*raw) }).collect()
     }
 }

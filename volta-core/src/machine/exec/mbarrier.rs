@@ -3,23 +3,24 @@
 use super::super::agent::Agent;
 use super::super::clock::{Clocks, Joined};
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
-use super::super::mbarrier::{Asked, Event, Mbarrier, Releases, Started, Wrong};
+use super::super::cta::Cta;
+use super::super::mbarrier::{Asked, Mbarrier, Releases, Started, Wrong};
 use super::super::objects::Backing;
 use super::super::packed::Cell;
-use super::super::phase_history::{Step, StepKind};
-use super::super::race::Under;
-use super::super::register::Register;
-use super::super::synchronisation::{Detector, Synchronisation};
-use super::super::value::{Origin, Predicate, Truth, Value};
-use super::super::values::Values;
+use super::super::phase_history::{Event, Step, StepKind};
+use super::super::race::{Detector, Under};
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::Operands;
+use super::super::value::{Origin, Truth, Value};
 use super::super::warp::Warp;
-use super::memory::{LaneAccess, WarpAccess};
+use super::accesses::{Accesses, Asynchronous, LaneAccess, WarpAccess};
+use super::answer::Held;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
-    Strong, Written,
+    Strong,
 };
 use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 
@@ -30,7 +31,7 @@ const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 /// The most mbarriers that the message of a deadlock reports on.
 const MOST_BARRIERS: usize = 4;
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Executes an operation on an mbarrier by the lanes of `mask`, one after the other.
     pub(in super::super) fn barrier_in_memory(
         &mut self,
@@ -57,9 +58,9 @@ impl Cta<'_> {
         if let BarrierAction::ArriveAfterProducts { ctas, pair } = action {
             return self.arrive_after_products(warp, lane, pc, place, (*ctas, *pair));
         }
-        let key = self.barrier_at(warp, lane, pc, place, action)?;
-        let number = |cta: &Self, warp: &Warp, source: Src, what: &str| {
-            cta.values.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
+        let key = self.accesses.barrier_at(warp, lane, pc, place, action)?;
+        let number = |own: &Self, warp: &Warp, source: Src, what: &str| {
+            own.accesses.values.terms.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
         };
         match action {
             BarrierAction::Init { count } => {
@@ -70,23 +71,24 @@ impl Cta<'_> {
                     );
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
-                if self.sync.mbarriers.alive.contains_key(&key) {
+                if self.accesses.sync.mbarriers.alive.contains_key(&key) {
                     let message =
                         "a barrier is initialised again without `mbarrier.inval` in between".to_string();
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
-                let Detector::VectorClock(exact) = &mut self.sync.order else {
+                let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
                     return Err(Stop::NeedVectorClocks);
                 };
                 let agent = exact.clocks.new_agent();
-                self.sync
+                self.accesses
+                    .sync
                     .mbarriers
                     .alive
                     .insert(key, Mbarrier::new(agent, count, self.context.options.rules.prompt_waits));
                 Ok(())
             }
             BarrierAction::Invalidate => {
-                let alive = self.sync.mbarriers.alive.remove(&key);
+                let alive = self.accesses.sync.mbarriers.alive.remove(&key);
                 if let Some(waiting) = alive.and_then(|barrier| barrier.waiting.first().copied()) {
                     let message = "a barrier is invalidated while a thread waits at it".to_string();
                     let sites = vec![
@@ -103,7 +105,7 @@ impl Cta<'_> {
                     Some(bytes) => i64::from(number(self, warp, *bytes, "a number of bytes")?),
                     None => 0,
                 };
-                let phase = self.sync.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
+                let phase = self.accesses.sync.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
                 let is_near = self.context.launch.objects.get(key.0).rank == warp.rank;
                 let releases = match order {
                     Strong { orders: true, .. } => Releases::All,
@@ -111,7 +113,7 @@ impl Cta<'_> {
                     Strong { scope: Scope::Cta, orders: false } if !is_near => Releases::Nothing,
                     Strong { orders: false, .. } => Releases::Fenced { is_near },
                 };
-                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.expect_more(event, bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
@@ -119,8 +121,8 @@ impl Cta<'_> {
                     barrier.arrive(clocks, event, count, releases)
                 })?;
                 if let Some(state) = state {
-                    let token = number_of(self.sync.mbarriers.states.len());
-                    self.sync.mbarriers.states.push((key, phase));
+                    let token = number_of(self.accesses.sync.mbarriers.states.len());
+                    self.accesses.sync.mbarriers.states.push((key, phase));
                     warp.register_mut(*state).set(lane, Value::Undefined(Origin::State(token)));
                 }
                 let over = self.end_phase(warp, lane, pc, key)?;
@@ -131,8 +133,8 @@ impl Cta<'_> {
                 Ok(())
             }
             BarrierAction::ArriveAfterCopies { counted } => {
-                let copies = self.sync.copies_under_way(warp, lane);
-                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                let copies = self.accesses.sync.copies_under_way(warp, lane);
+                self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.current.copies.extend(copies);
                     if *counted {
                         return barrier.arrive(clocks, event, 1, Releases::Nothing);
@@ -149,7 +151,7 @@ impl Cta<'_> {
             }
             BarrierAction::Expect { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
-                self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                     barrier.is_determined(clocks, event, ("expects bytes", false))?;
                     barrier.expect(event, bytes.into());
                     Ok(())
@@ -174,22 +176,30 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, pair)?;
         let action = BarrierAction::ArriveAfterProducts { ctas, pair };
-        let address = self.values.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
+        let address =
+            self.accesses.values.terms.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         let mut keys = Vec::new();
         match ctas {
-            None => keys.push(self.barrier_at_address(warp, lane, pc, (place.space, address), &action)?),
+            None => keys.push(self.accesses.barrier_at_address(
+                warp,
+                lane,
+                pc,
+                (place.space, address),
+                &action,
+            )?),
             Some(ctas) => {
-                let ctas = self.values.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+                let ctas =
+                    self.accesses.values.terms.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
                 for rank in self.context.ranks_in(ctas, warp, lane, pc)? {
                     let there =
                         self.context.in_cta((place.space, address), rank.into(), (&*warp, lane, pc))?;
-                    keys.push(self.barrier_at_address(warp, lane, pc, there, &action)?);
+                    keys.push(self.accesses.barrier_at_address(warp, lane, pc, there, &action)?);
                 }
             }
         }
         let commit = self.commit_tensor_products(warp.thread(lane))?;
         for key in keys {
-            self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
                 barrier.current.commits.push(commit);
                 barrier.arrive(clocks, event, 1, Releases::Nothing)
             })?;
@@ -208,7 +218,7 @@ impl Cta<'_> {
         bytes: i64,
         copy: Option<u32>,
     ) -> Result<(), Stop> {
-        self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+        self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
             barrier.start(clocks, event, bytes, copy)
         })?;
         self.end_phase(warp, lane, pc, key).map(drop)
@@ -226,7 +236,7 @@ impl Cta<'_> {
         (copy, rank): (u32, u32),
     ) -> Result<(), Stop> {
         let action = BarrierAction::Complete { bytes: Src::Imm(0) };
-        let key = self.barrier_at_address(warp, lane, pc, barrier, &action)?;
+        let key = self.accesses.barrier_at_address(warp, lane, pc, barrier, &action)?;
         let signalled = self.context.launch.objects.get(key.0).rank;
         if signalled != rank && !(pair && signalled ^ rank == 1) {
             let message =
@@ -239,21 +249,69 @@ impl Cta<'_> {
     /// Ends the current phase of an mbarrier if nothing is missing; returns whether it did.
     fn end_phase(&mut self, warp: &Warp, lane: Lane, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
-        self.sync.at_barrier(warp, lane, pc, key, |barrier, _, event| {
+        self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, _, event| {
             if barrier.is_complete() {
                 ended = Some((barrier.complete(event)?, barrier.agent, barrier.phase));
             }
             Ok(())
         })?;
         let Some((copies, agent, phase)) = ended else { return Ok(false) };
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         for copy in copies {
             exact.end_copy_at(copy, number_of(agent), phase);
         }
-        self.counts.barriers += 1;
+        self.accesses.work.counts.barriers += 1;
         Ok(true)
     }
 
+    /// At the end of the run: checks that no asynchronous operation may still access the shared memory of a CTA.
+    pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.accesses.sync.order else { return Ok(()) };
+        if exact.relied_on_parts.get() {
+            self.accesses.values.terms.relied.on_whole_products();
+        }
+        if let Some(pc) = exact.unfenced {
+            self.accesses.values.terms.relied.on_unfenced_reads(pc);
+        }
+        let mut copies = self.accesses.sync.mbarriers.copies.iter();
+        let may_go_on = |pc: InstId| {
+            let op = &self.context.launch.program.insts[pc.index()].op;
+            self.context.options.rules.copies_outlive_blocks
+                && matches!(op, Op::Async(Async::BulkStore { .. }))
+        };
+        let awaited = |started: &&Started| {
+            !exact.is_awaited(started.copy, &self.context.launch.numbers_of(started.rank))
+                && !may_go_on(started.pc)
+        };
+        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
+            return Ok(());
+        };
+        let inst = &self.context.launch.program.insts[pc.index()];
+        let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
+            let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
+            ("product", "Y14", help)
+        } else if let Op::Async(Async::Multiply(_)) = inst.op {
+            (
+                "product",
+                "Y12",
+                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
+            )
+        } else {
+            let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
+            ("copy", "Y11", help)
+        };
+        let message = format!(
+            "all threads have returned without waiting for this {what}, which may still access the shared memory of \
+             the block"
+        );
+        let site = self.context.site_of_thread(format!("starts the {what}"), *thread, *pc);
+        Err(self.context.fault_at(FaultKind::InFlight, rule, message, vec![site], Some(help.into())))
+    }
+}
+
+impl Accesses<'_, '_> {
     /// The mbarrier that a lane names. The operation is also an access to its bytes, by an agent that does not race
     /// with other operations on it, except for `init` and `inval`.
     pub(super) fn barrier_at(
@@ -264,7 +322,7 @@ impl Cta<'_> {
         place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
-        let address = self.values.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
+        let address = self.values.terms.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
         self.barrier_at_address(warp, lane, pc, (place.space, address), action)
     }
 
@@ -279,7 +337,7 @@ impl Cta<'_> {
         match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             // The mbarrier may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
@@ -310,7 +368,7 @@ impl Cta<'_> {
         if let BarrierAction::Arrive { order: Strong { scope: Scope::Cta, orders: true }, .. } = action
             && is_remote
         {
-            self.values.relied.on_narrow_scope(pc);
+            self.values.terms.relied.on_narrow_scope(pc);
         }
         let Backing::Shared(first) = at.object.backing else {
             let message = "a barrier that is not in shared memory".to_string();
@@ -346,6 +404,84 @@ impl Cta<'_> {
         }
     }
 
+    /// Whether the phase that a lane tests is over; if so, the lane learns what the end of that phase releases.
+    fn is_phase_over(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        key: (u32, u64),
+        phase: Phase,
+        order: Strong,
+    ) -> Result<bool, Stop> {
+        let asked = self.phase_named(warp, lane, pc, key, phase)?;
+        let (mut over, mut is_reached) = (false, false);
+        let mut kept = (!order.orders).then(Joined::default);
+        self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            over = barrier.ask(clocks, event, asked, kept.as_mut())?;
+            is_reached |= barrier.is_reached;
+            Ok(())
+        })?;
+        let is_narrow = is_reached && order.scope == Scope::Cta;
+        match kept {
+            None if is_narrow => self.values.terms.relied.on_narrow_scope(pc),
+            None => {}
+            Some(kept) if !is_narrow => {
+                let Detector::VectorClock(exact) = &mut self.sync.order else {
+                    return Err(Stop::NeedVectorClocks);
+                };
+                let thread = warp.thread(lane) as usize;
+                exact.clocks.keep(thread, &kept, false);
+                if !is_reached {
+                    exact.clocks.keep(thread, &kept, true);
+                }
+            }
+            // Threads of other CTAs, which may have arrived, are outside of its scope.
+            Some(_) => {}
+        }
+        Ok(over)
+    }
+
+    /// The phase of an mbarrier that a lane names, by its parity or by a state.
+    pub(super) fn phase_named(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        key: (u32, u64),
+        phase: Phase,
+    ) -> Result<Asked, Stop> {
+        match phase {
+            Phase::Parity(parity) => {
+                let parity = self.values.terms.concrete(warp, parity, lane, pc, "the parity of a phase")?;
+                if parity > 1 {
+                    let message = format!("a parity of {parity}; a phase has parity 0 or 1");
+                    return Err(self.context.misuse(message, warp, lane, pc));
+                }
+                Ok(Asked::Parity(parity as u32))
+            }
+            Phase::State(state) => match self.context.value(warp, state, lane) {
+                Value::Undefined(Origin::State(token)) => {
+                    let (of, phase) = self.sync.mbarriers.states[token as usize];
+                    if of != key {
+                        let message = "the state is that of an arrival at another barrier".to_string();
+                        return Err(self.context.misuse(message, warp, lane, pc));
+                    }
+                    Ok(Asked::Phase(phase))
+                }
+                value if self.values.terms.packed.undefined_part(value).is_some() => {
+                    Err(self.values.terms.not_concrete(warp, value, lane, pc, "the state of a barrier"))
+                }
+                Value::Bits(_) | Value::Sym(_) | Value::Undefined(_) => {
+                    let message = "the state was not returned by an arrival".to_string();
+                    Err(self.context.misuse(message, warp, lane, pc))
+                }
+            },
+        }
+    }
+}
+
+impl Cta<'_> {
     /// Lanes test whether a phase is over. Returns the lanes for which it is, and the instruction at which they
     /// continue; the others wait. A loop that only tests again is left when the phase is over; what it computes
     /// meanwhile is not determined.
@@ -361,24 +497,24 @@ impl Cta<'_> {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
         if let Op::Atomic { .. } = self.context.launch.program.insts[pc.index()].op {
-            return Ok((self.draw_tickets(warp, mask, pc)?, pc.next()));
+            return Ok((self.accesses().draw_tickets(warp, mask, pc)?, pc.next()));
         }
         if self.context.launch.program.takes_lock(pc) {
-            return Ok((self.take_locks(warp, mask, pc)?, pc.next()));
+            return Ok((self.accesses().take_locks(warp, mask, pc)?, pc.next()));
         }
         if let Op::Load { .. } = self.context.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
         }
         let BarrierTest { place, p, phase, order } = self.context.test_at(pc)?;
         let Some(polling) = self.context.launch.program.polling(pc) else {
-            self.ask_once(warp, mask, pc)?;
+            self.accesses().ask_once(warp, mask, pc)?;
             return Ok((mask, pc.next()));
         };
         let mut over = LaneMask::NONE;
         for lane in mask {
             let action = BarrierAction::Test { p, phase, order };
-            let key = self.barrier_at(warp, lane, pc, place, &action)?;
-            if self.is_phase_over(warp, lane, pc, key, phase, order)? {
+            let key = self.accesses().barrier_at(warp, lane, pc, place, &action)?;
+            if self.accesses().is_phase_over(warp, lane, pc, key, phase, order)? {
                 over |= LaneMask::of(lane);
             }
         }
@@ -410,10 +546,10 @@ impl Cta<'_> {
         let skipped = Held::of(warp, &polling.written);
         // Second possibility: it is not, and the loop must test the same phase of the same mbarrier.
         held.put_back(warp, mask, &polling.written);
-        let asked = self.values.asked_at(warp, mask, pc)?;
+        let asked = self.values.terms.operands(warp, pc).asked_at(mask)?;
         warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
         self.compute(warp, mask, pc, &first.enters)?;
-        if self.values.asked_at(warp, mask, first.last)? != asked {
+        if self.values.terms.operands(warp, first.last).asked_at(mask)? != asked {
             let lane = mask.first();
             let message =
                 "a test of a barrier is followed by a loop that tests another barrier or phase".to_string();
@@ -461,136 +597,17 @@ impl Cta<'_> {
         let program = self.context.launch.program;
         for at in path {
             let inst = &program.insts[at.index()];
-            let runs = |lane: &Lane| match inst.guard.map(|guard| self.values.truth(warp, guard, *lane, pc)) {
-                Some(Truth::Known(holds)) => holds,
-                None | Some(Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => true,
-            };
+            let runs =
+                |lane: &Lane| match inst.guard.map(|guard| self.values.terms.truth(warp, guard, *lane, pc)) {
+                    Some(Truth::Known(holds)) => holds,
+                    None | Some(Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_)) => true,
+                };
             let active = mask.iter().filter(runs).collect::<LaneMask>();
             if !active.is_empty() {
                 self.execute(warp, active, inst, *at)?;
             }
         }
         Ok(())
-    }
-
-    /// Whether the phase that a lane tests is over; if so, the lane learns what the end of that phase releases.
-    fn is_phase_over(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        key: (u32, u64),
-        phase: Phase,
-        order: Strong,
-    ) -> Result<bool, Stop> {
-        let asked = self.phase_named(warp, lane, pc, key, phase)?;
-        let (mut over, mut is_reached) = (false, false);
-        let mut kept = (!order.orders).then(Joined::default);
-        self.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            over = barrier.ask(clocks, event, asked, kept.as_mut())?;
-            is_reached |= barrier.is_reached;
-            Ok(())
-        })?;
-        let is_narrow = is_reached && order.scope == Scope::Cta;
-        match kept {
-            None if is_narrow => self.values.relied.on_narrow_scope(pc),
-            None => {}
-            Some(kept) if !is_narrow => {
-                let Detector::VectorClock(exact) = &mut self.sync.order else {
-                    return Err(Stop::NeedVectorClocks);
-                };
-                let thread = warp.thread(lane) as usize;
-                exact.clocks.keep(thread, &kept, false);
-                if !is_reached {
-                    exact.clocks.keep(thread, &kept, true);
-                }
-            }
-            // Threads of other CTAs, which may have arrived, are outside of its scope.
-            Some(_) => {}
-        }
-        Ok(over)
-    }
-
-    /// The phase of an mbarrier that a lane names, by its parity or by a state.
-    pub(super) fn phase_named(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        key: (u32, u64),
-        phase: Phase,
-    ) -> Result<Asked, Stop> {
-        match phase {
-            Phase::Parity(parity) => {
-                let parity = self.values.concrete(warp, parity, lane, pc, "the parity of a phase")?;
-                if parity > 1 {
-                    let message = format!("a parity of {parity}; a phase has parity 0 or 1");
-                    return Err(self.context.misuse(message, warp, lane, pc));
-                }
-                Ok(Asked::Parity(parity as u32))
-            }
-            Phase::State(state) => match self.context.value(warp, state, lane) {
-                Value::Undefined(Origin::State(token)) => {
-                    let (of, phase) = self.sync.mbarriers.states[token as usize];
-                    if of != key {
-                        let message = "the state is that of an arrival at another barrier".to_string();
-                        return Err(self.context.misuse(message, warp, lane, pc));
-                    }
-                    Ok(Asked::Phase(phase))
-                }
-                value if self.values.packed.undefined_part(value).is_some() => {
-                    Err(self.values.not_concrete(warp, value, lane, pc, "the state of a barrier"))
-                }
-                Value::Bits(_) | Value::Sym(_) | Value::Undefined(_) => {
-                    let message = "the state was not returned by an arrival".to_string();
-                    Err(self.context.misuse(message, warp, lane, pc))
-                }
-            },
-        }
-    }
-
-    /// At the end of the run: checks that no asynchronous operation may still access the shared memory of a CTA.
-    pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &self.sync.order else { return Ok(()) };
-        if exact.relied_on_parts.get() {
-            self.values.relied.on_whole_products();
-        }
-        if let Some(pc) = exact.unfenced {
-            self.values.relied.on_unfenced_reads(pc);
-        }
-        let mut copies = self.sync.mbarriers.copies.iter();
-        let may_go_on = |pc: InstId| {
-            let op = &self.context.launch.program.insts[pc.index()].op;
-            self.context.options.rules.copies_outlive_blocks
-                && matches!(op, Op::Async(Async::BulkStore { .. }))
-        };
-        let awaited = |started: &&Started| {
-            !exact.is_awaited(started.copy, &self.context.launch.numbers_of(started.rank))
-                && !may_go_on(started.pc)
-        };
-        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
-            return Ok(());
-        };
-        let inst = &self.context.launch.program.insts[pc.index()];
-        let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
-            let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
-            ("product", "Y14", help)
-        } else if let Op::Async(Async::Multiply(_)) = inst.op {
-            (
-                "product",
-                "Y12",
-                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
-            )
-        } else {
-            let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
-            ("copy", "Y11", help)
-        };
-        let message = format!(
-            "all threads have returned without waiting for this {what}, which may still access the shared memory of \
-             the block"
-        );
-        let site = self.context.site_of_thread(format!("starts the {what}"), *thread, *pc);
-        Err(self.context.fault_at(FaultKind::InFlight, rule, message, vec![site], Some(help.into())))
     }
 }
 
@@ -729,57 +746,15 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl Operands<'_, '_> {
     /// The mbarrier, the phase and the memory order of the test of each lane.
-    fn asked_at(&self, warp: &Warp, mask: LaneMask, pc: InstId) -> Result<Vec<(u64, Value, Strong)>, Stop> {
-        let BarrierTest { place, phase, order, .. } = self.context.test_at(pc)?;
+    fn asked_at(&self, mask: LaneMask) -> Result<Vec<(u64, Value, Strong)>, Stop> {
+        let BarrierTest { place, phase, order, .. } = self.terms.context.test_at(self.pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
-        let addresses = self.addresses(warp, mask, place.address, pc)?;
-        let asked = mask.iter().map(|lane| (addresses[lane], self.context.value(warp, source, lane), order));
+        let addresses = self.addresses(mask, place.address)?;
+        let asked = mask
+            .iter()
+            .map(|lane| (addresses[lane], self.terms.context.value(self.warp, source, lane), order));
         Ok(asked.collect())
-    }
-}
-
-/// The contents of registers and predicates at one time.
-pub(super) struct Held {
-    registers: Vec<Register>,
-    predicates: Vec<Predicate>,
-}
-
-impl Held {
-    pub(super) fn of(warp: &Warp, written: &Written) -> Held {
-        Held {
-            registers: written.registers.iter().map(|d| warp.register(*d).clone()).collect(),
-            predicates: written.predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect(),
-        }
-    }
-
-    pub(super) fn put_back(&self, warp: &mut Warp, mask: LaneMask, written: &Written) {
-        for (d, held) in written.registers.iter().zip(&self.registers) {
-            mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
-        }
-        for (p, held) in written.predicates.iter().zip(&self.predicates) {
-            mask.iter().for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
-        }
-    }
-
-    /// Makes undefined every register and predicate that has changed; returns whether one has.
-    fn forget_differences(&self, warp: &mut Warp, mask: LaneMask, written: &Written, origin: Origin) -> bool {
-        let mut any = false;
-        for lane in mask {
-            for (d, held) in written.registers.iter().zip(&self.registers) {
-                if warp.register(*d).get(lane) != held.get(lane) {
-                    any = true;
-                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
-                }
-            }
-            for (p, held) in written.predicates.iter().zip(&self.predicates) {
-                if warp.predicates[p.index()].get(lane) != held.get(lane) {
-                    any = true;
-                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
-                }
-            }
-        }
-        any
     }
 }

@@ -1,56 +1,30 @@
 //! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
 
 use super::super::agent::Agent;
-use super::super::bind::Launch;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::guard::Guard;
 use super::super::int_terms;
-use super::super::memory::PAGE;
-use super::super::objects::{Backing, Object, locate, owned, to_generic};
+use super::super::launch::Launch;
+use super::super::objects::{Backing, PAGE, locate, owned, to_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
 use super::super::perhaps::How;
 use super::super::points::KnownFloats;
+use super::super::race::Detector;
 use super::super::shadow::WHOLE;
-use super::super::synchronisation::Detector;
-use super::super::value::Value;
-use super::super::values::Values;
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
+use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::left_out::doubtful_cell;
-use super::tensor_memory::load_tensor_address;
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
-/// An access that several lanes make to one object.
-pub(super) struct WarpAccess<'o> {
-    pub(super) object: &'o Object,
-    pub(super) number: u32,
-    /// Byte offsets in the object, for the lanes of the mask.
-    pub(super) offsets: &'o [u64; 32],
-    pub(super) mask: LaneMask,
-    pub(super) pc: InstId,
-    pub(super) access: Access,
-    pub(super) agent: Agent,
-}
-
 /// Objects in shared memory are assumed to lie at multiples of so many bytes where `wmma` accesses them (rule M1).
 const FRAGMENT_ALIGN: u64 = 32;
 
-/// An access of one lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LaneAccess {
-    /// The address, in the state space that the instruction names.
-    pub(super) place: (Space, u64),
-    pub(super) bytes: u32,
-    /// The address must be a multiple of this number of bytes.
-    pub(super) alignment: u32,
-    /// The agent that accesses memory.
-    pub(super) agent: Agent,
-    pub(super) writes: bool,
-}
-
-impl<'l> Cta<'l> {
+impl Cta<'_> {
     /// Executes a load or a store.
     #[inline]
     pub(super) fn access(
@@ -62,24 +36,24 @@ impl<'l> Cta<'l> {
     ) -> Result<(), Stop> {
         if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op {
             if access.leads_nowhere {
-                self.values.leads_nowhere(warp, mask, pc, (*space, *address))?;
+                self.values.terms.leads_nowhere(warp, mask, pc, (*space, *address))?;
             }
             if let Some(load) = access.ahead_of {
-                return mask.iter().try_for_each(|lane| self.load_ahead(warp, lane, pc, load));
+                return mask.iter().try_for_each(|lane| self.accesses().load_ahead(warp, lane, pc, load));
             }
         }
         let mut mask = mask;
         if self.context.launch.has_sets {
-            mask &= !self.store_to_bags(warp, mask, inst, pc)?;
+            mask &= !self.accesses().store_to_bags(warp, mask, inst, pc)?;
         }
         mask &= !self.access_by_cases(warp, mask, inst, pc)?;
         if mask.is_empty() {
             return Ok(());
         }
         if let Op::Load { space, address, width, d, .. } = &inst.op {
-            self.observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);
+            self.accesses().observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);
         } else if let Op::Store { space, address, width, a, .. } = &inst.op {
-            self.observe(warp, mask, pc, (*space, *address), width.bytes() * a.len() as u32);
+            self.accesses().observe(warp, mask, pc, (*space, *address), width.bytes() * a.len() as u32);
         }
         self.access_by_lanes(warp, mask, inst, pc)
     }
@@ -108,13 +82,13 @@ impl<'l> Cta<'l> {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
             let access = LaneAccess { place, bytes: total, alignment: total, agent: Agent::Thread, writes };
-            match self.locate_lane(warp, lane, pc, access, &mut offsets) {
-                Ok(at) => return self.perform(warp, at, inst),
-                Err(stop) if self.values.survey.is_none() => return Err(stop),
+            match self.accesses().locate_lane(warp, lane, pc, access, &mut offsets) {
+                Ok(at) => return self.accesses().perform(warp, at, inst),
+                Err(stop) if self.values.terms.survey.is_none() => return Err(stop),
                 Err(_) => {}
             }
         }
-        let mut addresses = match self.values.addresses(warp, mask, address, pc) {
+        let mut addresses = match self.values.terms.addresses(warp, mask, address, pc) {
             Ok(addresses) => addresses,
             Err(stop) => return self.access_in_doubt(warp, mask, (inst, pc), stop),
         };
@@ -134,7 +108,7 @@ impl<'l> Cta<'l> {
             let found = self.context.found(warp, own, inner);
             let Some((number, _)) = found else {
                 let stop = self.context.outside(warp, first, pc, (own, inner), total, writes);
-                self.values.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                self.values.terms.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
             };
@@ -161,7 +135,7 @@ impl<'l> Cta<'l> {
             }
             if !fits || !same.contains(first) {
                 let stop = self.context.outside(warp, first, pc, (own, inner), total, writes);
-                self.values.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
+                self.values.terms.leave_out(warp, LaneMask::of(first), (inst, pc), stop)?;
                 rest &= !LaneMask::of(first);
                 continue;
             }
@@ -172,19 +146,21 @@ impl<'l> Cta<'l> {
             let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
             if odd & aligned != 0 || object.align < u64::from(total) {
                 let stop = self.context.misaligned(warp, same, pc, object, offsets, total);
-                at.mask &= !self.values.leave_out_misaligned(warp, &at, (inst, total), stop)?;
+                at.mask &= !self.values.terms.leave_out_misaligned(warp, &at, (inst, total), stop)?;
                 if at.mask.is_empty() {
                     continue;
                 }
             }
             if object.declared < u64::from(total) {
-                self.values.relied.on_alignment(number, total.into());
+                self.values.terms.relied.on_alignment(number, total.into());
             }
-            self.perform(warp, at, inst)?;
+            self.accesses().perform(warp, at, inst)?;
         }
         Ok(())
     }
+}
 
+impl<'l> Accesses<'_, 'l> {
     /// Executes a load or a store at known places.
     #[inline]
     fn perform(&mut self, warp: &mut Warp, mut at: WarpAccess<'_>, inst: &Inst) -> Result<(), Stop> {
@@ -241,7 +217,7 @@ impl<'l> Cta<'l> {
             return Err(self.context.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
         }
         if object.declared < u64::from(alignment) {
-            self.values.relied.on_alignment(number, alignment.into());
+            self.values.terms.relied.on_alignment(number, alignment.into());
         }
         let access = Access::default();
         Ok(WarpAccess { object, number, offsets, mask: LaneMask::of(lane), pc, access, agent })
@@ -326,7 +302,7 @@ impl<'l> Cta<'l> {
                 let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read_together(cell, touched, now, at.mask);
                 let Some(target) = target else { continue };
-                match self.values.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.terms.packed.part(self.memory.shared[index], start, bytes) {
                     Some(value) => warp.register_mut(*target).fill(at.mask, value),
                     None => known = false,
                 }
@@ -347,7 +323,7 @@ impl<'l> Cta<'l> {
                 let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read(cell, touched, now, lane);
-                match self.values.packed.part(self.memory.shared[index], start, bytes) {
+                match self.values.terms.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
                         words[lane] = sym.raw();
@@ -375,13 +351,13 @@ impl<'l> Cta<'l> {
         if let Backing::Tensor(number) = at.object.backing {
             let tensor = &self.context.launch.tensors[number as usize];
             if tensor.is_read_only()
-                && let Some(value) = tensor.whole(offset, bytes, &mut self.values.store, reader)
+                && let Some(value) = tensor.whole(offset, bytes, &mut self.values.terms.store, reader)
             {
                 if let KnownFloats::Terms { given: true, .. } = self.context.launch.recognition.known
                     && let (Value::Bits(_), Some(at)) = (value, tensor.element_at(offset))
                     && let Element::Float(format) = at.tensor.element
                 {
-                    return Ok(self.values.at_point(value, format, reader));
+                    return Ok(self.values.reals().at_point(value, format, reader));
                 }
                 return Ok(value);
             }
@@ -404,7 +380,7 @@ impl<'l> Cta<'l> {
             if self.memory.parts.read_together(cell, WHOLE, now, readers | LaneMask::of(owner)) {
                 return Err(Stop::NeedVectorClocks);
             }
-            if let Some(value) = self.values.packed.part(self.memory.shared[index], 0, 4) {
+            if let Some(value) = self.values.terms.packed.part(self.memory.shared[index], 0, 4) {
                 return Ok(value);
             }
         }
@@ -415,7 +391,7 @@ impl<'l> Cta<'l> {
         Ok(value)
     }
 
-    /// As [`Cta::load_value`], without recording an access.
+    /// As [`Accesses::load_value`], without recording an access.
     pub(super) fn held_value(
         &mut self,
         warp: &mut Warp,
@@ -424,9 +400,9 @@ impl<'l> Cta<'l> {
         offset: u64,
         bytes: u32,
     ) -> Result<Value, Stop> {
-        self.gathered(warp, lane, at, offset, bytes, |cta, warp, lane, at, cell, touched| {
-            let content = cta.peek(warp, lane, at, cell);
-            cta.is_known(at, cell, touched)?;
+        self.gathered(warp, lane, at, offset, bytes, |accesses, warp, lane, at, cell, touched| {
+            let content = accesses.peek(warp, lane, at, cell);
+            accesses.is_known(at, cell, touched)?;
             Ok(content)
         })
     }
@@ -445,25 +421,25 @@ impl<'l> Cta<'l> {
         let start = (offset % 4) as u32;
         let value = if start + bytes <= 4 {
             let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
-            match self.values.packed.part(content, start, bytes) {
+            match self.values.terms.packed.part(content, start, bytes) {
                 Some(value) => value,
-                None => self.values.value_in(warp, lane, at, content, (start, bytes))?,
+                None => self.values.terms.value_in(warp, lane, at, content, (start, bytes))?,
             }
         } else {
             let mut pieces = PackedParts::new();
             for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
                 let touched = byte_mask(offset, bytes, cell);
                 let content = read(self, warp, lane, at, cell, touched)?;
-                pieces.extend(content.pieces(&self.values.packed, reader));
+                pieces.extend(content.pieces(&self.values.terms.packed, reader));
             }
             if bytes > 4 {
-                self.values.packed.join(&pieces)
+                self.values.terms.packed.join(&pieces)
             } else {
-                self.values.slice_of(warp, lane, at, &pieces, (start, bytes))?
+                self.values.terms.slice_of(warp, lane, at, &pieces, (start, bytes))?
             }
         };
         if matches!(self.sync.order, Detector::VectorClock(_))
-            && let Some(origin) = self.values.packed.undefined_part(value)
+            && let Some(origin) = self.values.terms.packed.undefined_part(value)
         {
             self.note_unwritten(warp, lane, at, (offset, bytes), origin);
         }
@@ -482,7 +458,7 @@ impl<'l> Cta<'l> {
         match at.object.backing {
             Backing::Local(first) => {
                 let content = warp.local[first as usize + cell as usize][lane];
-                Ok(self.values.cell_under(content, self.values.guards.of(lane)))
+                Ok(self.values.cell_under(content, self.values.terms.guards.of(lane)))
             }
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
@@ -496,11 +472,11 @@ impl<'l> Cta<'l> {
                     }
                     Detector::VectorClock(_) => {
                         if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
-                            return Ok(doubtful_cell(at.pc));
+                            return Ok(Cell::doubtful(at.pc));
                         }
                     }
                 }
-                Ok(self.values.cell_under(self.memory.shared[index], self.values.guards.of(lane)))
+                Ok(self.values.cell_under(self.memory.shared[index], self.values.terms.guards.of(lane)))
             }
             Backing::Tensor(number) => {
                 let tensor = &self.context.launch.tensors[number as usize];
@@ -512,7 +488,7 @@ impl<'l> Cta<'l> {
                     return Ok(super::super::memory::initial_cell(
                         tensor,
                         cell,
-                        (&mut self.values.packed, &mut self.values.store),
+                        (&mut self.values.terms.packed, &mut self.values.terms.store),
                         reader,
                     ));
                 }
@@ -520,7 +496,7 @@ impl<'l> Cta<'l> {
                 if let Detector::VectorClock(_) = &self.sync.order
                     && self.vector_clock_access(warp, lane, at, cell, touched, None)?
                 {
-                    return Ok(doubtful_cell(at.pc));
+                    return Ok(Cell::doubtful(at.pc));
                 }
                 let now = self.sync.now(warp);
                 let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
@@ -528,7 +504,7 @@ impl<'l> Cta<'l> {
                     number,
                     cell,
                     tensor,
-                    (&mut self.values.packed, &mut self.values.store),
+                    (&mut self.values.terms.packed, &mut self.values.terms.store),
                     reader,
                 );
                 let slot = (cell % PAGE as u64) as usize;
@@ -539,7 +515,7 @@ impl<'l> Cta<'l> {
                 {
                     return Err(Stop::NeedVectorClocks);
                 }
-                let guard = self.values.guards.of(lane);
+                let guard = self.values.terms.guards.of(lane);
                 if guard == Guard::ALWAYS {
                     page.read[slot] |= touched;
                 }
@@ -551,7 +527,7 @@ impl<'l> Cta<'l> {
                     }
                 }
                 self.note_perhaps((number, cell), guard, touched, How::Reads);
-                Ok(self.values.cell_under(content, self.values.guards.of(lane)))
+                Ok(self.values.cell_under(content, self.values.terms.guards.of(lane)))
             }
         }
     }
@@ -565,38 +541,39 @@ impl<'l> Cta<'l> {
         bytes: u32,
         value: Value,
     ) -> Result<(), Stop> {
-        let value = self.values.packed.narrowed(value, bytes);
+        let value = self.values.terms.packed.narrowed(value, bytes);
         if bytes == 2 && offset.is_multiple_of(2) {
             let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
             let old = self.peek(warp, lane, at, cell);
-            if let Some(content) = self.values.packed.with_half(old, which, value, at.pc) {
+            if let Some(content) = self.values.terms.packed.with_half(old, which, value, at.pc) {
                 return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
             }
         }
-        let halves = if bytes == 8 { self.values.halves_of_choice(value, at.pc) } else { None };
-        let pieces = halves.unwrap_or_else(|| self.values.packed.split(value, bytes));
-        let kept = int_terms::slice(&pieces, 0, bytes, &mut self.values.store);
+        let halves = if bytes == 8 { self.values.reals().halves_of_choice(value, at.pc) } else { None };
+        let pieces = halves.unwrap_or_else(|| self.values.terms.packed.split(value, bytes));
+        let kept = int_terms::slice(&pieces, 0, bytes, &mut self.values.terms.store);
         let Ok(pieces) = kept else {
             let message = format!("{} of a larger value stored", bytes_are(bytes));
-            return Err(self.values.cuts(message, value, warp, lane, at.pc));
+            return Err(self.values.terms.cuts(message, value, warp, lane, at.pc));
         };
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
             let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
             let start = (cell * 4).max(offset) - offset;
             let length = touched.count_ones();
-            let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.values.store) else {
+            let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.values.terms.store)
+            else {
                 let message = "a value is stored in parts that split its elements".to_string();
-                return Err(self.values.cuts(message, value, warp, lane, at.pc));
+                return Err(self.values.terms.cuts(message, value, warp, lane, at.pc));
             };
             let content = if touched == 0xf {
-                Cell::from_pieces(&new, &mut self.values.packed)
+                Cell::from_pieces(&new, &mut self.values.terms.packed)
             } else {
-                let old = old.pieces(&self.values.packed, at.pc);
+                let old = old.pieces(&self.values.terms.packed, at.pc);
                 let first = touched.trailing_zeros();
                 let (Ok(mut pieces), Ok(after)) = (
-                    int_terms::slice(&old, 0, first, &mut self.values.store),
-                    int_terms::slice(&old, first + length, 4 - first - length, &mut self.values.store),
+                    int_terms::slice(&old, 0, first, &mut self.values.terms.store),
+                    int_terms::slice(&old, first + length, 4 - first - length, &mut self.values.terms.store),
                 ) else {
                     let message = format!("part of a value in `{}` is overwritten", at.object.name);
                     return Err(self.context.fault(
@@ -610,7 +587,7 @@ impl<'l> Cta<'l> {
                 };
                 pieces.extend(new);
                 pieces.extend(after);
-                Cell::from_pieces(&pieces, &mut self.values.packed)
+                Cell::from_pieces(&pieces, &mut self.values.terms.packed)
             };
             self.write_cell(warp, lane, at, cell, touched, content)?;
         }
@@ -628,7 +605,7 @@ impl<'l> Cta<'l> {
                     number,
                     cell,
                     tensor,
-                    (&mut self.values.packed, &mut self.values.store),
+                    (&mut self.values.terms.packed, &mut self.values.terms.store),
                     at.pc,
                 );
                 page.cells[(cell % PAGE as u64) as usize]
@@ -645,7 +622,7 @@ impl<'l> Cta<'l> {
         touched: u8,
         content: Cell,
     ) -> Result<(), Stop> {
-        let guard = self.values.guards.of(lane);
+        let guard = self.values.terms.guards.of(lane);
         let content = self.stored_content(warp, lane, at, cell, content)?;
         match at.object.backing {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
@@ -678,7 +655,7 @@ impl<'l> Cta<'l> {
                     number,
                     cell,
                     tensor,
-                    (&mut self.values.packed, &mut self.values.store),
+                    (&mut self.values.terms.packed, &mut self.values.terms.store),
                     at.pc,
                 );
                 let slot = (cell % PAGE as u64) as usize;
@@ -700,8 +677,8 @@ impl<'l> Cta<'l> {
     }
 }
 
-impl Values<'_> {
-    pub(super) fn addresses(
+impl ValueTerms<'_> {
+    pub(in super::super) fn addresses(
         &self,
         warp: &Warp,
         mask: LaneMask,
@@ -779,4 +756,15 @@ fn byte_mask(offset: u64, bytes: u32, cell: u64) -> u8 {
 
 fn bytes_are(bytes: u32) -> String {
     if bytes == 1 { "1 byte is".to_string() } else { format!("{bytes} bytes are") }
+}
+
+/// Registers loaded with an address of tensor memory hold its value from here on.
+pub(super) fn load_tensor_address(warp: &mut Warp, mask: LaneMask, d: &[Option<RegId>]) {
+    for d in d.iter().flatten() {
+        for lane in mask {
+            if let Value::Undefined(Origin::Columns(first)) = warp.register(*d).get(lane) {
+                warp.register_mut(*d).set(lane, Value::Bits(first.into()));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Executes operations, one warp at a time.
 
 mod access_fault;
+mod accesses;
 mod affine;
 pub(super) mod affine_memory;
 mod answer;
@@ -56,12 +57,14 @@ mod tensor_pair;
 mod tensor_product;
 mod tensor_scales;
 mod tensor_shape;
+pub(super) mod threads;
 mod ticket;
 mod tile;
 mod unevaluated;
 mod warpgroup;
 mod wmma;
 
+pub(super) use accesses::{Accesses, Arithmetic, Asynchronous, UnwrittenReads};
 pub(super) use copies::Copies;
 pub(super) use flag_condition::Condition;
 pub(super) use fragments::Fragments;
@@ -69,16 +72,16 @@ pub(super) use known::Knowns;
 pub(super) use known_words::KnownWords;
 pub(super) use products::Products;
 
+use super::cta::Cta;
 use super::register::Register;
-use group::{OneThread, WholeWarp};
-use integer::Integer;
-
-use super::cta::{Cta, Stop};
+use super::stop::Stop;
 use super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::{Inst, InstId, Op, PredSrc};
 use crate::verdict::FaultKind;
 use int::CompareTargets;
+use integer::Integer;
+use threads::{OneThread, WholeWarp};
 
 /// The effect of a guard.
 pub(super) enum Guarded {
@@ -107,10 +110,10 @@ impl Cta<'_> {
         if !self.sync.products.is_empty() {
             self.sync.touches_products(warp, mask, &inst.op, pc)?;
         }
-        self.settle_tickets(warp, mask, &inst.op);
+        self.sync.settle_tickets(&self.values.terms.packed, warp, mask, &inst.op);
         let together = match mask.only() {
             // What happens in memory under a condition is done lane by lane.
-            _ if self.values.guards.are_narrow() && !inst.op.only_computes() => false,
+            _ if self.values.terms.guards.are_narrow() && !inst.op.only_computes() => false,
             _ if mask.is_all() => self.execute_together(&mut WholeWarp(warp), inst, pc)?,
             Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
             None => false,
@@ -127,10 +130,10 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<(), Stop> {
-        if self.values.store.is_ieee()
+        if self.values.terms.store.is_ieee()
             && let Some(ieee) = ieee::IeeeInst::of(&inst.op)
         {
-            return self.values.ieee_by_lanes(warp, mask, pc, &ieee);
+            return self.values.reals().ieee_by_lanes(warp, mask, pc, &ieee);
         }
         match &inst.op {
             Op::Mov { d, a, width } => self.context.mov(warp, mask, *d, *a, *width),
@@ -157,7 +160,7 @@ impl Cta<'_> {
                     carry_in: *carry_in,
                     carry_out: *carry_out,
                 };
-                self.values.carry(warp, mask, pc, carry)
+                self.values.terms.carry(warp, mask, pc, carry)
             }
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
                 let targets = CompareTargets { p: *p, q: *q, combine: *combine };
@@ -165,19 +168,19 @@ impl Cta<'_> {
             }
             Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
                 let targets = CompareTargets { p: *p, q: *q, combine: *combine };
-                self.values.setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
+                self.values.reals().setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
             }
             Op::Float1 { op, format, precision, d, a } => {
                 let (shape, sources) = shape::Shape::of_one(*op, *format, *precision, *a);
-                self.float(warp, mask, pc, shape, *d, &sources)
+                self.arithmetic().float(warp, mask, pc, shape, *d, &sources)
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
                 let shape = shape::Shape::of_two(*op, *format, *precision, *clamp);
-                self.float(warp, mask, pc, shape, *d, &[*a, *b])
+                self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b])
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
                 let shape = shape::Shape::of_fma(*format, *precision, *clamp);
-                self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
+                self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, releases, d, a, .. } => {
@@ -186,7 +189,7 @@ impl Cta<'_> {
                     return Ok(());
                 }
                 let place = (*space, *address, *alignment);
-                self.atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
+                self.accesses().atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
             }
             Op::Swap(swap) => self.swap(warp, mask, pc, swap),
             Op::Select { width, d, a, b, p } => {
@@ -197,10 +200,10 @@ impl Cta<'_> {
                 self.forget_taker(warp, mask, pc, (*d, *special));
                 Ok(())
             }
-            Op::Pred2 { op, p, a, b } => self.values.pred2(warp, mask, pc, *op, *p, [*a, *b]),
+            Op::Pred2 { op, p, a, b } => self.values.terms.pred2(warp, mask, pc, *op, *p, [*a, *b]),
             Op::PredMov { p, a } => {
                 for lane in mask {
-                    let truth = self.values.truth(warp, *a, lane, pc);
+                    let truth = self.values.terms.truth(warp, *a, lane, pc);
                     warp.predicate_mut(*p).set(lane, truth);
                 }
                 Ok(())
@@ -209,13 +212,13 @@ impl Cta<'_> {
                 warp.predicate_mut(*p).merge_bits(mask, LaneMask::all_if(*value));
                 Ok(())
             }
-            Op::Pack { d, parts, part } => self.values.pack(warp, mask, *d, parts, *part),
-            Op::Unpack { d, a, part } => self.values.unpack(warp, mask, pc, d, *a, *part),
+            Op::Pack { d, parts, part } => self.values.terms.pack(warp, mask, *d, parts, *part),
+            Op::Unpack { d, a, part } => self.values.terms.unpack(warp, mask, pc, d, *a, *part),
             Op::IntToFloat { d, a, from, to, rounding } => {
-                self.values.int_to_float(warp, mask, pc, (*d, *a), (*from, *to, *rounding))
+                self.values.reals().int_to_float(warp, mask, pc, (*d, *a), (*from, *to, *rounding))
             }
             Op::FloatToInt { d, a, from, to, rounding, flush } => {
-                self.values.float_to_int(warp, mask, pc, (*d, *a), (*from, *flush), (*to, *rounding))
+                self.values.reals().float_to_int(warp, mask, pc, (*d, *a), (*from, *flush), (*to, *rounding))
             }
             Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite } => {
                 let shape = convert::FloatCast {
@@ -226,16 +229,20 @@ impl Cta<'_> {
                     clamp: *clamp,
                     finite: *finite,
                 };
-                self.values.cvt_float(warp, mask, pc, *d, *a, shape)
+                let moves = shape.keeps_reals() && !self.values.terms.store.is_ieee();
+                if moves && self.values.fragments.convert(warp, mask, *d, *a, [*from, *to]) {
+                    return Ok(());
+                }
+                self.values.reals().cvt_float(warp, mask, pc, *d, *a, shape)
             }
             Op::Cvta { d, a, space, to, width } => {
-                self.values.cvta(warp, mask, pc, (*d, *a), (*space, *to), *width)
+                self.values.terms.cvta(warp, mask, pc, (*d, *a), (*space, *to), *width)
             }
             Op::MapToCta { d, a, rank, space, width } => {
-                self.values.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
+                self.values.terms.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
             }
-            Op::CtaRankOf { d, a, space } => self.values.cta_rank_of(warp, mask, pc, *d, (*a, *space)),
-            Op::IsSpace { p, a, space } => self.values.is_space(warp, mask, pc, *p, *a, *space),
+            Op::CtaRankOf { d, a, space } => self.values.terms.cta_rank_of(warp, mask, pc, *d, (*a, *space)),
+            Op::IsSpace { p, a, space } => self.values.terms.is_space(warp, mask, pc, *p, *a, *space),
             Op::ActiveMask { d } => {
                 let is_known = !warp.diverged && mask == warp.live() && warp.live() == warp.exists;
                 if !is_known && !self.context.options.rules.reconverged_masks {
@@ -260,7 +267,7 @@ impl Cta<'_> {
                 Ok(())
             }
             Op::Nop => Ok(()),
-            Op::Async(operation) => self.asynchronous(warp, mask, pc, operation),
+            Op::Async(operation) => self.asynchronous().execute(warp, mask, pc, operation),
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();
                 let lane = mask.first();
@@ -279,7 +286,7 @@ impl Cta<'_> {
                 ))
             }
             Op::Unevaluated { d, p, a, predicates, is_collective: _, reason: _ } => {
-                self.values.unevaluated(warp, mask, pc, (d, p), (a, predicates));
+                self.values.terms.unevaluated(warp, mask, pc, (d, p), (a, predicates));
                 Ok(())
             }
             Op::Unsupported { reason } => {
@@ -287,32 +294,36 @@ impl Cta<'_> {
                 Err(self.context.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
             }
             Op::Shuffle { mode, d, p, a, b, c, mask: _ } => {
-                self.values.shuffle(warp, mask, pc, *mode, (*d, *p), [*a, *b, *c])
+                self.values.terms.collective(warp, mask, pc).shuffle(*mode, (*d, *p), [*a, *b, *c])
             }
-            Op::Vote { vote, p, a, mask: _ } => self.values.vote(warp, mask, pc, *vote, *p, *a),
-            Op::Ballot { d, a, mask: _ } => self.values.ballot(warp, mask, pc, *d, *a),
-            Op::MatchAny { d, a, width, mask: _ } => self.values.match_any(warp, mask, pc, *d, *a, *width),
+            Op::Vote { vote, p, a, mask: _ } => {
+                self.values.terms.collective(warp, mask, pc).vote(*vote, *p, *a)
+            }
+            Op::Ballot { d, a, mask: _ } => self.values.terms.collective(warp, mask, pc).ballot(*d, *a),
+            Op::MatchAny { d, a, width, mask: _ } => {
+                self.values.terms.collective(warp, mask, pc).match_any(*d, *a, *width)
+            }
             Op::MatchAll { d, p, a, width, mask: _ } => {
-                self.values.match_all(warp, mask, pc, (*d, *p), *a, *width)
+                self.values.terms.collective(warp, mask, pc).match_all((*d, *p), *a, *width)
             }
-            Op::Redux { op, d, a, mask: _ } => self.redux(warp, mask, pc, *op, *d, *a),
-            Op::Elect { d, p, mask: _ } => self.values.elect(warp, mask, pc, (*d, *p)),
-            Op::Mma { product, d, a, b, c } => self.values.mma(warp, pc, *product, d, [a, b, c]),
+            Op::Redux { op, d, a, mask: _ } => self.arithmetic().redux(warp, mask, pc, *op, *d, *a),
+            Op::Elect { d, p, mask: _ } => self.values.terms.collective(warp, mask, pc).elect((*d, *p)),
+            Op::Mma { product, d, a, b, c } => self.values.matrices().mma(warp, pc, *product, d, [a, b, c]),
             Op::LoadMatrix { space, address, transposed, d } => {
-                self.load_matrix(warp, pc, (*space, *address), *transposed, d)
+                self.accesses().load_matrix(warp, pc, (*space, *address), *transposed, d)
             }
             Op::StoreMatrix { space, address, transposed, a } => {
-                self.store_matrix(warp, pc, (*space, *address), *transposed, a)
+                self.accesses().store_matrix(warp, pc, (*space, *address), *transposed, a)
             }
-            Op::TransposeMatrix { d, a } => self.values.transpose_matrix(warp, pc, *d, *a),
-            Op::LoadFragment { fragment, column_major, space, address, stride, d } => {
-                self.load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d)
-            }
-            Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
-                self.store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a)
-            }
+            Op::TransposeMatrix { d, a } => self.values.matrices().transpose_matrix(warp, pc, *d, *a),
+            Op::LoadFragment { fragment, column_major, space, address, stride, d } => self
+                .accesses()
+                .load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d),
+            Op::StoreFragment { fragment, column_major, space, address, stride, a } => self
+                .accesses()
+                .store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a),
             Op::MultiplyFragments { product, column_major, d, a, b, c } => {
-                self.values.multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])
+                self.values.matrices().multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])
             }
             Op::Branch { .. }
             | Op::BranchTable { .. }
@@ -337,7 +348,7 @@ impl Cta<'_> {
         if warp.predicates[guard.pred.index()].asked().meets(mask) {
             return self.guarded_by_answers(warp, mask, inst, pc, guard);
         }
-        let (holds, symbolic) = self.values.guard_lanes(warp, mask, pc, guard)?;
+        let (holds, symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
         if symbolic.is_empty() {
             return Ok(Guarded::Lanes(holds));
         }
@@ -359,7 +370,7 @@ impl Cta<'_> {
         }
         self.choose_in_class(warp, &inst.op, pc)?;
         if !holds.is_empty() {
-            self.values.choice_allowed(warp, symbolic, inst, pc, guard)?;
+            self.values.terms.choice_allowed(warp, symbolic, inst, pc, guard)?;
             self.execute(warp, holds, inst, pc)?;
         }
         self.choose_result(warp, symbolic, inst, pc, guard)?;

@@ -1,14 +1,14 @@
 //! Notes the cost of warps' accesses, if the run asks for it.
 
 use super::super::access_pattern::{Traffic, passes, sectors};
-use super::super::cta::Cta;
 use super::super::objects::{Backing, locate};
 use super::super::warp::Warp;
+use super::accesses::Accesses;
 use crate::base::lane::LaneMask;
 use crate::program::{Address, InstId, Space};
 use std::collections::BTreeMap;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Notes an access by some lanes of a warp, if the run asks for it.
     #[inline]
     pub(super) fn observe(

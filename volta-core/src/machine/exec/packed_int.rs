@@ -1,18 +1,18 @@
 //! Integer operations on lanes that are not concrete (rules V4, V5): moving whole parts, choices between two integers,
 //! and arithmetic on integers that depend on inputs.
 
-use super::super::cta::{Cta, Stop};
-use super::super::int_terms::{self, IntTerms, whole};
+use super::super::cta::Cta;
+use super::super::int_terms::{self, IntTerms, ieee_of_one, whole};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value};
-use super::super::values::Values;
+use super::super::values::{Numbers, Reals};
 use super::super::warp::Warp;
-use super::ieee::ieee_of_one;
 use super::int::{CompareTargets, compare, selector_of};
 use super::integer::Integer;
 use super::known::{Known, Knowns};
 use super::shape::Shape;
-use super::sign::Signs;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::{Format, has_sign};
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
@@ -337,26 +337,27 @@ fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
     amount.is_multiple_of(8).then_some(amount / 8)
 }
 
-impl Values<'_> {
+impl Reals<'_, '_> {
     /// A choice between values of 8 bytes, as two choices between values of 4 bytes.
     pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
-        if let Some(Choice { condition, then, otherwise }) = self.packed.as_partly(value) {
+        if let Some(Choice { condition, then, otherwise }) = self.terms.packed.as_partly(value) {
             let [then, otherwise] = [then, otherwise].map(|arm| {
-                let pieces = self.halves_of_choice(arm, pc).unwrap_or_else(|| self.packed.split(arm, 8));
-                [0, 4].map(|start| int_terms::slice(&pieces, start, 4, &mut self.store))
+                let pieces =
+                    self.halves_of_choice(arm, pc).unwrap_or_else(|| self.terms.packed.split(arm, 8));
+                [0, 4].map(|start| int_terms::slice(&pieces, start, 4, &mut self.terms.store))
             });
             return then
                 .into_iter()
                 .zip(otherwise)
                 .map(|(then, otherwise)| {
                     let [then, otherwise] =
-                        [self.packed.join(&then.ok()?), self.packed.join(&otherwise.ok()?)];
-                    let half = self.packed.choose(Choice { condition, then, otherwise });
+                        [self.terms.packed.join(&then.ok()?), self.terms.packed.join(&otherwise.ok()?)];
+                    let half = self.terms.packed.choose(Choice { condition, then, otherwise });
                     Some(PackedPart { value: half, bytes: 4 })
                 })
                 .collect();
         }
-        self.packed.as_choice(value)?;
+        self.terms.packed.as_choice(value)?;
         [0, 32]
             .into_iter()
             .map(|shift| {
@@ -366,15 +367,12 @@ impl Values<'_> {
             })
             .collect()
     }
+}
 
-    fn signs(&mut self, pc: InstId) -> Signs<'_> {
-        let Values { packed, store, known, .. } = self;
-        Signs { packed, store, known, pc }
-    }
-
+impl ValueTerms<'_> {
     /// The builder of integer terms.
     pub(super) fn int_terms(&mut self, pc: InstId) -> IntTerms<'_> {
-        let Values { packed, store, ranges, .. } = self;
+        let ValueTerms { packed, store, ranges, .. } = self;
         IntTerms { packed, store, ranges, pc }
     }
 
@@ -420,7 +418,7 @@ impl Values<'_> {
         words: [Value; 2],
         carry: Truth,
     ) -> Result<(Value, Truth), Stop> {
-        if let Some(origin) = self.taint(&words) {
+        if let Some(origin) = self.packed.taint(&words) {
             return Ok((Value::Undefined(origin), Truth::Undefined(origin)));
         }
         let mut residues = self.int_terms(pc);
@@ -446,10 +444,12 @@ impl Values<'_> {
         };
         Ok((result, out))
     }
+}
 
+impl PackedValues {
     /// The origin of an undefined result, from its operands.
     pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
-        values.iter().filter_map(|value| self.packed.undefined_part(*value)).reduce(Origin::or)
+        values.iter().filter_map(|value| self.undefined_part(*value)).reduce(Origin::or)
     }
 }
 
@@ -467,7 +467,10 @@ impl Cta<'_> {
         for lane in mask {
             let (mut x, mut y) = (self.context.value(warp, a, lane), self.context.value(warp, b, lane));
             if !matches!((x, y), (Value::Bits(_), _) | (_, Value::Bits(_))) {
-                (x, y) = (self.settled(warp, lane, x), self.settled(warp, lane, y));
+                (x, y) = (
+                    self.sync.settled(&self.values.terms.packed, warp, lane, x),
+                    self.sync.settled(&self.values.terms.packed, warp, lane, y),
+                );
             }
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
@@ -475,29 +478,33 @@ impl Cta<'_> {
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
                 (Value::Sym(sym), Value::Bits(other))
                     if let Some(known) =
-                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, bits, other)) =>
+                        self.sync.ask_ticket(&self.values.terms.packed, warp, lane, sym, |bits| {
+                            compare(op, ty, bits, other)
+                        }) =>
                 {
                     Truth::Known(known)
                 }
                 (Value::Bits(other), Value::Sym(sym))
                     if let Some(known) =
-                        self.ask_ticket(warp, lane, sym, |bits| compare(op, ty, other, bits)) =>
+                        self.sync.ask_ticket(&self.values.terms.packed, warp, lane, sym, |bits| {
+                            compare(op, ty, other, bits)
+                        }) =>
                 {
                     Truth::Known(known)
                 }
                 (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.values.answer_of(answer, |bits| compare(op, ty, bits, other).into())
+                    self.values.terms.packed.answer_of(answer, |bits| compare(op, ty, bits, other).into())
                 }
                 (Value::Bits(other), Value::Sym(sym)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.values.answer_of(answer, |bits| compare(op, ty, other, bits).into())
+                    self.values.terms.packed.answer_of(answer, |bits| compare(op, ty, other, bits).into())
                 }
                 (Value::Sym(_), _) | (_, Value::Sym(_))
-                    if let Some(condition) = self.values.signs(pc).compared(op, ty, [x, y]) =>
+                    if let Some(condition) = self.values.reals().signs(pc).compared(op, ty, [x, y]) =>
                 {
                     Truth::Condition(condition)
                 }
                 (Value::Sym(_), _) | (_, Value::Sym(_)) => {
-                    let Values { packed, store, .. } = &mut self.values;
+                    let ValueTerms { packed, store, .. } = &mut self.values.terms;
                     let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
                     let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
                         choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
@@ -505,20 +512,25 @@ impl Cta<'_> {
                     match packed.each_arm(&[x, y], &mut leaf, &mut join) {
                         Some(truth) => truth,
                         None => match (
-                            self.values.int_terms(pc).compare(op, ty, x, y),
-                            self.values.taint(&[x, y]),
+                            self.values.terms.int_terms(pc).compare(op, ty, x, y),
+                            self.values.terms.packed.taint(&[x, y]),
                         ) {
                             (Some(Ok(known)), _) => Truth::Known(known),
                             (Some(Err(condition)), _) => Truth::Condition(condition),
                             (None, Some(origin)) => Truth::Undefined(origin),
                             (None, None) => {
-                                return Err(self.values.computes_with_encoding(warp, &[x, y], lane, pc));
+                                return Err(self.values.terms.computes_with_encoding(
+                                    warp,
+                                    &[x, y],
+                                    lane,
+                                    pc,
+                                ));
                             }
                         },
                     }
                 }
             };
-            self.values.set_predicates(warp, lane, pc, truth, targets);
+            self.values.terms.set_predicates(warp, lane, pc, truth, targets);
         }
         Ok(())
     }
@@ -564,7 +576,7 @@ fn choose_truth(
     })
 }
 
-/// `bits(m) << 23` for an `m` that [`Cta::floor_step`] made: the f32 `2^(m − bias)`.
+/// `bits(m) << 23` for an `m` that [`Reals::floor_step`] made: the f32 `2^(m − bias)`.
 fn exponent_field(table: &mut PackedInts<'_>, sym: Sym, width: Width, amount: u64) -> Option<Value> {
     let SymKind::Real(Format::F32, term) = sym.kind() else { return None };
     let TermKind::Lane(node, _) = term.kind() else { return None };
@@ -582,4 +594,21 @@ fn exponent_field(table: &mut PackedInts<'_>, sym: Sym, width: Width, amount: u6
         table.known.insert(power, Known { exact, rounded });
     }
     Some(Value::Sym(Sym::real(Format::F32, power)))
+}
+
+impl Reals<'_, '_> {
+    /// The result of an operation on defined values, in the first domain that has one.
+    pub(super) fn integer_value(&mut self, op: &Integer<Value>, pc: InstId) -> Option<Value> {
+        if let Some(bits) = op.bits() {
+            return bits.concrete().map(Value::Bits);
+        }
+        let mut domains = self.packed_ints(pc);
+        domains.moved(op).or_else(|| domains.chosen(op)).or_else(|| domains.computed(op))
+    }
+
+    pub(super) fn packed_ints(&mut self, pc: InstId) -> PackedInts<'_> {
+        let ValueTerms { packed, store, ranges, .. } = self.terms;
+        let Numbers { reductions, known, .. } = self.numbers;
+        PackedInts { packed, store, ranges, reductions, known, pc }
+    }
 }

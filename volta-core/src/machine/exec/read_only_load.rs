@@ -2,12 +2,12 @@
 //! read (rule M4): loads from them do not race.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
+use super::super::stop::Stop;
 use super::super::tensor::Initial;
 use super::super::value::Sym;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::case::Element;
 use crate::program::{RegId, Width};
 use crate::term::TermId;
@@ -28,7 +28,7 @@ impl Context<'_> {
     }
 }
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Loads once for all lanes a value that all of them read at one read-only address, such as a parameter. False
     /// where they do not, and nothing was done.
     pub(super) fn load_for_all(

@@ -1,14 +1,14 @@
 //! Accesses that the exact detector records, with the guards under which they happen.
 
-use super::super::cta::{Cta, Stop};
 use super::super::packed::Cell;
-use super::super::synchronisation::Detector;
+use super::super::race::Detector;
+use super::super::stop::Stop;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::Lane;
 use crate::verdict::FaultKind;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
     /// contents of the object are in doubt, which is possible only after a fault.
     pub(super) fn vector_clock_access(
@@ -20,7 +20,7 @@ impl Cta<'_> {
         touched: u8,
         content: Option<Cell>,
     ) -> Result<bool, Stop> {
-        if self.values.survey.is_some() {
+        if self.values.terms.survey.is_some() {
             return Ok(self.survey_access(warp, lane, at, cell, touched, content));
         }
         if self.sync.mbarriers.covers((at.number, cell)) {
@@ -32,11 +32,11 @@ impl Cta<'_> {
         }
         let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
-        let under = self.values.guards.under(lane);
+        let under = self.values.terms.guards.under(lane);
         match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
             Ok(()) => {
                 if exact.met_alike.take() {
-                    self.values.relied.on_same_store(inst);
+                    self.values.terms.relied.on_same_store(inst);
                 }
                 if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
                     self.note_change(warp, lane, at, cell, touched, content);
@@ -63,19 +63,19 @@ impl Cta<'_> {
         let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.sync.order else { return false };
         let who = (warp.thread(lane), at.agent);
-        let under = self.values.guards.under(lane);
+        let under = self.values.terms.guards.under(lane);
         let conflicts = exact.access_anyway(under, place, who, touched, inst, content.is_some());
         for conflict in conflicts {
-            let Some(survey) = &mut self.values.survey else { break };
+            let Some(survey) = &mut self.values.terms.survey else { break };
             survey.doubt_object(at.number);
             if survey.is_new_race(&conflict)
                 && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
                 && fault.kind != FaultKind::Unsupported
-                && let Some(survey) = &mut self.values.survey
+                && let Some(survey) = &mut self.values.terms.survey
             {
                 survey.note(*fault);
             }
         }
-        self.values.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
+        self.values.terms.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
     }
 }

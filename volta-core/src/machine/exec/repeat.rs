@@ -9,8 +9,8 @@ use super::super::context::Context;
 use super::super::cta::Cta;
 use super::super::int_terms::exactly;
 use super::super::register::Register;
+use super::super::terms::ValueTerms;
 use super::super::value::Value;
-use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
@@ -63,8 +63,8 @@ impl Cta<'_> {
             let mut terms = [0; 32];
             for lane in mask {
                 let value = warp.register(*register).get(lane);
-                let bytes = if self.values.packed.fits(value, 4) { 4 } else { 8 };
-                let mut integers = self.values.int_terms(pc);
+                let bytes = if self.values.terms.packed.fits(value, 4) { 4 } else { 8 };
+                let mut integers = self.values.terms.int_terms(pc);
                 let Some(term) = integers.residue(value, bytes) else { return false };
                 terms[lane] = integers.unsigned(term, 8 * bytes).raw();
             }
@@ -76,17 +76,17 @@ impl Cta<'_> {
         for predicate in &own.predicates {
             warp.predicate_mut(*predicate).forget(mask);
         }
-        let text = exactly(&mut self.values.store, number_of(&code.text));
-        let mut so_far = self.values.outcome(mask, [text.raw(); 32], pc);
+        let text = exactly(&mut self.values.terms.store, number_of(&code.text));
+        let mut so_far = self.values.terms.outcome(mask, [text.raw(); 32], pc);
         for terms in &found {
-            so_far = self.values.outcome_with(mask, so_far, terms, pc);
+            so_far = self.values.terms.outcome_with(mask, so_far, terms, pc);
         }
         for (register, number) in &code.results {
-            let number = exactly(&mut self.values.store, Rational::from_u64(u64::from(*number) + 1));
-            let result = self.values.outcome_with(mask, so_far, &[number.raw(); 32], pc);
+            let number = exactly(&mut self.values.terms.store, Rational::from_u64(u64::from(*number) + 1));
+            let result = self.values.terms.outcome_with(mask, so_far, &[number.raw(); 32], pc);
             for lane in mask {
                 let term = TermId::lane(result, lane);
-                let value = self.values.int_terms(pc).value(term, 8);
+                let value = self.values.terms.int_terms(pc).value(term, 8);
                 warp.register_mut(*register).set(lane, value);
             }
         }
@@ -94,7 +94,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     fn outcome(&mut self, mask: LaneMask, of: [u64; 32], pc: InstId) -> NodeId {
         self.store.push(TermOp::Outcome, mask, &[&of], pc)
     }

@@ -1,11 +1,13 @@
 //! Selects by a condition on inputs (rules S1, V7).
 
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::guard::{Literal, Terms};
-use super::super::packed::{Cell, Choice, PackedPart, PackedParts};
+use super::super::packed::{Cell, Choice, PackedPart, PackedParts, PackedValues};
 use super::super::register::Register;
+use super::super::stop::Stop;
+use super::super::terms::{UnderGuards, ValueTerms};
 use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value};
-use super::super::values::Values;
+use super::super::values::{Reals, Values};
 use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -51,7 +53,7 @@ impl Snapshot {
 /// At most so many operations are taken out of a select.
 const WITHIN: usize = 16;
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Checks that a condition on inputs may decide an operation.
     pub(super) fn choice_allowed(
         &mut self,
@@ -110,16 +112,6 @@ impl Values<'_> {
         self.context.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
     }
 
-    /// Narrows the guards of lanes by their conditions, or by what holds where these do not.
-    pub(super) fn narrow_guards(&mut self, conditions: &[(Lane, Truth)], holds: bool) {
-        for (lane, truth) in conditions {
-            if let Truth::Condition(term) = truth {
-                let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-                self.guards.narrow(terms, *lane, *term, holds);
-            }
-        }
-    }
-
     /// The guard of each lane.
     pub(super) fn conditions(
         &mut self,
@@ -131,59 +123,6 @@ impl Values<'_> {
         mask.iter().map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
     }
 
-    /// Writes to each register, and each cell of local memory, the select of two states of it.
-    pub(super) fn choose(
-        &mut self,
-        warp: &mut Warp,
-        conditions: &[(Lane, Truth)],
-        then: &Snapshot,
-        otherwise: &Snapshot,
-        pc: InstId,
-    ) -> Result<(), Stop> {
-        for ((d, then), (_, otherwise)) in then.registers.iter().zip(&otherwise.registers) {
-            for (lane, truth) in conditions {
-                let (then, otherwise) = (then.get(*lane), otherwise.get(*lane));
-                let value = self.select_value(warp, *truth, then, otherwise, *lane, pc)?;
-                warp.register_mut(*d).set(*lane, value);
-            }
-        }
-        for ((p, then), (_, otherwise)) in then.predicates.iter().zip(&otherwise.predicates) {
-            for (lane, truth) in conditions {
-                let truth = self.select_truth(*truth, then.get(*lane), otherwise.get(*lane), pc);
-                warp.predicate_mut(*p).set(*lane, truth);
-            }
-        }
-        for (at, (then, otherwise)) in then.local.iter().zip(&otherwise.local).enumerate() {
-            for (lane, truth) in conditions {
-                let (then, otherwise) = (then[*lane], otherwise[*lane]);
-                let chosen = if then == otherwise {
-                    then
-                } else {
-                    self.choose_cell(warp, *truth, then, otherwise, *lane, pc)?
-                };
-                warp.local[at][*lane] = chosen;
-            }
-        }
-        Ok(())
-    }
-
-    /// A cell that holds one content or the other.
-    pub(super) fn choose_cell(
-        &mut self,
-        warp: &Warp,
-        condition: Truth,
-        then: Cell,
-        otherwise: Cell,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Cell, Stop> {
-        let [then, otherwise] = [then, otherwise].map(|cell| {
-            let pieces = cell.pieces(&self.packed, InstId(u32::MAX));
-            self.packed.join(&pieces)
-        });
-        Ok(Cell::of(self.select_value(warp, condition, then, otherwise, lane, pc)?))
-    }
-
     fn select_truth(&mut self, condition: Truth, then: Truth, otherwise: Truth, pc: InstId) -> Truth {
         use crate::program::Bool2;
         match condition {
@@ -191,7 +130,7 @@ impl Values<'_> {
             Truth::Known(false) => otherwise,
             Truth::Undefined(origin) => Truth::Undefined(origin),
             Truth::Answer(answer) => Truth::Undefined(self.unpredictable(answer)),
-            Truth::Condition(term) if then == otherwise && self.is_total(term) => then,
+            Truth::Condition(term) if then == otherwise && self.under_guards().is_total(term) => then,
             Truth::Condition(term)
                 if [then, otherwise].iter().any(|arm| matches!(arm, Truth::Undefined(_))) =>
             {
@@ -222,76 +161,6 @@ impl Values<'_> {
         self.packed.undefined_part(value).map_or(then, Truth::Undefined)
     }
 
-    #[inline]
-    pub(super) fn select(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        width: Width,
-        d: RegId,
-        (p, [a, b]): (PredSrc, [Src; 2]),
-    ) -> Result<(), Stop> {
-        let predicate = &warp.predicates[p.pred.index()];
-        if !(predicate.sym | predicate.undefined).meets(mask) {
-            let holds = if p.negated { !predicate.bits } else { predicate.bits };
-            let mut scratch = [const { None }; 2];
-            let [s0, s1] = &mut scratch;
-            let mut result = self.context.operand(warp, b, s1).clone();
-            result.merge(holds, self.context.operand(warp, a, s0));
-            warp.register_mut(d).merge(mask, &result);
-            return Ok(());
-        }
-        for lane in mask {
-            let truth = self.truth(warp, p, lane, pc);
-            let (x, y) = (self.context.value(warp, a, lane), self.context.value(warp, b, lane));
-            let low = |value| match value {
-                Value::Bits(bits) => Value::Bits(bits & width.mask()),
-                other @ (Value::Sym(_) | Value::Undefined(_)) => other,
-            };
-            let value = self.select_value(warp, truth, low(x), low(y), lane, pc)?;
-            warp.register_mut(d).set(lane, value);
-        }
-        Ok(())
-    }
-
-    /// Whether a condition has a value for all inputs.
-    fn is_total(&mut self, condition: TermId) -> bool {
-        self.ranges.is_total(&self.store, condition)
-    }
-
-    /// Bits, or a choice of bits.
-    fn is_integer(&self, value: Value) -> bool {
-        matches!(value, Value::Bits(_)) || self.packed.as_choice(value).is_some()
-    }
-
-    /// Bits, a choice of bits, or an integer that depends on inputs.
-    fn is_some_integer(&self, value: Value) -> bool {
-        self.is_integer(value) || self.packed.is_unknown_integer(value)
-    }
-
-    /// The size of an integer in bytes, 4 or 8; the bytes above are zero.
-    fn integer_bytes(&self, value: Value) -> u32 {
-        if self.packed.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) {
-            4
-        } else {
-            8
-        }
-    }
-
-    /// A real as an arm of a select. A NaN is the term of its bits, where library functions are recognised.
-    fn arm(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        format: Format,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Option<TermId>, Stop> {
-        let real = self.real(warp, value, format, lane, pc)?;
-        Ok(real.or_else(|| self.spelling_of(value, format)))
-    }
-
     /// Whether encodings of floats are integers.
     pub(super) fn reads_encodings(&self) -> bool {
         self.store.explains() || self.store.is_ieee()
@@ -312,7 +181,9 @@ impl Values<'_> {
     /// paths that no argument takes, and neither arm matters unless the whole function is recognised.
     fn unwritten_as_unexplained(&mut self, then: Value, otherwise: Value, pc: InstId) -> (Value, Value) {
         let is_unexplained = |value| match value {
-            Value::Sym(sym) => self.terms_of(sym).into_iter().any(|term| self.store.is_unexplained(term)),
+            Value::Sym(sym) => {
+                self.packed.terms_of(sym).into_iter().any(|term| self.store.is_unexplained(term))
+            }
             Value::Bits(_) | Value::Undefined(_) => false,
         };
         if !self.store.explains() {
@@ -332,20 +203,147 @@ impl Values<'_> {
         (if no_then { nothing } else { then }, if no_otherwise { nothing } else { otherwise })
     }
 
+    /// A choice between two values of which one at least is undefined, and none in part.
+    fn partly(&mut self, condition: TermId, [then, otherwise]: [Value; 2]) -> Value {
+        let always = match [then, otherwise].map(|arm| self.packed.undefined_part(arm)) {
+            [Some(only), None] | [None, Some(only)] => Some(only).filter(|only| !only.is_by_case()),
+            [Some(one), Some(other)] => {
+                let is_same = discriminant(&one) == discriminant(&other) && one.number().is_none();
+                Some(one.or(other)).filter(|both| is_same || !both.is_by_case())
+            }
+            [None, None] => None,
+        };
+        if let Some(origin) = always {
+            return Value::Undefined(origin);
+        }
+        if !self.under_guards().is_total(condition) {
+            self.packed.lacks(condition);
+        }
+        self.packed.choose(Choice { condition, then, otherwise })
+    }
+
+    #[cold]
+    fn no_select(&self, warp: &Warp, [then, otherwise]: [Value; 2], lane: Lane, pc: InstId) -> Stop {
+        let message = format!(
+            "a selection between {} and {} is not supported yet",
+            self.describe_value(then),
+            self.describe_value(otherwise)
+        );
+        self.context.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
+    }
+}
+
+impl Values<'_> {
+    /// Narrows the guards of lanes by their conditions, or by what holds where these do not.
+    pub(super) fn narrow_guards(&mut self, conditions: &[(Lane, Truth)], holds: bool) {
+        for (lane, truth) in conditions {
+            if let Truth::Condition(term) = truth {
+                let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+                self.terms.guards.narrow(terms, *lane, *term, holds);
+            }
+        }
+    }
+
+    /// Writes to each register, and each cell of local memory, the select of two states of it.
+    pub(super) fn choose(
+        &mut self,
+        warp: &mut Warp,
+        conditions: &[(Lane, Truth)],
+        then: &Snapshot,
+        otherwise: &Snapshot,
+        pc: InstId,
+    ) -> Result<(), Stop> {
+        for ((d, then), (_, otherwise)) in then.registers.iter().zip(&otherwise.registers) {
+            for (lane, truth) in conditions {
+                let (then, otherwise) = (then.get(*lane), otherwise.get(*lane));
+                let value = self.select_value(warp, *truth, then, otherwise, *lane, pc)?;
+                warp.register_mut(*d).set(*lane, value);
+            }
+        }
+        for ((p, then), (_, otherwise)) in then.predicates.iter().zip(&otherwise.predicates) {
+            for (lane, truth) in conditions {
+                let truth = self.terms.select_truth(*truth, then.get(*lane), otherwise.get(*lane), pc);
+                warp.predicate_mut(*p).set(*lane, truth);
+            }
+        }
+        for (at, (then, otherwise)) in then.local.iter().zip(&otherwise.local).enumerate() {
+            for (lane, truth) in conditions {
+                let (then, otherwise) = (then[*lane], otherwise[*lane]);
+                let chosen = if then == otherwise {
+                    then
+                } else {
+                    self.choose_cell(warp, *truth, then, otherwise, *lane, pc)?
+                };
+                warp.local[at][*lane] = chosen;
+            }
+        }
+        Ok(())
+    }
+
+    /// A cell that holds one content or the other.
+    pub(super) fn choose_cell(
+        &mut self,
+        warp: &Warp,
+        condition: Truth,
+        then: Cell,
+        otherwise: Cell,
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<Cell, Stop> {
+        let [then, otherwise] = [then, otherwise].map(|cell| {
+            let pieces = cell.pieces(&self.terms.packed, InstId(u32::MAX));
+            self.terms.packed.join(&pieces)
+        });
+        Ok(Cell::of(self.select_value(warp, condition, then, otherwise, lane, pc)?))
+    }
+
+    #[inline]
+    pub(super) fn select(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        width: Width,
+        d: RegId,
+        (p, [a, b]): (PredSrc, [Src; 2]),
+    ) -> Result<(), Stop> {
+        let predicate = &warp.predicates[p.pred.index()];
+        if !(predicate.sym | predicate.undefined).meets(mask) {
+            let holds = if p.negated { !predicate.bits } else { predicate.bits };
+            let mut scratch = [const { None }; 2];
+            let [s0, s1] = &mut scratch;
+            let mut result = self.terms.context.operand(warp, b, s1).clone();
+            result.merge(holds, self.terms.context.operand(warp, a, s0));
+            warp.register_mut(d).merge(mask, &result);
+            return Ok(());
+        }
+        for lane in mask {
+            let truth = self.terms.truth(warp, p, lane, pc);
+            let (x, y) = (self.terms.context.value(warp, a, lane), self.terms.context.value(warp, b, lane));
+            let low = |value| match value {
+                Value::Bits(bits) => Value::Bits(bits & width.mask()),
+                other @ (Value::Sym(_) | Value::Undefined(_)) => other,
+            };
+            let value = self.select_value(warp, truth, low(x), low(y), lane, pc)?;
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
     /// A select of two terms. Where library functions are recognised and one of the terms is no value by itself, what
     /// both compute of the same operands is computed of the select: compilers move a branch of a function around the
     /// code that follows it.
     fn select_within(&mut self, condition: TermId, then: TermId, otherwise: TermId, pc: InstId) -> TermId {
         let (mut x, mut y, mut around) = (then, otherwise, Vec::new());
-        while self.store.explains() && [x, y].iter().any(|arm| self.store.is_unexplained(*arm)) {
+        while self.terms.store.explains() && [x, y].iter().any(|arm| self.terms.store.is_unexplained(*arm)) {
             let (View::Apply(op, ones), View::Apply(other, others)) =
-                (self.store.view(x), self.store.view(y))
+                (self.terms.store.view(x), self.terms.store.view(y))
             else {
                 break;
             };
             let arity = op.arity();
             let mut differ =
-                (0..arity).filter(|at| !self.congruence.same(&self.store, ones[*at], others[*at]));
+                (0..arity).filter(|at| !self.congruence.same(&self.terms.store, ones[*at], others[*at]));
             let (Some(at), None, true, true) =
                 (differ.next(), differ.next(), op == other, around.len() < WITHIN)
             else {
@@ -357,10 +355,10 @@ impl Values<'_> {
             around.push((op, at, ones));
             (x, y) = (ones[at], others[at]);
         }
-        let inner = self.store.apply(TermOp::Select, &[condition, x, y], pc);
+        let inner = self.terms.store.apply(TermOp::Select, &[condition, x, y], pc);
         around.into_iter().rev().fold(inner, |inner, (op, at, mut operands)| {
             operands[at] = inner;
-            self.store.apply(op, &operands[..op.arity()], pc)
+            self.terms.store.apply(op, &operands[..op.arity()], pc)
         })
     }
 
@@ -375,54 +373,27 @@ impl Values<'_> {
         lane: Lane,
         pc: InstId,
     ) -> Result<Value, Stop> {
-        let in_part = |value: Value| is_packed(value) && self.packed.undefined_part(value).is_some();
+        let in_part = |value: Value| is_packed(value) && self.terms.packed.undefined_part(value).is_some();
         if in_part(then) || in_part(otherwise) {
             let beside = |part: PackedPart, value| PackedPart { value, bytes: part.bytes };
-            let parts = self.packed.split(if in_part(then) { then } else { otherwise }, 4).into_iter();
+            let parts = self.terms.packed.split(if in_part(then) { then } else { otherwise }, 4).into_iter();
             let pairs: Option<Vec<_>> = match [then, otherwise] {
                 [Value::Undefined(_), _] => Some(parts.map(|part| (beside(part, then), part)).collect()),
                 [_, Value::Undefined(_)] => Some(parts.map(|part| (part, beside(part, otherwise))).collect()),
-                [_, _] => self.packed.align(then, otherwise),
+                [_, _] => self.terms.packed.align(then, otherwise),
             };
-            let Some(pairs) = pairs else { return Err(self.no_select(warp, [then, otherwise], lane, pc)) };
+            let Some(pairs) = pairs else {
+                return Err(self.terms.no_select(warp, [then, otherwise], lane, pc));
+            };
             let mut chosen = PackedParts::new();
             for (then, otherwise) in pairs {
                 let truth = Truth::Condition(condition);
                 let value = self.select_value(warp, truth, then.value, otherwise.value, lane, pc)?;
                 chosen.push(PackedPart { value, bytes: then.bytes });
             }
-            return Ok(self.packed.join(&chosen));
+            return Ok(self.terms.packed.join(&chosen));
         }
-        Ok(self.partly(condition, [then, otherwise]))
-    }
-
-    /// A choice between two values of which one at least is undefined, and none in part.
-    fn partly(&mut self, condition: TermId, [then, otherwise]: [Value; 2]) -> Value {
-        let always = match [then, otherwise].map(|arm| self.packed.undefined_part(arm)) {
-            [Some(only), None] | [None, Some(only)] => Some(only).filter(|only| !only.is_by_case()),
-            [Some(one), Some(other)] => {
-                let is_same = discriminant(&one) == discriminant(&other) && one.number().is_none();
-                Some(one.or(other)).filter(|both| is_same || !both.is_by_case())
-            }
-            [None, None] => None,
-        };
-        if let Some(origin) = always {
-            return Value::Undefined(origin);
-        }
-        if !self.is_total(condition) {
-            self.packed.lacks(condition);
-        }
-        self.packed.choose(Choice { condition, then, otherwise })
-    }
-
-    #[cold]
-    fn no_select(&self, warp: &Warp, [then, otherwise]: [Value; 2], lane: Lane, pc: InstId) -> Stop {
-        let message = format!(
-            "a selection between {} and {} is not supported yet",
-            self.describe_value(then),
-            self.describe_value(otherwise)
-        );
-        self.context.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
+        Ok(self.terms.partly(condition, [then, otherwise]))
     }
 
     /// `then` where the condition holds, else `otherwise`.
@@ -442,72 +413,73 @@ impl Values<'_> {
             Truth::Undefined(origin @ Origin::Unpredictable(_)) => return Ok(Value::Undefined(origin)),
             Truth::Undefined(origin) => {
                 let message = "a selection uses an uninitialised predicate";
-                return Err(self.undefined_predicate(warp, origin, message, lane, pc));
+                return Err(self.terms.undefined_predicate(warp, origin, message, lane, pc));
             }
-            Truth::Answer(answer) => return Ok(self.select_by_answer(answer, then, otherwise)),
+            Truth::Answer(answer) => return Ok(self.terms.select_by_answer(answer, then, otherwise)),
             Truth::Condition(term) => term,
         };
         let [then, otherwise] = [(then, true), (otherwise, false)].map(|(arm, holds)| {
             if arm.as_partly().is_none() {
                 return arm;
             }
-            let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
-            let guard = self.guards.only(terms, Literal { condition: term, holds });
+            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+            let guard = self.terms.guards.only(terms, Literal { condition: term, holds });
             self.value_under(arm, guard)
         });
         // A condition without a value taints both arms.
         if then == otherwise {
             let beside = match then {
-                Value::Sym(sym) => self.terms_of(sym),
+                Value::Sym(sym) => self.terms.packed.terms_of(sym),
                 Value::Bits(_) | Value::Undefined(_) => Default::default(),
             };
-            if self.ranges.is_kept(&self.store, term, &beside) {
+            if self.terms.ranges.is_kept(&self.terms.store, term, &beside) {
                 return Ok(then);
             }
         }
-        let (then, otherwise) = self.unwritten_as_unexplained(then, otherwise, pc);
+        let (then, otherwise) = self.terms.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {
-            _ if self.taint(&[then, otherwise]).is_some() => {
+            _ if self.terms.packed.taint(&[then, otherwise]).is_some() => {
                 self.select_partly(warp, term, [then, otherwise], lane, pc)
             }
-            _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
-                if !self.is_total(term) {
-                    self.packed.lacks(term);
+            _ if [then, otherwise].iter().all(|arm| self.terms.packed.is_integer(*arm)) => {
+                if !self.terms.under_guards().is_total(term) {
+                    self.terms.packed.lacks(term);
                 }
-                Ok(self.packed.choose(Choice { condition: term, then, otherwise }))
+                Ok(self.terms.packed.choose(Choice { condition: term, then, otherwise }))
             }
-            _ if [then, otherwise].iter().any(|arm| self.packed.is_unknown_integer(*arm))
-                && [then, otherwise].iter().all(|arm| self.is_some_integer(*arm)) =>
+            _ if [then, otherwise].iter().any(|arm| self.terms.packed.is_unknown_integer(*arm))
+                && [then, otherwise].iter().all(|arm| self.terms.packed.is_some_integer(*arm)) =>
             {
                 // Bytes beyond the register's width are never read.
-                let bytes = self.integer_bytes(then).max(self.integer_bytes(otherwise));
-                let mut residues = self.int_terms(pc);
+                let bytes =
+                    self.terms.packed.integer_bytes(then).max(self.terms.packed.integer_bytes(otherwise));
+                let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
-                    return Err(self.computes_with_encoding(warp, &[then, otherwise], lane, pc));
+                    return Err(self.terms.computes_with_encoding(warp, &[then, otherwise], lane, pc));
                 };
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, bytes))
             }
             _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
-                let select = || self.store.apply(TermOp::Select, &[term, x, y], pc);
-                let chosen = *self.packed.selects.entry([term, x, y]).or_insert_with(select);
+                let select = || self.terms.store.apply(TermOp::Select, &[term, x, y], pc);
+                let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
-            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.reads_encodings() => {
-                let mut residues = self.int_terms(pc);
+            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings() => {
+                let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, 4));
                 let [Some(then), Some(otherwise)] = arms else {
-                    return Err(self.computes_with_encoding(warp, &[then, otherwise], lane, pc));
+                    return Err(self.terms.computes_with_encoding(warp, &[then, otherwise], lane, pc));
                 };
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, 4))
             }
             _ => {
-                let (then, otherwise) = (self.packed.as_f32(then), self.packed.as_f32(otherwise));
+                let (then, otherwise) = (self.terms.packed.as_f32(then), self.terms.packed.as_f32(otherwise));
                 if [then, otherwise].iter().any(|arm| is_packed(*arm))
-                    && !self.is_real_by_its_encoding(then, otherwise)
-                    && let Some(pieces) = self.packed.align(then, otherwise)
+                    && !self.terms.is_real_by_its_encoding(then, otherwise)
+                    && let Some(pieces) = self.terms.packed.align(then, otherwise)
                 {
                     let mut chosen = Vec::with_capacity(pieces.len());
                     for (then, otherwise) in pieces {
@@ -515,20 +487,59 @@ impl Values<'_> {
                             self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
                         chosen.push(PackedPart { value, bytes: then.bytes });
                     }
-                    return Ok(self.packed.join(&chosen));
+                    return Ok(self.terms.packed.join(&chosen));
                 }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
-                    return Err(self.no_select(warp, [then, otherwise], lane, pc));
+                    return Err(self.terms.no_select(warp, [then, otherwise], lane, pc));
                 };
-                let x = self.arm(warp, then, format, lane, pc)?;
-                let y = self.arm(warp, otherwise, format, lane, pc)?;
+                let x = self.reals().arm(warp, then, format, lane, pc)?;
+                let y = self.reals().arm(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
-                    let origin = self.taint(&[then, otherwise]);
+                    let origin = self.terms.packed.taint(&[then, otherwise]);
                     return Ok(Value::Undefined(origin.unwrap_or(Origin::Invalid(pc))));
                 };
                 Ok(Value::Sym(Sym::real(format, self.select_within(term, x, y, pc))))
             }
         }
+    }
+}
+
+impl UnderGuards<'_> {
+    /// Whether a condition has a value for all inputs.
+    fn is_total(&mut self, condition: TermId) -> bool {
+        self.ranges.is_total(&self.store, condition)
+    }
+}
+
+impl PackedValues {
+    /// Bits, or a choice of bits.
+    fn is_integer(&self, value: Value) -> bool {
+        matches!(value, Value::Bits(_)) || self.as_choice(value).is_some()
+    }
+
+    /// Bits, a choice of bits, or an integer that depends on inputs.
+    fn is_some_integer(&self, value: Value) -> bool {
+        self.is_integer(value) || self.is_unknown_integer(value)
+    }
+
+    /// The size of an integer in bytes, 4 or 8; the bytes above are zero.
+    fn integer_bytes(&self, value: Value) -> u32 {
+        if self.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) { 4 } else { 8 }
+    }
+}
+
+impl Reals<'_, '_> {
+    /// A real as an arm of a select. A NaN is the term of its bits, where library functions are recognised.
+    fn arm(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<Option<TermId>, Stop> {
+        let real = self.real(warp, value, format, lane, pc)?;
+        Ok(real.or_else(|| self.spelling_of(value, format)))
     }
 }
 
@@ -542,16 +553,16 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        self.values.choice_allowed(warp, symbolic, inst, pc, guard)?;
-        let conditions = self.values.conditions(warp, symbolic, guard, pc);
+        self.values.terms.choice_allowed(warp, symbolic, inst, pc, guard)?;
+        let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
         let written = inst.op.written();
         let old = Snapshot::new(warp, &written);
-        let around = self.values.guards.all();
+        let around = self.values.terms.guards.all();
         self.values.narrow_guards(&conditions, true);
         let narrowed = self.values.narrow_registers(warp, symbolic);
         let done = self.execute(warp, symbolic, inst, pc);
-        let done = done.map_err(|stop| self.values.ended_under_guard(warp, symbolic, stop));
-        self.values.guards.restore(around);
+        let done = done.map_err(|stop| self.values.terms.ended_under_guard(warp, symbolic, stop));
+        self.values.terms.guards.restore(around);
         done?;
         let new = Snapshot::new(warp, &written);
         narrowed.restore(warp);

@@ -2,13 +2,13 @@
 
 use super::super::agent::Agent;
 use super::super::clock::AsyncSpace;
-use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, pretty_name};
+use super::super::stop::Stop;
 use super::super::tensor_map::{PIECE, swizzled};
+use super::super::terms::ValueTerms;
 use super::super::value::Value;
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::{LaneAccess, WarpAccess};
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
@@ -96,9 +96,10 @@ pub(super) struct SharedMatrix<'m> {
 }
 
 /// Called for each element of a matrix, with its row in m or n and its place in k.
-pub(super) type Take<'t> = dyn FnMut(&mut Cta<'_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
+pub(super) type Take<'t> =
+    dyn FnMut(&mut Accesses<'_, '_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Reads a matrix in shared memory, and passes its elements to `take` as terms. The operation knows what all lanes of
     /// `readers` know.
     pub(super) fn read_factor(
@@ -113,8 +114,8 @@ impl Cta<'_> {
         let FactorRead { element, extent, number } = read;
         let lane = readers.first().copied().unwrap_or_default();
         let read = (element.bytes(), extent, number);
-        self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |cta, warp, place, value| {
-            take(place, cta.values.raw_element(warp, pc, element, value, lane)?);
+        self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |accesses, warp, place, value| {
+            take(place, accesses.values.matrices().raw_element(warp, pc, element, value, lane)?);
             Ok(())
         })
     }
@@ -156,7 +157,7 @@ impl Cta<'_> {
                 let access = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
                 let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
                 self.context.holds_matrices(warp, &at, false)?;
-                self.values.lies_by_pattern(warp, &at, layout.swizzle)?;
+                self.values.terms.lies_by_pattern(warp, &at, layout.swizzle)?;
                 for within in 0..inside {
                     let offset = at.offsets[lane] + within as u64 * u64::from(bytes);
                     let value = self.matrix_element(warp, &at, offset, bytes, readers)?;
@@ -190,7 +191,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Checks that the object's alignment determines the position of the swizzle pattern.
     pub(super) fn lies_by_pattern(
         &self,

@@ -3,7 +3,9 @@
 
 use super::super::int_terms::whole;
 use super::super::packed::PackedValues;
+use super::super::terms::ValueTerms;
 use super::super::value::{Sym, SymKind, Value};
+use super::super::values::Reals;
 use super::known::Knowns;
 use super::packed_int::{PackedInts, sign_bit};
 use crate::number::Rational;
@@ -83,6 +85,13 @@ impl Signs<'_> {
         };
         let condition = self.is_negative(value, ty.width)?;
         Some(if negative { condition } else { self.store.apply(TermOp::Not, &[condition], self.pc) })
+    }
+}
+
+impl Reals<'_, '_> {
+    pub(super) fn signs(&mut self, pc: InstId) -> Signs<'_> {
+        let ValueTerms { packed, store, .. } = self.terms;
+        Signs { packed, store, known: &self.numbers.known, pc }
     }
 }
 

@@ -1,21 +1,21 @@
 //! Stores of several lanes. Lanes that store the same value to one address in one instruction do not race with one
 //! another (rule Y1): any one of the stores may be the one that is performed.
 
-use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
-use super::super::packed::{Cell, PackedPart};
+use super::super::packed::{Cell, PackedPart, PackedValues};
+use super::super::race::Detector;
 use super::super::shadow::WHOLE;
-use super::super::synchronisation::Detector;
+use super::super::stop::Stop;
 use super::super::value::{SymKind, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::accesses::{Accesses, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Src, Width};
 use crate::term::TermId;
 use smallvec::SmallVec;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     pub(super) fn store_to(
         &mut self,
         warp: &mut Warp,
@@ -28,23 +28,23 @@ impl Cta<'_> {
         let mut apart = at.mask;
         for group in groups {
             apart &= !group;
-            self.values.relied.on_same_store(at.pc);
-            let guard = |lane| self.values.guards.of(lane);
+            self.values.terms.relied.on_same_store(at.pc);
+            let guard = |lane| self.values.terms.guards.of(lane);
             if group.iter().all(|lane| guard(lane) == guard(group.first())) {
                 let own = WarpAccess { mask: group, agent: self.sync.any_of(warp, group), ..*at };
                 self.store_lane(warp, &own, group.first(), width, a)?;
                 continue;
             }
             // Under different conditions, each of them may be the only one that stores.
-            self.values.guards.alike = self.sync.next_access();
+            self.values.terms.guards.alike = self.sync.next_access();
             let stored = group.iter().try_for_each(|lane| self.store_lane(warp, at, lane, width, a));
-            self.values.guards.alike = None;
+            self.values.terms.guards.alike = None;
             stored?;
         }
         if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
             (at.object.backing, &self.sync.order, width)
-            && !self.values.guards.are_narrow()
-            && self.values.are_words(warp, apart, a)
+            && !self.values.terms.guards.are_narrow()
+            && self.values.terms.packed.are_words(warp, apart, a)
         {
             let now = self.sync.now(warp);
             let mut alarm = false;
@@ -82,7 +82,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl PackedValues {
     /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored.
     #[inline]
     pub(super) fn are_words(&self, warp: &Warp, mask: LaneMask, a: &[Src]) -> bool {
@@ -90,11 +90,13 @@ impl Values<'_> {
             Src::Imm(_) | Src::Symbol(..) => true,
             Src::Reg(id) => {
                 let register = warp.register(*id);
-                (register.sym & mask).iter().all(|lane| self.packed.fits(register.get(lane), 4))
+                (register.sym & mask).iter().all(|lane| self.fits(register.get(lane), 4))
             }
         })
     }
+}
 
+impl Values<'_> {
     /// Groups of lanes that store the same value to one address in one instruction. Accesses of one instruction have
     /// one width and are aligned to it, so they overlap completely or not at all.
     #[inline]
@@ -105,8 +107,8 @@ impl Values<'_> {
         width: Width,
         a: &[Src],
     ) -> SmallVec<[LaneMask; 4]> {
-        let shares =
-            !matches!(at.object.backing, Backing::Local(_)) && !self.context.options.rules.strict_stores;
+        let shares = !matches!(at.object.backing, Backing::Local(_))
+            && !self.terms.context.options.rules.strict_stores;
         if !shares || at.mask.only().is_some() || are_distinct(at.mask, at.offsets, width, a.len()) {
             return SmallVec::new();
         }
@@ -147,21 +149,21 @@ impl Values<'_> {
     ) -> bool {
         warp.go_together(one, other)
             && a.iter().all(|source| {
-                let [one, other] = [one, other].map(|lane| self.context.value(warp, *source, lane));
-                self.is_same(one, other, width.bytes()) || self.may_be_same(one, other)
+                let [one, other] = [one, other].map(|lane| self.terms.context.value(warp, *source, lane));
+                self.is_same(one, other, width.bytes()) || self.terms.may_be_same(one, other)
             })
     }
 
     /// Whether two values certainly have the same low bytes; for reals, up to formats and rounding (V2).
     pub(super) fn is_same(&mut self, one: Value, other: Value, bytes: u32) -> bool {
-        if self.packed.undefined_part(one).or(self.packed.undefined_part(other)).is_some() {
+        if self.terms.packed.undefined_part(one).or(self.terms.packed.undefined_part(other)).is_some() {
             return false;
         }
         if one == other {
             return true;
         }
-        let [one, other] = [one, other].map(|value| self.packed.narrowed(value, bytes));
-        let [one, other] = [one, other].map(|value| self.packed.split(value, bytes));
+        let [one, other] = [one, other].map(|value| self.terms.packed.narrowed(value, bytes));
+        let [one, other] = [one, other].map(|value| self.terms.packed.split(value, bytes));
         one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| self.is_same_part(*one, *other))
     }
 
@@ -199,8 +201,8 @@ impl Values<'_> {
     /// Whether two terms are certainly equal. Known values that are the same real may be rounded in two ways (rule
     /// V10).
     fn is_same_term(&mut self, one: TermId, other: TermId) -> bool {
-        let is_known = [one, other].iter().any(|term| self.known.contains(term.raw()));
-        one == other || !is_known && self.congruence.same(&self.store, one, other)
+        let is_known = [one, other].iter().any(|term| self.numbers.known.contains(term.raw()));
+        one == other || !is_known && self.congruence.same(&self.terms.store, one, other)
     }
 
     /// Whether two contents of a cell are certainly equal in all bytes.

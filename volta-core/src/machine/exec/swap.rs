@@ -3,13 +3,14 @@
 //! depend on it. The location is then updated as by an atomic operation.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Stop};
+use super::super::cta::Cta;
 use super::super::int_terms::exactly;
 use super::super::packed::{PackedPart, PackedValues};
+use super::super::stop::Stop;
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Sym, Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::LaneAccess;
+use super::accesses::{Accesses, Arithmetic, LaneAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::format::Format;
@@ -47,7 +48,7 @@ impl Cta<'_> {
         pc: InstId,
         swap: &Swap,
     ) -> Result<(), Stop> {
-        if self.values.store.is_ieee() {
+        if self.values.terms.store.is_ieee() {
             // Its sum rounds like any other, and one of `atom.add` may flush subnormal numbers.
             let message = "a loop of compare-and-swap has no bits yet".to_string();
             return Err(self.context.fault(FaultKind::Unsupported, "B1", message, warp, mask.first(), pc));
@@ -56,7 +57,7 @@ impl Cta<'_> {
         {
             let Some(changes) = self.try_turn(warp, mask, pc, swap, format)? else { continue };
             let Some(update) = update_of(&changes, format, swap.width) else { continue };
-            self.exchange(warp, pc, swap, (update, format), &changes)?;
+            self.accesses().exchange(warp, pc, swap, (update, format), &changes)?;
             // The previous contents depend on the schedule (rule S4).
             let unpredictable = Origin::Unpredictable(pc);
             for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
@@ -66,7 +67,7 @@ impl Cta<'_> {
                 mask.iter()
                     .for_each(|lane| warp.predicate_mut(*p).set(lane, Truth::Undefined(unpredictable)));
             }
-            self.values.relied.on_swap(pc, update);
+            self.values.terms.relied.on_swap(pc, update);
             return Ok(());
         }
         let message =
@@ -85,21 +86,24 @@ impl Cta<'_> {
     ) -> Result<Option<Changes>, Stop> {
         let count = swap.width.bytes() / format.bytes();
         let reals =
-            Reals { format, unknown: (0..count).map(|_| self.values.unknown_real(mask, pc)).collect() };
+            Reals { format, unknown: (0..count).map(|_| self.values.terms.unknown_real(mask, pc)).collect() };
         for lane in mask {
             let part = |node: &NodeId| PackedPart {
                 value: Value::Sym(Sym::real(format, TermId::lane(*node, lane))),
                 bytes: format.bytes(),
             };
             let parts: Vec<PackedPart> = reals.unknown.iter().map(part).collect();
-            let word =
-                if let [only] = parts.as_slice() { only.value } else { self.values.packed.join(&parts) };
+            let word = if let [only] = parts.as_slice() {
+                only.value
+            } else {
+                self.values.terms.packed.join(&parts)
+            };
             warp.register_mut(swap.turn.found).set(lane, word);
         }
         let insts: &[Inst] = &self.context.launch.program.insts;
-        let before = self.counts.warp_instructions;
-        self.counts.warp_instructions += swap.turn.operations.len() as u64;
-        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
+        let before = self.work.counts.warp_instructions;
+        self.work.counts.warp_instructions += swap.turn.operations.len() as u64;
+        if (before ^ self.work.counts.warp_instructions) >> 12 != 0 {
             self.check_budgets()?;
         }
         // The cost of these accesses was counted when they were executed.
@@ -129,12 +133,16 @@ impl Cta<'_> {
         let mut all = Vec::with_capacity(mask.count() as usize);
         for lane in mask {
             let new = self.context.value(warp, swap.new, lane);
-            let Some(changes) = self.changes(new, swap.width, lane, &reals, pc) else { return Ok(None) };
+            let Some(changes) = self.accesses().changes(new, swap.width, lane, &reals, pc) else {
+                return Ok(None);
+            };
             all.push((lane, changes));
         }
         Ok(Some(all))
     }
+}
 
+impl Accesses<'_, '_> {
     /// The changes to the reals of a word, by its new contents.
     fn changes(
         &mut self,
@@ -145,12 +153,12 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Option<Vec<Change>> {
         let (format, bytes) = (reals.format, reals.format.bytes());
-        let pieces = self.values.packed.split(new, width.bytes());
+        let pieces = self.values.terms.packed.split(new, width.bytes());
         let mut changes = Vec::with_capacity(reals.unknown.len());
         for (at, node) in reals.unknown.iter().enumerate() {
             let part = PackedValues::slice(&pieces, at as u32 * bytes, bytes).ok()?;
-            let part = self.values.packed.join(&part);
-            if let Some(origin) = self.values.packed.undefined_part(part) {
+            let part = self.values.terms.packed.join(&part);
+            if let Some(origin) = self.values.terms.packed.undefined_part(part) {
                 // An unevaluated instruction may compute anything, not only a sum.
                 if matches!(origin, Origin::Unevaluated(_)) {
                     return None;
@@ -158,14 +166,19 @@ impl Cta<'_> {
                 changes.push(Change::By(TermOp::Add, Value::Undefined(origin)));
                 continue;
             }
-            let real = self.values.read_real(part, format).ok()??;
+            let real = self.values.reals().read_real(part, format).ok()??;
             let own = TermId::lane(*node, lane);
             if real == own {
                 changes.push(Change::Same);
                 continue;
             }
-            let mut turn =
-                OneTurn { cta: self, unknown: &reals.unknown, known: FxHashMap::default(), format, pc };
+            let mut turn = OneTurn {
+                arithmetic: self.arithmetic(),
+                unknown: &reals.unknown,
+                known: FxHashMap::default(),
+                format,
+                pc,
+            };
             let by = match turn.added(real, own) {
                 Some(by) => (TermOp::Add, by),
                 None => turn.compared(real, own)?,
@@ -185,7 +198,7 @@ impl Cta<'_> {
         changes: &[(Lane, Vec<Change>)],
     ) -> Result<(), Stop> {
         let mask = changes.iter().map(|(lane, _)| *lane).collect::<LaneMask>();
-        let addresses = self.values.addresses(warp, mask, swap.address, pc)?;
+        let addresses = self.values.terms.addresses(warp, mask, swap.address, pc)?;
         let agent = Agent::Atomic { update, scope: swap.scope };
         let bytes = swap.width.bytes();
         for (lane, changes) in changes {
@@ -204,7 +217,7 @@ impl Cta<'_> {
                     // Parts that stay as they are belong to the exchange as well.
                     Change::Same => {
                         let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
-                        if let Err(held) = self.values.read_real(held, format) {
+                        if let Err(held) = self.values.reals().read_real(held, format) {
                             let message = format!("{}; the same word also contains {held}", swap.reason);
                             return Err(self.context.fault(
                                 FaultKind::Unsupported,
@@ -225,7 +238,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// An unknown real in each lane, different from all others. No term refers to it once the loop has been executed.
     fn unknown_real(&mut self, mask: LaneMask, pc: InstId) -> NodeId {
         let number = Rational::from_u64(self.store.len() as u64);
@@ -259,7 +272,7 @@ fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Op
 
 /// Analyses the terms that one turn computes.
 struct OneTurn<'c, 'l, 'u> {
-    cta: &'c mut Cta<'l>,
+    arithmetic: Arithmetic<'c, 'l>,
     unknown: &'u [NodeId],
     /// Memoized: whether a term depends on the value that the turn found.
     known: FxHashMap<TermId, bool>,
@@ -281,7 +294,7 @@ impl OneTurn<'_, '_, '_> {
         if let Some(known) = self.known.get(&term) {
             return *known;
         }
-        let View::Apply(op, operands) = self.cta.values.store.view(term) else { return false };
+        let View::Apply(op, operands) = self.arithmetic.values.terms.store.view(term) else { return false };
         let depends = operands[..op.arity()].iter().any(|operand| self.depends(*operand));
         self.known.insert(term, depends);
         depends
@@ -292,7 +305,7 @@ impl OneTurn<'_, '_, '_> {
         let mut rest: Vec<(TermOp, TermId)> = Vec::new();
         let mut at = term;
         while at != own {
-            let View::Apply(op, [a, b, c]) = self.cta.values.store.view(at) else { return None };
+            let View::Apply(op, [a, b, c]) = self.arithmetic.values.terms.store.view(at) else { return None };
             let depend = |this: &mut Self, terms: &[TermId]| {
                 terms.iter().map(|term| this.depends(*term)).collect::<Vec<_>>()
             };
@@ -330,12 +343,15 @@ impl OneTurn<'_, '_, '_> {
 
     /// The operand with which the found value `own` is compared, if `term` is their minimum or maximum.
     fn compared(&mut self, term: TermId, own: TermId) -> Option<(TermOp, TermId)> {
-        let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.cta.values.store.view(term) else {
+        let View::Apply(op @ (TermOp::Min | TermOp::Max), _) = self.arithmetic.values.terms.store.view(term)
+        else {
             return None;
         };
         let (mut at, mut with) = (term, None);
         while at != own {
-            let View::Apply(own_op, [a, b, _]) = self.cta.values.store.view(at) else { return None };
+            let View::Apply(own_op, [a, b, _]) = self.arithmetic.values.terms.store.view(at) else {
+                return None;
+            };
             if own_op != op {
                 return None;
             }
@@ -361,7 +377,7 @@ impl OneTurn<'_, '_, '_> {
     }
 
     fn is_one(&self, term: TermId) -> bool {
-        match self.cta.values.store.view(term) {
+        match self.arithmetic.values.terms.store.view(term) {
             View::Constant(constant) => constant.exact == Extended::Finite(Rational::ONE),
             View::Input { .. } | View::Apply(..) => false,
         }
@@ -372,10 +388,10 @@ impl OneTurn<'_, '_, '_> {
         let OneTurn { format, pc, .. } = *self;
         let precision = Precision { approximate: true, ..Precision::NEAREST };
         let shape = Shape { op, format, precision, clamp: Clamp::None };
-        if terms.iter().all(|term| self.cta.values.known.contains(term.raw())) {
-            let value = self.cta.fold_float(shape, terms, pc);
-            return self.cta.values.read_real(value, format).ok().flatten();
+        if terms.iter().all(|term| self.arithmetic.values.numbers.known.contains(term.raw())) {
+            let value = self.arithmetic.fold_float(shape, terms, pc);
+            return self.arithmetic.values.reals().read_real(value, format).ok().flatten();
         }
-        Some(self.cta.values.store.apply(op, terms, pc))
+        Some(self.arithmetic.values.terms.store.apply(op, terms, pc))
     }
 }

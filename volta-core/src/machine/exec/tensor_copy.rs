@@ -1,17 +1,18 @@
 //! Copies from shared to tensor memory (`tcgen05.cp`, rule Y14), which one thread starts.
 
 use super::super::agent::Agent;
-use super::super::cta::{Cta, Stop};
 use super::super::order::Pipeline;
 use super::super::packed::Cell;
+use super::super::stop::Stop;
 use super::super::warp::Warp;
+use super::accesses::Asynchronous;
 use super::shared_matrix::SharedMatrix;
 use super::tensor_memory::{Spot, split};
 use super::tensor_shape::Refused;
 use crate::base::lane::Lane;
 use crate::program::{Address, CopiedShape, Factor, InstId};
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// `tcgen05.cp` of one lane.
     pub(super) fn copy_to_tensor(
         &mut self,
@@ -21,26 +22,30 @@ impl Cta<'_> {
         (to, from, shape): (Address, &Factor, CopiedShape),
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, false)?;
-        let (first, column) = split(self.values.tensor_address(warp, lane, pc, to)?);
+        let (first, column) = split(self.accesses.values.terms.operands(warp, pc).tensor_address(lane, to)?);
         if first != 0 {
             let why = "copies to tensor memory that do not begin at lane 0 are not supported yet";
             return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
         }
         let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let (layout, of) = self.values.described(warp, lane, pc, from, true)?;
+        let (layout, of) = self.accesses.values.terms.operands(warp, pc).described(lane, from, true)?;
         let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };
         let mut words = Vec::new();
         let extent = (shape.lanes.rows() as usize, shape.columns as usize);
-        self.read_shared_matrix(
+        self.accesses.read_shared_matrix(
             warp,
             &[lane],
             pc,
             matrix,
             (4, extent, number),
-            &mut |cta, _, (row, across), word| {
-                let pieces = cta.values.packed.split(word, 4);
-                words.push((row as u32, across as u32, Cell::from_pieces(&pieces, &mut cta.values.packed)));
+            &mut |accesses, _, (row, across), word| {
+                let pieces = accesses.values.terms.packed.split(word, 4);
+                words.push((
+                    row as u32,
+                    across as u32,
+                    Cell::from_pieces(&pieces, &mut accesses.values.terms.packed),
+                ));
                 Ok(())
             },
         )?;

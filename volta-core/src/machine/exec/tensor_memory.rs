@@ -5,16 +5,15 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
-use super::super::race::VectorClockDetector;
-use super::super::synchronisation::Detector;
+use super::super::race::{Detector, VectorClockDetector};
+use super::super::stop::Stop;
 use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
+use super::super::terms::Operands;
 use super::super::value::{Origin, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::{LaneAccess, WarpAccess};
+use super::accesses::{Asynchronous, LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{
     Access, Address, InstId, MemoryPlace, Moved, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
@@ -39,7 +38,7 @@ impl Spot {
     }
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Executes an operation on tensor memory.
     pub(super) fn tensor(
         &mut self,
@@ -84,9 +83,9 @@ impl Cta<'_> {
 
     /// The vector-clock detector, which handles asynchronous operations.
     pub(super) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
-        match &mut self.sync.order {
+        match &mut self.accesses.sync.order {
             Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => Err(Stop::Doubtful),
             Detector::VectorClock(exact) => Ok(exact),
         }
     }
@@ -99,7 +98,7 @@ impl Cta<'_> {
         to: MemoryPlace,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.values.columns(warp, pc, columns)?;
+        let columns = self.accesses.values.terms.operands(warp, pc).columns(columns)?;
         if let Some((thread, at)) = self.tensor_memory.relinquished.get(&warp.rank).copied() {
             let message = "tensor memory is allocated after `tcgen05.relinquish_alloc_permit`".to_string();
             let sites = vec![
@@ -109,7 +108,9 @@ impl Cta<'_> {
             return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
         let is_this = |held: &&Allocation| held.rank == warp.rank && pair && held.of_both == of_both;
         let may_grow = |held: &&Allocation| {
@@ -132,7 +133,7 @@ impl Cta<'_> {
             return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let stamp = self.exact()?.clocks.now(thread as usize);
-        let agent = self.sync.any_of(warp, LaneMask::ALL);
+        let agent = self.accesses.sync.any_of(warp, LaneMask::ALL);
         // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
             self.context.is_same_for_both(warp, pc, &held, columns)?;
@@ -158,20 +159,20 @@ impl Cta<'_> {
             }
             first
         };
-        let address = self.values.addresses(warp, LaneMask::ALL, to.address, pc)?;
+        let address = self.accesses.values.terms.addresses(warp, LaneMask::ALL, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
             return Err(self.context.not_uniform(warp, Lane::FIRST, pc, "Y14"));
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
         let access = LaneAccess { place, bytes: 4, alignment: 4, agent, writes: true };
-        let at = self.locate_lane(warp, Lane::FIRST, pc, access, &mut offsets)?;
+        let at = self.accesses.locate_lane(warp, Lane::FIRST, pc, access, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
             return Err(self.context.fault(FaultKind::OutOfBounds, "Y14", message, warp, Lane::FIRST, pc));
         }
         let content = Cell::of(Value::Undefined(Origin::Columns(first)));
-        self.write_cell(warp, Lane::FIRST, &at, at.offsets[0] / 4, 0xf, content)
+        self.accesses.write_cell(warp, Lane::FIRST, &at, at.offsets[0] / 4, 0xf, content)
     }
 
     /// `tcgen05.dealloc`
@@ -182,10 +183,14 @@ impl Cta<'_> {
         address: Src,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.values.columns(warp, pc, columns)?;
+        let columns = self.accesses.values.terms.operands(warp, pc).columns(columns)?;
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
-        let first =
-            self.values.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
+        let first = self
+            .accesses
+            .values
+            .terms
+            .operands(warp, pc)
+            .same_in_all_lanes(address, ("an address of tensor memory", "Y14"))? as u32;
         let is_held = |held: &Allocation| {
             held.rank == warp.rank && held.freed.is_none() && (held.first, held.columns) == (first, columns)
         };
@@ -197,7 +202,7 @@ impl Cta<'_> {
         };
         // All operations on it must be over, and later ones find nothing.
         let number = self.exact()?.begin_on_tensor_memory(None);
-        let readers = self.sync.readers(warp);
+        let readers = self.accesses.sync.readers(warp);
         let agent = Agent::Copy { number, proxy: None, update: None };
         for lane in 0..TENSOR_LANES {
             for column in first..first + columns {
@@ -216,7 +221,9 @@ impl Cta<'_> {
     /// `tcgen05.relinquish_alloc_permit`
     fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         let is_past = |held: &&Allocation| {
             held.rank != warp.rank || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
         };
@@ -252,10 +259,10 @@ impl Cta<'_> {
 
     /// `tcgen05.ld`
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
-        let first = self.values.moved_from(warp, pc, from)?;
+        let first = self.accesses.values.terms.operands(warp, pc).moved_from(from)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let readers = self.sync.readers(warp);
+        let readers = self.accesses.sync.readers(warp);
         for (at, d) in d.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = from.shape.place(lane.number(), at as u32);
@@ -264,7 +271,11 @@ impl Cta<'_> {
                     let [low, high] = halves;
                     let low = self.read_tensor(warp, &readers, by, low, (0, 2))?;
                     let high = self.read_tensor(warp, &readers, by, high, (0, 2))?;
-                    self.values.packed.join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
+                    self.accesses
+                        .values
+                        .terms
+                        .packed
+                        .join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
                 } else {
                     self.read_tensor(warp, &readers, by, first.on(down, across), (0, 4))?
                 };
@@ -277,27 +288,33 @@ impl Cta<'_> {
 
     /// `tcgen05.st`
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
-        let first = self.values.moved_from(warp, pc, to)?;
+        let first = self.accesses.values.terms.operands(warp, pc).moved_from(to)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
-        let readers = self.sync.readers(warp);
+        let readers = self.accesses.sync.readers(warp);
         for (at, a) in a.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = to.shape.place(lane.number(), at as u32);
                 let value = self.context.value(warp, *a, lane);
-                let value = self.values.packed.narrowed(value, 4);
+                let value = self.accesses.values.terms.packed.narrowed(value, 4);
                 if to.packed {
                     for half in 0..2 {
-                        let part = self.values.part(warp, value, (half as usize, 2), lane, pc)?;
+                        let part = self.accesses.values.matrices().part(
+                            warp,
+                            value,
+                            (half as usize, 2),
+                            lane,
+                            pc,
+                        )?;
                         let nothing = Value::Undefined(Origin::Unwritten(pc));
                         let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
-                        let content = Cell::from_pieces(&pieces, &mut self.values.packed);
+                        let content = Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed);
                         let place = first.on(down, 2 * across + half);
                         self.write_tensor(warp, &readers, by, place, content)?;
                     }
                 } else {
-                    let pieces = self.values.packed.split(value, 4);
-                    let content = Cell::from_pieces(&pieces, &mut self.values.packed);
+                    let pieces = self.accesses.values.terms.packed.split(value, 4);
+                    let content = Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed);
                     self.write_tensor(warp, &readers, by, first.on(down, across), content)?;
                 }
             }
@@ -335,9 +352,9 @@ impl Cta<'_> {
         let offset = at.offsets[*first_reader];
         let touched = ((1 << bytes) - 1) << first;
         for reader in others {
-            self.read_cell(warp, *reader, &at, offset / 4, touched)?;
+            self.accesses.read_cell(warp, *reader, &at, offset / 4, touched)?;
         }
-        self.load_value(warp, *first_reader, &at, offset + u64::from(first), bytes)
+        self.accesses.load_value(warp, *first_reader, &at, offset + u64::from(first), bytes)
     }
 
     pub(super) fn write_tensor(
@@ -350,42 +367,42 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let mut offsets = [0; 32];
         let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
-        readers
-            .iter()
-            .try_for_each(|reader| self.write_cell(warp, *reader, &at, at.offsets[*reader] / 4, 0xf, content))
+        readers.iter().try_for_each(|reader| {
+            self.accesses.write_cell(warp, *reader, &at, at.offsets[*reader] / 4, 0xf, content)
+        })
     }
 }
 
-impl Values<'_> {
-    fn columns(&self, warp: &Warp, pc: InstId, columns: Src) -> Result<u32, Stop> {
-        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
+impl Operands<'_, '_> {
+    fn columns(&self, columns: Src) -> Result<u32, Stop> {
+        let columns = self.same_in_all_lanes(columns, ("a number of columns", "Y14"))? as u32;
         if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
             let message = format!(
                 "{columns} columns cannot be allocated: their number must be a power of two from {UNIT} to \
                  {TENSOR_COLUMNS}"
             );
-            return Err(self.context.misallocation(message, warp, pc));
+            return Err(self.terms.context.misallocation(message, self.warp, self.pc));
         }
         Ok(columns)
     }
 
     /// The first lane and column that a warp transfers, inside the quarter that the warp can access.
-    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<Spot, Stop> {
+    fn moved_from(&self, moved: Moved) -> Result<Spot, Stop> {
         let Address { base, offset } = moved.address;
-        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
+        let base = self.same_in_all_lanes(base, ("an address of tensor memory", "Y14"))?;
         let (row, column) = split(base.wrapping_add_signed(offset));
-        let first = warp.number as u32 % 4 * QUARTER;
+        let first = self.warp.number as u32 % 4 * QUARTER;
         let last = row + moved.shape.lanes();
         if row < first || last > first + QUARTER {
             let message = format!(
-                "lanes {row} to {} of tensor memory, but this warp can only access lanes {first} to {}: each of four \
+                "lanes {row} to {} of tensor memory, but this self.warp can only access lanes {first} to {}: each of four \
                  warps has its own quarter",
                 last - 1,
                 first + QUARTER - 1
             );
-            let site = self.context.site("accesses them".into(), warp, Lane::FIRST, pc);
-            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
-            return Err(self.context.fault_at(
+            let site = self.terms.context.site("accesses them".into(), self.warp, Lane::FIRST, self.pc);
+            let help = "add 32 · (self.warp % 4) lanes to the address, which are its upper 16 bits";
+            return Err(self.terms.context.fault_at(
                 FaultKind::OutOfBounds,
                 "Y14",
                 message,
@@ -393,7 +410,7 @@ impl Values<'_> {
                 Some(help.into()),
             ));
         }
-        Ok(Spot { rank: warp.rank, lane: row, column })
+        Ok(Spot { rank: self.warp.rank, lane: row, column })
     }
 }
 
@@ -405,7 +422,7 @@ impl Context<'_> {
     }
 }
 
-impl<'l> Cta<'l> {
+impl<'l> Asynchronous<'_, 'l> {
     /// Locates a column of a lane, which must be allocated.
     fn tensor_place<'o>(
         &self,
@@ -456,7 +473,7 @@ impl<'l> Cta<'l> {
             thread / 32 == freed.thread / 32
                 || exact.clocks.knows(thread as usize, freed.thread as usize) >= freed.stamp
         };
-        if let Detector::VectorClock(exact) = &self.sync.order
+        if let Detector::VectorClock(exact) = &self.accesses.sync.order
             && !readers.iter().all(|lane| knows(exact, *lane))
         {
             let message = format!(
@@ -480,15 +497,4 @@ impl<'l> Cta<'l> {
 /// Lane and column of an address.
 pub(super) fn split(address: u64) -> (u32, u32) {
     ((address >> 16) as u32 & 0xffff, address as u32 & 0xffff)
-}
-
-/// Registers loaded with an address of tensor memory hold its value from here on.
-pub(super) fn load_tensor_address(warp: &mut Warp, mask: LaneMask, d: &[Option<RegId>]) {
-    for d in d.iter().flatten() {
-        for lane in mask {
-            if let Value::Undefined(Origin::Columns(first)) = warp.register(*d).get(lane) {
-                warp.register_mut(*d).set(lane, Value::Bits(first.into()));
-            }
-        }
-    }
 }

@@ -2,10 +2,11 @@
 //! threads know of an allocation.
 
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
-use super::super::synchronisation::Detector;
+use super::super::race::Detector;
+use super::super::stop::Stop;
 use super::super::tensor_memory::{Allocation, Come};
 use super::super::warp::Warp;
+use super::accesses::Asynchronous;
 use super::tensor_memory::Spot;
 use crate::base::lane::Lane;
 use crate::program::{Async, InstId, Op};
@@ -70,7 +71,7 @@ impl Context<'_> {
     }
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Checks that all operations of a kernel are of pairs, or none.
     pub(super) fn is_of_one_kind(
         &mut self,
@@ -99,7 +100,9 @@ impl Cta<'_> {
         self.exact()?;
         let peer = self.context.peer(warp, Lane::FIRST, pc)?;
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         let own = self.tensor_memory.together.entry(warp.rank).or_default();
         let waits = own.come.len() > own.done && own.come.last().is_some_and(|come| come.warp == warp.index);
         if !waits {
@@ -177,7 +180,7 @@ impl Cta<'_> {
 
     /// Whether all of these lanes know of an allocation. A pair of CTAs allocates for both at once.
     pub(super) fn is_known_to_be_allocated(&self, warp: &Warp, readers: &[Lane], held: &Allocation) -> bool {
-        let Detector::VectorClock(exact) = &self.sync.order else { return true };
+        let Detector::VectorClock(exact) = &self.accesses.sync.order else { return true };
         let knows = |lane: Lane, held: &Allocation| {
             let thread = warp.thread(lane);
             thread / 32 == held.thread / 32

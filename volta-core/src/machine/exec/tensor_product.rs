@@ -2,13 +2,14 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::mbarrier::Started;
 use super::super::packed::{Cell, PackedPart};
-use super::super::synchronisation::Detector;
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::terms::Operands;
 use super::super::value::{Origin, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::Asynchronous;
 use super::matrix::{Factors, Places};
 use super::matrix_terms::Terms;
 use super::shared_matrix::{FactorRead, Layout, SharedMatrix};
@@ -77,11 +78,13 @@ impl Layout {
     }
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Commits all products that a thread has started: whoever learns of this commit learns of them, and of earlier
     /// commits.
     pub(super) fn commit_tensor_products(&mut self, thread: u32) -> Result<(usize, u32), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         let committed = self.tensor_memory.committed_by(thread, &mut exact.clocks);
         committed.commits += 1;
         for number in committed.open.drain(..) {
@@ -98,8 +101,13 @@ impl Cta<'_> {
         pc: InstId,
         product: &TensorProduct,
     ) -> Result<(), Stop> {
-        let bits =
-            self.values.concrete(warp, product.descriptor, lane, pc, "an instruction descriptor")? as u32;
+        let bits = self.accesses.values.terms.concrete(
+            warp,
+            product.descriptor,
+            lane,
+            pc,
+            "an instruction descriptor",
+        )? as u32;
         self.is_of_one_kind(warp, lane, pc, product.pair)?;
         let blocks = product.scales.map(|scales| scales.blocks);
         let shape = Shape::of(product.kind, product.pair, blocks, bits);
@@ -111,7 +119,7 @@ impl Cta<'_> {
         }
         let mut left_out = [0; 8];
         for (word, source) in left_out.iter_mut().zip(&product.left_out) {
-            *word = self.values.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
+            *word = self.accesses.values.terms.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
         }
         if shape.pair && left_out != [0; 8] {
             let why = "products of two CTAs that leave out lanes are not supported yet";
@@ -119,9 +127,9 @@ impl Cta<'_> {
         }
         let adds = match product.adds {
             Adds::Known(adds) => adds,
-            Adds::If(predicate) => self.values.known_truth(warp, predicate, lane, pc)?,
+            Adds::If(predicate) => self.accesses.values.terms.known_truth(warp, predicate, lane, pc)?,
         };
-        let accumulator = self.values.tensor_address(warp, lane, pc, product.d)?;
+        let accumulator = self.accesses.values.terms.operands(warp, pc).tensor_address(lane, product.d)?;
         let extent = [shape.rows, shape.columns, shape.k];
         let pipeline = self.tensor_memory.pipeline(ctas[0], accumulator, extent, shape.result);
         let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
@@ -142,10 +150,12 @@ impl Cta<'_> {
         number: u32,
         ctas: &[u32],
     ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
         for rank in ctas {
-            self.sync.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });
+            self.accesses.sync.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });
         }
         self.check_budgets()
     }
@@ -164,10 +174,14 @@ impl Cta<'_> {
             LeftFactor::Shared(factor) => {
                 let extent = (shape.rows / ctas.len(), shape.k);
                 let read = FactorRead { element: a, extent, number };
-                let (layout, of) = self.values.described(warp, lane, pc, factor, !shape.transposed[0])?;
+                let (layout, of) = self.accesses.values.terms.operands(warp, pc).described(
+                    lane,
+                    factor,
+                    !shape.transposed[0],
+                )?;
                 for (half, rank) in ctas.iter().enumerate() {
                     let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
-                    self.read_factor(warp, &[lane], pc, matrix, read, &mut |(row, at), raw| {
+                    self.accesses.read_factor(warp, &[lane], pc, matrix, read, &mut |(row, at), raw| {
                         left.set((half * extent.0 + row, at), raw);
                     })?;
                 }
@@ -176,11 +190,15 @@ impl Cta<'_> {
                 let inside = 4 / a.bytes() as usize;
                 for row in 0..shape.rows {
                     for at in 0..shape.k {
-                        let place =
-                            self.values.left_in_tensor_memory(warp, started, *address, (row, at / inside))?;
+                        let place = self
+                            .accesses
+                            .values
+                            .terms
+                            .operands(warp, started.pc)
+                            .left_in_tensor_memory(started, *address, (row, at / inside))?;
                         let part = ((at % inside) as u32 * a.bytes(), a.bytes());
                         let value = self.read_tensor(warp, &[lane], by, place, part)?;
-                        let raw = self.values.raw_element(warp, pc, a, value, lane)?;
+                        let raw = self.accesses.values.matrices().raw_element(warp, pc, a, value, lane)?;
                         left.set((row, at), raw);
                     }
                 }
@@ -188,21 +206,25 @@ impl Cta<'_> {
         }
         let mut right = Terms::new(shape.k, shape.columns);
         let extent = (shape.columns / ctas.len(), shape.k);
-        let (layout, of) = self.values.described(warp, lane, pc, &product.b, !shape.transposed[1])?;
+        let (layout, of) = self.accesses.values.terms.operands(warp, pc).described(
+            lane,
+            &product.b,
+            !shape.transposed[1],
+        )?;
         for (half, rank) in ctas.iter().enumerate() {
             let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
             let read = FactorRead { element: b, extent, number };
-            self.read_factor(warp, &[lane], pc, matrix, read, &mut |(column, at), raw| {
+            self.accesses.read_factor(warp, &[lane], pc, matrix, read, &mut |(column, at), raw| {
                 right.set((at, half * extent.0 + column), raw);
             })?;
         }
         if shape.negated[0] != shape.negated[1] {
-            self.values.negate(&mut left, pc);
+            self.accesses.values.matrices().negate(&mut left, pc);
         }
         if let Some(scales) = product.scales {
             let [of_rows, of_columns] = self.scales(warp, started, scales)?;
-            self.values.scale(&mut left, pc, |row, _| of_rows[row]);
-            self.values.scale(&mut right, pc, |_, column| of_columns[column]);
+            self.accesses.values.matrices().scale(&mut left, pc, |row, _| of_rows[row]);
+            self.accesses.values.matrices().scale(&mut right, pc, |_, column| of_columns[column]);
         }
         let mut sum = Terms::new(shape.rows, shape.columns);
         if adds {
@@ -210,29 +232,30 @@ impl Cta<'_> {
                 for at in 0..shape.columns {
                     let value =
                         self.read_tensor(warp, &[lane], by, started.result(row, at), (0, d.bytes()))?;
-                    let raw = self.values.raw_element(warp, pc, d, value, lane)?;
+                    let raw = self.accesses.values.matrices().raw_element(warp, pc, d, value, lane)?;
                     sum.set((row, at), raw);
                 }
             }
             if shape.saturate {
-                sum.raw = self.values.numbers_of_sums(pc, &sum.raw);
+                sum.raw = self.accesses.values.matrices().numbers_of_sums(pc, &sum.raw);
             }
         } else {
-            let zero = self.values.raw_element(warp, pc, d, Value::Bits(0), lane)?;
+            let zero = self.accesses.values.matrices().raw_element(warp, pc, d, Value::Bits(0), lane)?;
             sum.raw.fill(zero);
         }
-        let known = &self.values.known;
+        let known = &self.accesses.values.numbers.known;
         // Integers are not rounded.
         let is_known = |raw| !d.is_integer() && known.contains(raw);
         let mut factors = Factors::new(&left, &right, &sum, Places::OF_ROWS, is_known);
         for row in (0..shape.rows).step_by(32) {
             for at in 0..shape.columns {
-                let mut results = self.values.dot_products(pc, &mut factors, (row, at)).to_vec();
+                let mut results =
+                    self.accesses.values.matrices().dot_products(pc, &mut factors, (row, at)).to_vec();
                 if shape.saturate {
-                    results = self.values.saturated_sums(pc, &results);
+                    results = self.accesses.values.matrices().saturated_sums(pc, &results);
                 }
                 for (down, raw) in results.into_iter().enumerate() {
-                    let value = self.values.element_value(d, raw, pc);
+                    let value = self.accesses.values.matrices().element_value(d, raw, pc);
                     self.write_element(warp, started, (row + down, at), value)?;
                 }
             }
@@ -243,7 +266,7 @@ impl Cta<'_> {
     /// Performs the accesses of a product whose elements are not evaluated, and marks its results as unknown (rule S2).
     fn touch_product(&mut self, warp: &mut Warp, started: &Multiplied<'_>) -> Result<(), Stop> {
         let Multiplied { product, shape, ref ctas, adds, lane, pc, number, .. } = *started;
-        self.values.relied.on_unevaluated(pc);
+        self.accesses.values.terms.relied.on_unevaluated(pc);
         let by = started.by();
         let columns = (ROW_BYTES / 4) as usize;
         let of_cta = |count: usize| (count / ctas.len(), ROW_BYTES as usize);
@@ -252,7 +275,12 @@ impl Cta<'_> {
             LeftFactor::Tensor(address) => {
                 for row in 0..shape.rows {
                     for at in 0..columns {
-                        let place = self.values.left_in_tensor_memory(warp, started, *address, (row, at))?;
+                        let place = self
+                            .accesses
+                            .values
+                            .terms
+                            .operands(warp, started.pc)
+                            .left_in_tensor_memory(started, *address, (row, at))?;
                         self.read_tensor(warp, &[lane], by, place, (0, 4))?;
                     }
                 }
@@ -261,10 +289,11 @@ impl Cta<'_> {
         };
         let right = (&product.b, shape.transposed[1], of_cta(shape.columns));
         for (factor, transposed, extent) in shared.into_iter().chain([right]) {
-            let (layout, of) = self.values.described(warp, lane, pc, factor, !transposed)?;
+            let (layout, of) =
+                self.accesses.values.terms.operands(warp, pc).described(lane, factor, !transposed)?;
             for rank in ctas {
                 let matrix = SharedMatrix { layout: &layout, of, rank: *rank };
-                self.read_shared_matrix(
+                self.accesses.read_shared_matrix(
                     warp,
                     &[lane],
                     pc,
@@ -309,7 +338,7 @@ impl Cta<'_> {
             // The upper half is unused.
             let nothing = Value::Undefined(Origin::Unwritten(pc));
             let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
-            Cell::from_pieces(&pieces, &mut self.values.packed)
+            Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed)
         };
         self.write_tensor(warp, &[started.lane], started.by(), place, content)
     }
@@ -348,52 +377,43 @@ impl Context<'_> {
     }
 }
 
-impl Values<'_> {
+impl Operands<'_, '_> {
     /// The place of column `at` of a row of a left factor in tensor memory.
     fn left_in_tensor_memory(
         &self,
-        warp: &Warp,
         started: &Multiplied<'_>,
         address: Address,
         (row, at): (usize, usize),
     ) -> Result<Spot, Stop> {
-        let Multiplied { shape, ref ctas, lane, pc, .. } = *started;
+        let Multiplied { shape, ref ctas, lane, .. } = *started;
         if shape.pair && shape.rows == 128 {
             let why = "left factors of 128 rows in the tensor memory of two CTAs are not supported yet";
-            return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
+            return Err(self.terms.context.refused(Refused::NotYet(why), self.warp, lane, self.pc));
         }
-        let (first, column) = split(self.tensor_address(warp, lane, pc, address)?);
-        self.context.aligned(warp, lane, pc, &shape, first)?;
+        let (first, column) = split(self.tensor_address(lane, address)?);
+        self.terms.context.aligned(self.warp, lane, self.pc, &shape, first)?;
         let (cta, down, _) = shape.place(row, 0);
         Ok(Spot { rank: ctas[cta], lane: first + down, column: column + at as u32 })
     }
 
-    pub(super) fn tensor_address(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        address: Address,
-    ) -> Result<u64, Stop> {
-        let base = self.concrete(warp, address.base, lane, pc, "an address of tensor memory")?;
+    pub(super) fn tensor_address(&self, lane: Lane, address: Address) -> Result<u64, Stop> {
+        let base = self.concrete(address.base, lane, "an address of tensor memory")?;
         Ok(base.wrapping_add_signed(address.offset) & 0xffff_ffff)
     }
 
     /// The layout of a matrix in shared memory, and the variable that it lies in, if that is known.
     pub(super) fn described(
         &self,
-        warp: &Warp,
         lane: Lane,
-        pc: InstId,
         factor: &Factor,
         k_major: bool,
     ) -> Result<(Layout, Option<VariableId>), Stop> {
         let Factor::Shared { descriptor, of, .. } = factor else {
             return Err(Stop::Defect("a factor of a product into tensor memory in registers"));
         };
-        let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
+        let bits = self.concrete(*descriptor, lane, DESCRIPTOR)?;
         let layout = Layout::of_tensor(bits, k_major)
-            .map_err(|refused| self.context.refused(refused, warp, lane, pc))?;
+            .map_err(|refused| self.terms.context.refused(refused, self.warp, lane, self.pc))?;
         Ok((layout, *of))
     }
 }

@@ -1,8 +1,9 @@
 //! Scales of blocks of the factors of a product into tensor memory (rule Y14).
 
-use super::super::cta::{Cta, Stop};
-use super::super::values::Values;
+use super::super::stop::Stop;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
+use super::accesses::Asynchronous;
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use super::tensor_memory::{Spot, split};
 use super::tensor_product::Multiplied;
@@ -16,7 +17,7 @@ use crate::term::{TermId, TermOp};
 /// Groups of 32 lanes; each holds a copy of all scales.
 const QUARTERS: u32 = 4;
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// Reads the scales of the rows of A and of the columns of B, in all quarters of the lanes, and returns those that
     /// are evaluated: where a row has one scale.
     pub(super) fn scales(
@@ -29,7 +30,8 @@ impl Cta<'_> {
         let of = [(scales.a, shape.rows, shape.scales[0]), (scales.b, shape.columns, shape.scales[1])];
         let mut all = [Vec::new(), Vec::new()];
         for ((address, rows, byte), read) in of.into_iter().zip(&mut all) {
-            let (first, column) = split(self.values.tensor_address(warp, lane, pc, address)?);
+            let (first, column) =
+                split(self.accesses.values.terms.operands(warp, pc).tensor_address(lane, address)?);
             if first != 0 {
                 let why = "scales of blocks that do not begin at lane 0 are not supported yet";
                 return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
@@ -45,7 +47,7 @@ impl Cta<'_> {
                         continue;
                     }
                     let scale = MatrixElement::Float(Format::Ue8m0);
-                    let raw = self.values.raw_element(warp, pc, scale, value, lane)?;
+                    let raw = self.accesses.values.matrices().raw_element(warp, pc, scale, value, lane)?;
                     if *found.get_or_insert(raw) != raw {
                         let why =
                             "scales that are not known to be the same in each 32 lanes are not supported";
@@ -59,7 +61,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl Matrices<'_, '_> {
     /// Multiplies each element by the scale of its row and column.
     pub(super) fn scale(&mut self, terms: &mut Terms, pc: InstId, scale: impl Fn(usize, usize) -> u64) {
         let columns = terms.columns;
@@ -78,12 +80,12 @@ impl Values<'_> {
             if mask.is_empty() {
                 continue;
             }
-            let results = self.store.push_shared(TermOp::Mul, mask, &[&elements, &scales], pc);
+            let results = self.terms.store.push_shared(TermOp::Mul, mask, &[&elements, &scales], pc);
             for lane in mask {
                 let result = results.lane(lane);
                 // As for a negated factor: the order in which sums are rounded is open (rule V10).
-                if self.known.contains(elements[lane]) && self.known.contains(scales[lane]) {
-                    self.known.insert_unbounded(TermId::from_raw(result));
+                if self.numbers.known.contains(elements[lane]) && self.numbers.known.contains(scales[lane]) {
+                    self.numbers.known.insert_unbounded(TermId::from_raw(result));
                 }
                 chunk[lane] = result;
             }

@@ -3,26 +3,27 @@
 use super::super::agent::Agent;
 use super::super::clock::Joined;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::flag::Told;
 use super::super::guard::Guard;
 use super::super::objects::Backing;
-use super::super::packed::Ticket;
-use super::super::synchronisation::{Detector, Synchronisation};
-use super::super::ticket::{Counter, CounterKey, Learns, MOST_DRAWS};
+use super::super::packed::{PackedValues, Ticket};
+use super::super::queue::CounterKey;
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::ticket::{Counter, Learns, MOST_DRAWS};
 use super::super::value::{Sym, SymKind, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
 use super::flag::word;
 use super::integer::Integer;
-use super::memory::{LaneAccess, WarpAccess};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, Op, RegId, Src, Strong, Update};
 use crate::verdict::FaultKind;
 use std::ops::RangeInclusive;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// Lanes reach an operation that draws a ticket. Returns those that have drawn.
     pub(super) fn draw_tickets(
         &mut self,
@@ -32,7 +33,7 @@ impl Cta<'_> {
     ) -> Result<LaneMask, Stop> {
         match &self.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
         let mut drawn = LaneMask::NONE;
@@ -51,7 +52,7 @@ impl Cta<'_> {
         else {
             return Err(Stop::Defect("a ticket is drawn by an operation that is not atomic"));
         };
-        let found = self.values.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
+        let found = self.values.terms.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let (agent, bytes) = (Agent::Atomic { update: *update, scope: *scope }, update.bytes());
         let place = (*space, found);
         let access = LaneAccess { place, bytes, alignment: *alignment, agent, writes: true };
@@ -144,7 +145,7 @@ impl Cta<'_> {
             clocks.release(number);
         }
         if let Some(d) = d {
-            let value = self.values.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
+            let value = self.values.terms.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
             warp.register_mut(*d).set(lane, value);
         }
         Ok(true)
@@ -174,7 +175,7 @@ impl Cta<'_> {
         let is_one =
             queue.is_some_and(|queue| queue.key() == Some(key) && queue.counts_by(update, by as u32));
         let next = update.counted(found, by as u32).filter(|_| is_one);
-        let (Some(next), true) = (next, self.values.guards.of(lane) == Guard::ALWAYS) else {
+        let (Some(next), true) = (next, self.values.terms.guards.of(lane) == Guard::ALWAYS) else {
             let why = "its operations do not all count by one known number, for all inputs";
             return Err(self.context.unclear_draw(warp, lane, at, why));
         };
@@ -266,50 +267,8 @@ impl Cta<'_> {
             matches!(at.object.backing, Backing::Shared(_)) || self.context.launch.clusters.len() == 1;
         let is_after = |cell| exact.is_after_all((at.number, cell), warp.thread(lane), at.pc);
         is_whole
-            && self.values.guards.of(lane) == Guard::ALWAYS
+            && self.values.terms.guards.of(lane) == Guard::ALWAYS
             && cells_of(at.offsets[lane], bytes).all(is_after)
-    }
-
-    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
-    /// where the operation does not follow it through all orders.
-    #[inline]
-    pub(in super::super) fn settle_tickets(&mut self, warp: &mut Warp, mask: LaneMask, op: &Op) {
-        if !self.sync.tickets.draws.is_empty() {
-            op.visit_settled(&mut |source| {
-                let Src::Reg(id) = source else { return };
-                if warp.register(id).is_concrete(mask) {
-                    return;
-                }
-                for lane in mask {
-                    let value = warp.register(id).get(lane);
-                    let settled = self.settled(warp, lane, value);
-                    warp.register_mut(id).set(lane, settled);
-                }
-            });
-        }
-    }
-
-    /// A value, for a ticket the number that it is in this order.
-    pub(super) fn settled(&mut self, warp: &Warp, lane: Lane, value: Value) -> Value {
-        let Some(Ticket { draw, numbers, .. }) = self.values.packed.as_ticket(value).cloned() else {
-            return value;
-        };
-        self.sync.note_asked(warp, lane);
-        self.sync.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
-    }
-
-    /// The answer to a question about a ticket.
-    pub(super) fn ask_ticket(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        sym: Sym,
-        holds: impl Fn(u64) -> bool,
-    ) -> Option<bool> {
-        let SymKind::Ticket(index) = sym.kind() else { return None };
-        let Ticket { draw, numbers, .. } = self.values.packed.ticket(index).clone();
-        self.sync.note_asked(warp, lane);
-        Some(self.sync.tickets.answer(draw, &numbers, holds))
     }
 }
 
@@ -324,6 +283,55 @@ impl Context<'_> {
 }
 
 impl Synchronisation<'_> {
+    /// Lanes execute an operation: a ticket, or what is computed from one, becomes the number that it is in this order
+    /// where the operation does not follow it through all orders.
+    #[inline]
+    pub(in super::super) fn settle_tickets(
+        &mut self,
+        packed: &PackedValues,
+        warp: &mut Warp,
+        mask: LaneMask,
+        op: &Op,
+    ) {
+        if !self.tickets.draws.is_empty() {
+            op.visit_settled(&mut |source| {
+                let Src::Reg(id) = source else { return };
+                if warp.register(id).is_concrete(mask) {
+                    return;
+                }
+                for lane in mask {
+                    let value = warp.register(id).get(lane);
+                    let settled = self.settled(packed, warp, lane, value);
+                    warp.register_mut(id).set(lane, settled);
+                }
+            });
+        }
+    }
+
+    /// A value, for a ticket the number that it is in this order.
+    pub(super) fn settled(&mut self, packed: &PackedValues, warp: &Warp, lane: Lane, value: Value) -> Value {
+        let Some(Ticket { draw, numbers, .. }) = packed.as_ticket(value).cloned() else {
+            return value;
+        };
+        self.note_asked(warp, lane);
+        self.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
+    }
+
+    /// The answer to a question about a ticket.
+    pub(super) fn ask_ticket(
+        &mut self,
+        packed: &PackedValues,
+        warp: &Warp,
+        lane: Lane,
+        sym: Sym,
+        holds: impl Fn(u64) -> bool,
+    ) -> Option<bool> {
+        let SymKind::Ticket(index) = sym.kind() else { return None };
+        let Ticket { draw, numbers, .. } = packed.ticket(index).clone();
+        self.note_asked(warp, lane);
+        Some(self.tickets.answer(draw, &numbers, holds))
+    }
+
     /// Notes that the result of a lane's atomic operation is known, since it comes after all changes so far: all later
     /// ones must come after it.
     pub(super) fn note_ordered(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, bytes: u32) {
@@ -390,16 +398,16 @@ impl Synchronisation<'_> {
     }
 }
 
-impl Values<'_> {
+impl PackedValues {
     /// The result of an integer operation on a ticket and known numbers.
-    pub(super) fn of_ticket(&mut self, op: &Integer<Value>) -> Option<Value> {
+    pub(super) fn on_ticket(&mut self, op: &Integer<Value>) -> Option<Value> {
         let mut found: Option<&Ticket> = None;
         for word in op.operands() {
             match word {
                 Value::Bits(_) => {}
                 Value::Sym(sym) => {
                     let SymKind::Ticket(index) = sym.kind() else { return None };
-                    let ticket = self.packed.ticket(index);
+                    let ticket = self.ticket(index);
                     if found.is_some_and(|other| other.draw != ticket.draw) {
                         return None;
                     }
@@ -414,7 +422,7 @@ impl Values<'_> {
             let words = op.operands().iter().map(|word| match word {
                 Value::Bits(bits) => Some(*bits),
                 Value::Sym(sym) => match sym.kind() {
-                    SymKind::Ticket(index) => self.packed.ticket(index).numbers.get(turn).copied(),
+                    SymKind::Ticket(index) => self.ticket(index).numbers.get(turn).copied(),
                     SymKind::Real(..)
                     | SymKind::Half64(..)
                     | SymKind::Int(..)
@@ -430,7 +438,7 @@ impl Values<'_> {
             let words = words.collect::<Option<smallvec::SmallVec<[u64; 4]>>>()?;
             results.push(op.on(&words).concrete()?);
         }
-        Some(self.packed.of_ticket(Ticket { draw, pc, numbers: results.into() }))
+        Some(self.of_ticket(Ticket { draw, pc, numbers: results.into() }))
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, from_generic};
+use super::super::stop::Stop;
 use super::super::tensor_map::{Map, PIECE, swizzled};
+use super::super::terms::Operands;
 use super::super::value::Value;
-use super::super::values::Values;
 use super::super::warp::Warp;
-use super::memory::{LaneAccess, WarpAccess};
+use super::accesses::{Asynchronous, LaneAccess, WarpAccess};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::program::{InstId, MemoryPlace, Space, Src};
@@ -24,28 +24,21 @@ pub(super) struct Tile<'l> {
     first: Vec<i64>,
 }
 
-impl<'l> Values<'l> {
+impl<'l> Operands<'_, 'l> {
     /// The box of the map at an address.
-    pub(super) fn tile(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        map: MemoryPlace,
-        at: &[Src],
-    ) -> Result<Tile<'l>, Stop> {
-        let address = self.addresses(warp, LaneMask::of(lane), map.address, pc)?[lane];
+    pub(super) fn tile(&mut self, lane: Lane, map: MemoryPlace, at: &[Src]) -> Result<Tile<'l>, Stop> {
+        let address = self.addresses(LaneMask::of(lane), map.address)?[lane];
         let (space, inner) =
             if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
-        let launch = self.context.launch;
+        let launch = self.terms.context.launch;
         let found = launch.objects.find(space, inner);
         let map = found.and_then(|(object, at)| launch.maps.get(&(object, u64::try_from(at).ok()?)));
         let Some(map) = map else {
             let message = "there is no tensor map at the address that a copy uses".to_string();
-            let site = self.context.site("copies by it".into(), warp, lane, pc);
+            let site = self.terms.context.site("copies by it".into(), self.warp, lane, self.pc);
             let help = "give it under [tensor_maps], and its name among the kernel's `args`";
             let (kind, help) = (FaultKind::Unsupported, Some(help.to_string()));
-            return Err(self.context.fault_at(kind, "Y11", message, vec![site], help));
+            return Err(self.terms.context.fault_at(kind, "Y11", message, vec![site], help));
         };
         if map.dimensions.len() != at.len() {
             let message = format!(
@@ -54,11 +47,11 @@ impl<'l> Values<'l> {
                 map.name,
                 map.dimensions.len()
             );
-            return Err(self.context.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc));
+            return Err(self.fault(FaultKind::Undefined, "Y11", message, lane));
         }
         let first = at
             .iter()
-            .map(|at| Ok(i64::from(self.concrete(warp, *at, lane, pc, "a coordinate")? as u32 as i32)))
+            .map(|at| Ok(i64::from(self.concrete(*at, lane, "a coordinate")? as u32 as i32)))
             .collect::<Result<_, Stop>>()?;
         Ok(Tile { map, first })
     }
@@ -97,7 +90,7 @@ impl Context<'_> {
     }
 }
 
-impl<'l> Cta<'l> {
+impl<'l> Asynchronous<'_, 'l> {
     /// Loads a box into shared memory, with zeros for elements outside the tensor, or (not `loads`) stores one, without
     /// the elements outside the tensor; returns its size in bytes.
     pub(super) fn copy_tile(
@@ -127,12 +120,12 @@ impl<'l> Cta<'l> {
             let (place, piece) = ((near.0, address), PIECE as u32);
             let access =
                 LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
-            let near = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+            let near = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box must be between global and shared memory".to_string();
                 return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
             };
-            self.values.lies_by_pattern(warp, &near, map.swizzle)?;
+            self.accesses.values.terms.lies_by_pattern(warp, &near, map.swizzle)?;
             let here = near.offsets[lane];
             if let (Some(there), false) = (whole_cells(places, map.element), updates) {
                 let (one, other) = ((&near, here), (&far, there));
@@ -146,17 +139,17 @@ impl<'l> Cta<'l> {
                 let (from, to) = if loads { (other, one) } else { (one, other) };
                 let bytes = map.element as u32;
                 let value = match from {
-                    Some((at, offset)) => self.load_value(warp, lane, at, offset, bytes)?,
+                    Some((at, offset)) => self.accesses.load_value(warp, lane, at, offset, bytes)?,
                     None => Value::Bits(0),
                 };
                 if let (Some((at, offset)), true) = (to, updates) {
-                    self.update_at(warp, lane, at, offset, value)?;
+                    self.accesses.update_at(warp, lane, at, offset, value)?;
                 } else if let Some((at, offset)) = to {
-                    self.store_value(warp, lane, at, offset, bytes, value)?;
+                    self.accesses.store_value(warp, lane, at, offset, bytes, value)?;
                 }
             }
         }
-        self.looked_at += elements.len() as u64 / 8;
+        self.accesses.work.looked_at += elements.len() as u64 / 8;
         self.check_budgets()?;
         Ok(map.bytes() as u32)
     }
@@ -170,8 +163,8 @@ impl<'l> Cta<'l> {
         (to, target): (&WarpAccess<'_>, u64),
     ) -> Result<(), Stop> {
         for cell in 0..PIECE / 4 {
-            let content = self.read_cell(warp, lane, from, first / 4 + cell, 0xf)?;
-            self.write_cell(warp, lane, to, target / 4 + cell, 0xf, content)?;
+            let content = self.accesses.read_cell(warp, lane, from, first / 4 + cell, 0xf)?;
+            self.accesses.write_cell(warp, lane, to, target / 4 + cell, 0xf, content)?;
         }
         Ok(())
     }
@@ -196,7 +189,7 @@ impl<'l> Cta<'l> {
         };
         let place = (Space::Global, objects.get(object).base);
         let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
-        let far = self.locate_lane(warp, lane, pc, access, offsets)?;
+        let far = self.accesses.locate_lane(warp, lane, pc, access, offsets)?;
         if writes {
             self.context.writable(warp, &far, tile.map.element as u32)?;
         }

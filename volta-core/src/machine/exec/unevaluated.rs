@@ -1,12 +1,12 @@
 //! Instructions with unsupported results in registers (rule S2): what they write has no known value.
 
+use super::super::terms::ValueTerms;
 use super::super::value::{Origin, Truth, Value};
-use super::super::values::Values;
 use super::super::warp::Warp;
 use crate::base::lane::LaneMask;
 use crate::program::{InstId, PredId, PredSrc, RegId, Src};
 
-impl Values<'_> {
+impl ValueTerms<'_> {
     /// Makes all destinations unevaluated. Whether the instruction uses an operand is not known: an undefined one is no
     /// fault, but if an operand is in doubt, so are the results.
     pub(super) fn unevaluated(

@@ -6,14 +6,17 @@
 
 use super::super::clock::Joined;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
-use super::super::packed::PackedPart;
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::packed::{PackedPart, PackedValues};
+use super::super::race::Detector;
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::Operands;
 use super::super::value::Value;
-use super::super::values::Values;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
+use super::accesses::Asynchronous;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, real_or_undefined};
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined};
@@ -202,7 +205,7 @@ impl Context<'_> {
     }
 }
 
-impl Cta<'_> {
+impl Asynchronous<'_, '_> {
     /// `wgmma.fence`: orders threads' accesses to registers before products.
     pub(super) fn fence_registers(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
@@ -228,14 +231,14 @@ impl Cta<'_> {
         }
         let before = products.over;
         products.over += over.len();
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(()) };
+        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else { return Ok(()) };
         for product in &over {
             LaneMask::ALL.iter().for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
         // The other warps' parts are over as well.
         let mut past = Joined::default();
         for other in others(warp) {
-            for part in &self.sync.products[other].parts[before..before + over.len()] {
+            for part in &self.accesses.sync.products[other].parts[before..before + over.len()] {
                 LaneMask::ALL.iter().for_each(|lane| exact.end_part(part.number, warp.thread(lane)));
                 past.add_past_of(&part.past);
             }
@@ -246,9 +249,11 @@ impl Cta<'_> {
 
     /// The products of a warp that executes an operation on them, which is noted.
     fn products_of(&mut self, warp: &Warp, pc: InstId) -> Result<&mut Products, Stop> {
-        match &self.sync.order {
+        match &self.accesses.sync.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => {
+                return Err(Stop::Doubtful);
+            }
             Detector::VectorClock(_) => {}
         }
         let first = warp.number / WARPS * WARPS;
@@ -263,7 +268,7 @@ impl Cta<'_> {
                 pc,
             ));
         }
-        let products = &mut self.sync.products[warp.index];
+        let products = &mut self.accesses.sync.products[warp.index];
         products.done.push(Done { pc, operands: [0; 3] });
         Ok(products)
     }
@@ -276,28 +281,35 @@ impl Cta<'_> {
         product: &WarpgroupProduct,
     ) -> Result<(), Stop> {
         self.products_of(warp, pc)?;
-        self.sync.take_registers(warp, pc, product)?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        self.accesses.sync.take_registers(warp, pc, product)?;
+        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
+            return Err(Stop::NeedVectorClocks);
+        };
         let number = exact.begin_copy();
         let kind = product.product;
         let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;
         let (n, k) = (usize::from(n), usize::from(k));
-        let readers = self.sync.readers(warp);
+        let readers = self.accesses.sync.readers(warp);
         let mut left = Terms::new(ROWS, k);
         match &product.a {
             Factor::Registers(registers) => {
                 let shape = MatrixShape { m: ROWS as u16, ..kind.shape };
                 let place = |lane, at| fragment::of_a(shape, kind.a, lane, at);
-                self.values.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
+                self.accesses.values.matrices().read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
             }
             Factor::Shared { descriptor, k_major, of } => {
-                operands[0] = self.values.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
+                operands[0] = self
+                    .accesses
+                    .values
+                    .terms
+                    .operands(warp, pc)
+                    .same_in_all_lanes(*descriptor, (DESCRIPTOR, "Y12"))?;
                 let layout = self.context.layout(warp, pc, operands[0], *k_major)?;
                 let first = warp.number % WARPS * ROWS;
                 let own = first..first + ROWS;
                 let extent = (WARPS * ROWS, k);
-                self.read_factor(
+                self.accesses.read_factor(
                     warp,
                     &readers,
                     pc,
@@ -312,15 +324,20 @@ impl Cta<'_> {
             }
         }
         if product.negates {
-            self.values.negate(&mut left, pc);
+            self.accesses.values.matrices().negate(&mut left, pc);
         }
         let mut right = Terms::new(k, n);
         let Factor::Shared { descriptor, k_major, of } = &product.b else {
             return Err(Stop::Defect("a right factor in registers"));
         };
-        operands[1] = self.values.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
+        operands[1] = self
+            .accesses
+            .values
+            .terms
+            .operands(warp, pc)
+            .same_in_all_lanes(*descriptor, (DESCRIPTOR, "Y12"))?;
         let layout = self.context.layout(warp, pc, operands[1], *k_major)?;
-        self.read_factor(
+        self.accesses.read_factor(
             warp,
             &readers,
             pc,
@@ -333,28 +350,29 @@ impl Cta<'_> {
         let mut sum = Terms::new(ROWS, n);
         let adds = match product.adds {
             Adds::Known(adds) => adds,
-            Adds::If(predicate) => self.values.known_by_all(warp, predicate, pc)?,
+            Adds::If(predicate) => self.accesses.values.terms.operands(warp, pc).known_by_all(predicate)?,
         };
         if adds {
             let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
-            self.values.read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
+            self.accesses.values.matrices().read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
             if kind.saturate {
-                sum.raw = self.values.numbers_of_sums(pc, &sum.raw);
+                sum.raw = self.accesses.values.matrices().numbers_of_sums(pc, &sum.raw);
             }
         } else {
-            let zero = self.values.raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
+            let zero =
+                self.accesses.values.matrices().raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
             sum.raw.fill(zero);
         }
         operands[2] = adds.into();
-        self.values.write_result(warp, pc, product, (&left, &right, &sum));
+        self.accesses.values.matrices().write_result(warp, pc, product, (&left, &right, &sum));
         let mut past = Joined::default();
-        if let Detector::VectorClock(exact) = &mut self.sync.order {
+        if let Detector::VectorClock(exact) = &mut self.accesses.sync.order {
             for thread in LaneMask::ALL.iter().map(|lane| warp.thread(lane) as usize) {
                 exact.clocks.add_past_to(thread, &mut past);
                 exact.clocks.release(thread);
             }
         }
-        let products = &mut self.sync.products[warp.index];
+        let products = &mut self.accesses.sync.products[warp.index];
         if let Some(done) = products.done.last_mut() {
             done.operands = operands;
         }
@@ -365,7 +383,7 @@ impl Cta<'_> {
         let registers = product.uses().map(|(register, _)| register).collect();
         products.parts.push(Part { number, past });
         products.open.push(Running { number, registers });
-        self.sync.mbarriers.copies.push(Started {
+        self.accesses.sync.mbarriers.copies.push(Started {
             copy: number,
             thread: warp.thread(Lane::FIRST),
             pc,
@@ -375,18 +393,13 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl Operands<'_, '_> {
     /// The value of a predicate that must be uniform.
-    fn known_by_all(
-        &self,
-        warp: &Warp,
-        predicate: crate::program::PredSrc,
-        pc: InstId,
-    ) -> Result<bool, Stop> {
-        let first = self.known_truth(warp, predicate, Lane::FIRST, pc)?;
+    fn known_by_all(&self, predicate: crate::program::PredSrc) -> Result<bool, Stop> {
+        let first = self.terms.known_truth(self.warp, predicate, Lane::FIRST, self.pc)?;
         for lane in Lane::all().skip(1) {
-            if self.known_truth(warp, predicate, lane, pc)? != first {
-                return Err(self.context.not_uniform(warp, lane, pc, "Y12"));
+            if self.terms.known_truth(self.warp, predicate, lane, self.pc)? != first {
+                return Err(self.terms.context.not_uniform(self.warp, lane, self.pc, "Y12"));
             }
         }
         Ok(first)
@@ -394,20 +407,20 @@ impl Values<'_> {
 
     pub(super) fn same_in_all_lanes(
         &self,
-        warp: &Warp,
-        pc: InstId,
         source: Src,
         (what, rule): (&str, &'static str),
     ) -> Result<u64, Stop> {
-        let bits = self.concrete(warp, source, Lane::FIRST, pc, what)?;
+        let bits = self.concrete(source, Lane::FIRST, what)?;
         for lane in Lane::all().skip(1) {
-            if self.concrete(warp, source, lane, pc, what)? != bits {
-                return Err(self.context.not_uniform(warp, lane, pc, rule));
+            if self.concrete(source, lane, what)? != bits {
+                return Err(self.terms.context.not_uniform(self.warp, lane, self.pc, rule));
             }
         }
         Ok(bits)
     }
+}
 
+impl Matrices<'_, '_> {
     pub(super) fn negate(&mut self, terms: &mut Terms, pc: InstId) {
         for chunk in terms.raw.chunks_mut(32) {
             let mut operands = [UNDEFINED; 32];
@@ -416,12 +429,12 @@ impl Values<'_> {
             if mask.is_empty() {
                 continue;
             }
-            let results = self.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
+            let results = self.terms.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
             for lane in mask {
                 // The negated value is only known to be independent of inputs: the order in which sums are rounded is
                 // open (rule V10).
-                if self.known.contains(chunk[lane]) {
-                    self.known.insert_unbounded(TermId::from_raw(results.lane(lane)));
+                if self.numbers.known.contains(chunk[lane]) {
+                    self.numbers.known.insert_unbounded(TermId::from_raw(results.lane(lane)));
                 }
                 chunk[lane] = results.lane(lane);
             }
@@ -436,7 +449,7 @@ impl Values<'_> {
         (left, right, sum): (&Terms, &Terms, &Terms),
     ) {
         let MatrixProduct { d: element, saturate, .. } = product.product;
-        let known = &self.known;
+        let known = &self.numbers.known;
         // Integers are not rounded.
         let is_known = |raw| !element.is_integer() && known.contains(raw);
         let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
@@ -448,7 +461,7 @@ impl Values<'_> {
             }
             match element {
                 MatrixElement::Float(format) => {
-                    self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+                    self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
                 }
                 MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
                     let sums =
@@ -461,7 +474,9 @@ impl Values<'_> {
             }
         }
     }
+}
 
+impl PackedValues {
     /// Writes a register of a matrix: one or two elements in each lane.
     pub(super) fn set_matrix_register(
         &mut self,
@@ -483,7 +498,7 @@ impl Values<'_> {
                 let value = real_or_undefined(format, result[lane], pc);
                 *piece = PackedPart { value, bytes: format.bytes() };
             }
-            let value = if results.len() == 1 { pieces[0].value } else { self.packed.join(&pieces) };
+            let value = if results.len() == 1 { pieces[0].value } else { self.join(&pieces) };
             warp.register_mut(d).set(lane, value);
         }
     }

@@ -10,22 +10,24 @@
 
 use super::super::agent::Agent;
 use super::super::context::Context;
-use super::super::cta::{Cta, Stop};
 use super::super::fragment::of_wide_c;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
+use super::super::race::Detector;
 use super::super::register::Register;
 use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
-use super::super::synchronisation::{Detector, Synchronisation};
+use super::super::stop::Stop;
+use super::super::synchronisation::Synchronisation;
+use super::super::terms::Operands;
 use super::super::value::{Origin, Sym, SymKind, Value};
-use super::super::values::Values;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
-use super::fragments::{Matrix, Operand};
+use super::accesses::{Accesses, LaneAccess, WarpAccess};
+use super::fragments::{Fragments, Matrix, Operand};
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, sum_of_products};
 use super::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
-use super::memory::{LaneAccess, WarpAccess};
 use super::shape::Shape;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::WmmaLayout;
@@ -44,7 +46,7 @@ const LAID_OUT: Fragment = Fragment {
 };
 const LAID_OUT_REGISTERS: usize = 8;
 
-impl Cta<'_> {
+impl Accesses<'_, '_> {
     /// `wmma.load`
     pub(super) fn load_fragment(
         &mut self,
@@ -54,8 +56,9 @@ impl Cta<'_> {
         (space, address, stride): (Space, Address, Option<Src>),
         d: &[RegId],
     ) -> Result<(), Stop> {
-        let offsets = self.values.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
-        let base = self.values.common_address(warp, pc, address)?;
+        let offsets =
+            self.values.matrices().element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
+        let base = self.values.terms.operands(warp, pc).common_address(address)?;
         let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
@@ -76,10 +79,11 @@ impl Cta<'_> {
                     held_bytes(fragment.element),
                 )?,
             };
-            terms.raw[element] = self.values.raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
+            terms.raw[element] =
+                self.values.matrices().raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
         }
         let is_factor = fragment.role != FragmentRole::Accumulator;
-        self.values.hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
+        self.values.matrices().hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
         Ok(())
     }
 
@@ -109,8 +113,8 @@ impl Cta<'_> {
                 continue;
             }
             let cell = self.read_cell(warp, Lane::FIRST, at, offset / 4, WHOLE)?;
-            known[low] = self.values.packed.part(cell, 0, 2);
-            known[low + next] = self.values.packed.part(cell, 2, 2);
+            known[low] = self.values.terms.packed.part(cell, 0, 2);
+            known[low + next] = self.values.terms.packed.part(cell, 2, 2);
         }
         Ok(known)
     }
@@ -124,9 +128,10 @@ impl Cta<'_> {
         (space, address, stride): (Space, Address, Option<Src>),
         a: &[Src],
     ) -> Result<(), Stop> {
-        let terms = self.values.held(warp, pc, fragment, a)?;
-        let offsets = self.values.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
-        let base = self.values.common_address(warp, pc, address)?;
+        let terms = self.values.matrices().held(warp, pc, fragment, a)?;
+        let offsets =
+            self.values.matrices().element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
+        let base = self.values.terms.operands(warp, pc).common_address(address)?;
         let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
@@ -139,7 +144,7 @@ impl Cta<'_> {
         elements.sort_unstable();
         let mut rest = elements.as_slice();
         while let [(offset, raw), after @ ..] = rest {
-            let value = self.values.element_value(fragment.element, *raw, pc);
+            let value = self.values.matrices().element_value(fragment.element, *raw, pc);
             let place = at.offsets[0] + offset;
             // Writes two halves of a cell together.
             if let [(next, other), after @ ..] = after
@@ -147,9 +152,11 @@ impl Cta<'_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second =
-                    PackedPart { value: self.values.element_value(fragment.element, *other, pc), bytes: 2 };
-                let both = self.values.packed.join(&[PackedPart { value, bytes: 2 }, second]);
+                let second = PackedPart {
+                    value: self.values.matrices().element_value(fragment.element, *other, pc),
+                    bytes: 2,
+                };
+                let both = self.values.terms.packed.join(&[PackedPart { value, bytes: 2 }, second]);
                 self.store_value(warp, Lane::FIRST, &at, place, 4, both)?;
                 rest = after;
             } else {
@@ -161,7 +168,7 @@ impl Cta<'_> {
     }
 }
 
-impl Values<'_> {
+impl Matrices<'_, '_> {
     /// `wmma.mma`
     pub(super) fn multiply_fragments(
         &mut self,
@@ -193,7 +200,7 @@ impl Values<'_> {
     fn products(&mut self, pc: InstId, [left, right, sum]: [&Terms; 3]) -> Terms {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
-        let is_known = |raw| self.known.contains(raw);
+        let is_known = |raw| self.numbers.known.contains(raw);
         let mut factors = Factors::new(left, right, sum, Places::in_order(columns), is_known);
         for first in (0..rows * columns).step_by(32) {
             let totals = self.dot_products(pc, &mut factors, (first / columns, first % columns));
@@ -205,7 +212,7 @@ impl Values<'_> {
     /// `D = A·B + C` of integers: as constants where all operands are known, since results may decide control flow.
     fn integer_products(&mut self, pc: InstId, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
         let [left, right, sum] = operands;
-        if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.store, terms)) {
+        if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.terms.store, terms)) {
             let mut out = Terms::new(z.len() / sum.columns, sum.columns);
             for (at, start) in z.iter().enumerate() {
                 let (row, column) = (at / sum.columns, at % sum.columns);
@@ -214,7 +221,7 @@ impl Values<'_> {
                     .collect::<Option<Vec<(i64, i64)>>>();
                 if let (Some(start), Some(factors)) = (start, factors) {
                     let total = sum_of_products(product, *start as u32, factors.into_iter());
-                    out.raw[at] = self.int_terms(pc).whole(total.cast_signed().into()).raw();
+                    out.raw[at] = self.terms.int_terms(pc).whole(total.cast_signed().into()).raw();
                 }
             }
             return out;
@@ -251,7 +258,7 @@ impl Values<'_> {
                 let Src::Reg(id) = source else { continue };
                 let Some((matrix, register)) = whole_register(warp.register(*id)).filter(|_| mask.is_all())
                 else {
-                    return Err(self.context.out_of_place(
+                    return Err(self.terms.context.out_of_place(
                         warp,
                         pc,
                         "some lanes compute with elements of a fragment",
@@ -259,7 +266,7 @@ impl Values<'_> {
                 };
                 if *place.get_or_insert(register) != register {
                     let what = "registers of different places in their fragments are combined";
-                    return Err(self.context.out_of_place(warp, pc, what));
+                    return Err(self.terms.context.out_of_place(warp, pc, what));
                 }
                 Operand::Matrix(matrix)
             } else {
@@ -271,7 +278,7 @@ impl Values<'_> {
                 let Some(value) = value else {
                     let what =
                         "elements of a fragment are combined with values that are not the same in all lanes";
-                    return Err(self.context.out_of_place(warp, pc, what));
+                    return Err(self.terms.context.out_of_place(warp, pc, what));
                 };
                 Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
             };
@@ -291,7 +298,7 @@ impl Values<'_> {
             Operand::Term(_) => true,
         });
         if !fits || fragment.element != MatrixElement::Float(shape.format) {
-            return Err(self.context.out_of_place(
+            return Err(self.terms.context.out_of_place(
                 warp,
                 pc,
                 "elements of different kinds of fragments are combined",
@@ -309,37 +316,6 @@ impl Values<'_> {
         };
         set_handles(warp.register_mut(d), matrix, register);
         Ok(Some(()))
-    }
-
-    /// A conversion between f32 and tf32 of a fragment's registers: the reals stay the same (rule V2), so handles are
-    /// moved. False for other conversions, where nothing was done.
-    pub(super) fn convert_fragment(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        d: RegId,
-        a: Src,
-        formats: [Format; 2],
-    ) -> bool {
-        let Src::Reg(a) = a else { return false };
-        let is_single = |format: &Format| matches!(format, Format::F32 | Format::Tf32);
-        let source = warp.register(a);
-        let fits = |lane: Lane| {
-            handle(source, lane).is_some_and(|(matrix, ..)| {
-                match self.fragments.matrices[matrix as usize].fragment.element {
-                    MatrixElement::Float(format) => is_single(&format),
-                    MatrixElement::Int8 { .. } | MatrixElement::Int32 => false,
-                }
-            })
-        };
-        if !formats.iter().all(is_single) || !mask.iter().all(fits) {
-            return false;
-        }
-        let values: Vec<(Lane, Value)> = mask.iter().map(|lane| (lane, source.get(lane))).collect();
-        for (lane, value) in values {
-            warp.register_mut(d).set(lane, value);
-        }
-        true
     }
 
     fn map_elements(&mut self, fragment: Fragment, operands: &[Operand], shape: Shape, pc: InstId) -> Terms {
@@ -370,13 +346,13 @@ impl Values<'_> {
             if mask.is_empty() {
                 continue;
             }
-            let known = |lane: &Lane| ids.iter().all(|ids| self.known.contains(ids[*lane]));
+            let known = |lane: &Lane| ids.iter().all(|ids| self.numbers.known.contains(ids[*lane]));
             let apart = mask.iter().filter(known).collect::<LaneMask>();
             for lane in apart {
                 let operands = ids.iter().map(|ids| TermId::from_raw(ids[lane])).collect::<Vec<_>>();
-                let term = self.store.apply(shape.op, &operands, pc);
-                let term = clamp_term(&mut self.store, shape.clamp, term, pc);
-                self.known.insert_unbounded(term);
+                let term = self.terms.store.apply(shape.op, &operands, pc);
+                let term = clamp_term(&mut self.terms.store, shape.clamp, term, pc);
+                self.numbers.known.insert_unbounded(term);
                 out.raw[first + lane.index()] = term.raw();
             }
             let mask = mask & !apart;
@@ -384,8 +360,8 @@ impl Values<'_> {
                 continue;
             }
             let ids: Vec<&[u64; 32]> = ids.iter().collect();
-            let results = self.store.push_shared(shape.op, mask, &ids, pc);
-            let results = self.clamp_all(shape.clamp, mask, results, pc);
+            let results = self.terms.store.push_shared(shape.op, mask, &ids, pc);
+            let results = self.reals().clamp_all(shape.clamp, mask, results, pc);
             for lane in mask {
                 out.raw[first + lane.index()] = results.lane(lane);
             }
@@ -403,7 +379,7 @@ impl Values<'_> {
         terms: Terms,
         d: &[RegId],
     ) {
-        if self.context.is_laid_out(fragment, d.len()) {
+        if self.terms.context.is_laid_out(fragment, d.len()) {
             for (at, d) in d.iter().enumerate() {
                 for lane in Lane::all() {
                     let (row, column) = of_wide_c(lane, at);
@@ -445,17 +421,17 @@ impl Values<'_> {
             by(!column_major),
             by(column_major)
         );
-        Err(self.context.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
+        Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
     }
 
     /// The matrix that registers hold: as elements, as handles, or as one value everywhere.
     fn held(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
-        if self.context.is_laid_out(fragment, a.len()) {
+        if self.terms.context.is_laid_out(fragment, a.len()) {
             let (rows, columns) = fragment.extent();
             let mut terms = Terms::new(rows, columns);
             for (at, source) in a.iter().enumerate() {
                 for lane in Lane::all() {
-                    let value = self.context.value(warp, *source, lane);
+                    let value = self.terms.context.value(warp, *source, lane);
                     let raw = self.raw_element(warp, pc, fragment.element, value, lane)?;
                     terms.set(of_wide_c(lane, at), raw);
                 }
@@ -473,10 +449,18 @@ impl Values<'_> {
             if held.fragment == fragment && held.registers == a.len() {
                 return Ok(held.terms.clone());
             }
-            return Err(self.context.out_of_place(warp, pc, "a fragment is used as one of another kind"));
+            return Err(self.terms.context.out_of_place(
+                warp,
+                pc,
+                "a fragment is used as one of another kind",
+            ));
         }
         if matrices.any(|handle| handle.is_some()) {
-            return Err(self.context.out_of_place(warp, pc, "the registers do not hold one whole fragment"));
+            return Err(self.terms.context.out_of_place(
+                warp,
+                pc,
+                "the registers do not hold one whole fragment",
+            ));
         }
         self.filled(warp, pc, fragment, a)
     }
@@ -503,7 +487,7 @@ impl Values<'_> {
         };
         let Some(one) = one.filter(|_| a.iter().all(|source| value(source) == first)) else {
             let what = "the registers hold neither a fragment nor one value everywhere";
-            return Err(self.context.out_of_place(warp, pc, what));
+            return Err(self.terms.context.out_of_place(warp, pc, what));
         };
         let raw = self.raw_element(warp, pc, fragment.element, one, Lane::FIRST)?;
         let (rows, columns) = fragment.extent();
@@ -529,11 +513,11 @@ impl Values<'_> {
             None => inner as u64,
             Some(source) => {
                 let all: Vec<u64> = Lane::all()
-                    .map(|lane| self.concrete(warp, source, lane, pc, "the stride of a matrix"))
+                    .map(|lane| self.terms.concrete(warp, source, lane, pc, "the stride of a matrix"))
                     .collect::<Result<_, _>>()?;
                 if all.iter().any(|stride| *stride != all[0]) {
                     let message = "lanes give different strides for one matrix".to_string();
-                    return Err(self.context.fault(
+                    return Err(self.terms.context.fault(
                         FaultKind::Undefined,
                         "Y4",
                         message,
@@ -546,7 +530,8 @@ impl Values<'_> {
             }
         };
         let wanted = fragment_bytes(fragment, registers);
-        let needed = if self.context.options.rules.strict_alignment { wanted } else { wanted.min(ROW_ALIGN) };
+        let needed =
+            if self.terms.context.options.rules.strict_alignment { wanted } else { wanted.min(ROW_ALIGN) };
         let start_at = |bytes: u64| outer == 1 || (stride * size).is_multiple_of(bytes);
         if stride < inner as u64 || !start_at(needed) {
             let message = format!(
@@ -558,11 +543,17 @@ impl Values<'_> {
                 "pad the rows to a multiple of {multiple} elements: {}, say",
                 stride.max(inner as u64).next_multiple_of(multiple)
             );
-            let site = self.context.site("accesses memory here".into(), warp, Lane::FIRST, pc);
-            return Err(self.context.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
+            let site = self.terms.context.site("accesses memory here".into(), warp, Lane::FIRST, pc);
+            return Err(self.terms.context.fault_at(
+                FaultKind::Misaligned,
+                "M1",
+                message,
+                vec![site],
+                Some(help),
+            ));
         }
         if !start_at(wanted) {
-            self.relied.on_rows(pc, wanted);
+            self.terms.relied.on_rows(pc, wanted);
         }
         let place = |row: u64, column: u64| {
             size * if column_major { column * stride + row } else { row * stride + column }
@@ -571,13 +562,48 @@ impl Values<'_> {
             .flat_map(|row| (0..columns as u64).map(move |column| place(row, column)))
             .collect())
     }
+}
 
+impl Fragments {
+    /// A conversion between f32 and tf32 of a fragment's registers: the reals stay the same (rule V2), so handles are
+    /// moved. False for other conversions, where nothing was done.
+    pub(super) fn convert(
+        &self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        d: RegId,
+        a: Src,
+        formats: [Format; 2],
+    ) -> bool {
+        let Src::Reg(a) = a else { return false };
+        let is_single = |format: &Format| matches!(format, Format::F32 | Format::Tf32);
+        let source = warp.register(a);
+        let fits = |lane: Lane| {
+            handle(source, lane).is_some_and(|(matrix, ..)| {
+                match self.matrices[matrix as usize].fragment.element {
+                    MatrixElement::Float(format) => is_single(&format),
+                    MatrixElement::Int8 { .. } | MatrixElement::Int32 => false,
+                }
+            })
+        };
+        if !formats.iter().all(is_single) || !mask.iter().all(fits) {
+            return false;
+        }
+        let values: Vec<(Lane, Value)> = mask.iter().map(|lane| (lane, source.get(lane))).collect();
+        for (lane, value) in values {
+            warp.register_mut(d).set(lane, value);
+        }
+        true
+    }
+}
+
+impl Operands<'_, '_> {
     /// The address, which must be uniform.
-    fn common_address(&self, warp: &Warp, pc: InstId, address: Address) -> Result<u64, Stop> {
-        let addresses = self.addresses(warp, LaneMask::ALL, address, pc)?;
+    fn common_address(&self, address: Address) -> Result<u64, Stop> {
+        let addresses = self.addresses(LaneMask::ALL, address)?;
         if addresses.iter().any(|other| *other != addresses[0]) {
             let message = "lanes give different addresses for one matrix".to_string();
-            return Err(self.context.fault(FaultKind::Undefined, "Y4", message, warp, Lane::FIRST, pc));
+            return Err(self.fault(FaultKind::Undefined, "Y4", message, Lane::FIRST));
         }
         Ok(addresses[0])
     }

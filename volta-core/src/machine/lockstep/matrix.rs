@@ -5,9 +5,10 @@ use super::super::exec::float::raw_reals;
 use super::super::fragment;
 use super::super::register::{Affine, Held};
 use super::super::value::{Sym, pair_halves};
-use super::super::values::Values;
+use super::super::values::Matrices;
 use super::super::warp::Warp;
-use super::{AllThreads, LANE_BITS, Lockstep, intern_operand};
+use super::threads::AllThreads;
+use super::{LANE_BITS, Lockstep, intern_operand};
 use crate::base::lane::Lane;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
@@ -124,7 +125,7 @@ impl<const B: usize> Lockstep<B> {
     }
 }
 
-impl Values<'_> {
+impl Matrices<'_, '_> {
     /// Multiplies the matrices of all warps, each element a chain of fused products. False where warps must do so one
     /// after the other.
     pub(super) fn multiply_lockstep<const B: usize>(
@@ -135,7 +136,7 @@ impl Values<'_> {
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
     ) -> bool {
-        if self.store.is_ieee() {
+        if self.terms.store.is_ieee() {
             return false;
         }
         let MatrixProduct { a: MatrixElement::Float(of_a), b: MatrixElement::Float(of_b), .. } = product
@@ -153,18 +154,23 @@ impl Values<'_> {
         let Some(plan) = lockstep.plan(product) else { return false };
         let Some(left) = lockstep.elements(warps, a, of_a) else { return false };
         let Some(right) = lockstep.elements(warps, b, of_b) else { return false };
-        let known = |all: &[Affine<B>]| all.iter().any(|terms| self.known.may_contain(terms.min_max()));
-        if !self.known.is_empty() && known(&left) && known(&right) {
+        let known =
+            |all: &[Affine<B>]| all.iter().any(|terms| self.numbers.known.may_contain(terms.min_max()));
+        if !self.numbers.known.is_empty() && known(&left) && known(&right) {
             return false;
         }
         let mut factors = |all: &[Affine<B>], places: &[Factor]| -> Vec<(TermOperand, BitStrides)> {
-            places.iter().map(|factor| intern_operand(&mut self.store, &factor.of(&all[factor.at]))).collect()
+            places
+                .iter()
+                .map(|factor| intern_operand(&mut self.terms.store, &factor.of(&all[factor.at])))
+                .collect()
         };
         let (left, right) = (factors(&left, &plan.left), factors(&right, &plan.right));
         for (sum, products) in sums.iter_mut().zip(&plan.products) {
             for (x, y) in products {
-                let operands = [left[*x], right[*y], intern_operand(&mut self.store, sum)];
-                let Some(results) = self.store.push_warps(TermOp::Fma, &operands, warps.len(), pc) else {
+                let operands = [left[*x], right[*y], intern_operand(&mut self.terms.store, sum)];
+                let Some(results) = self.terms.store.push_warps(TermOp::Fma, &operands, warps.len(), pc)
+                else {
                     return false;
                 };
                 // Nodes are consecutive, and so are the results of all threads.
@@ -187,9 +193,9 @@ impl Values<'_> {
     ) -> Option<Vec<Affine<B>>> {
         let mut sums = Vec::with_capacity(c.len());
         for source in c {
-            if let Some([words]) = self.context.numbers_of(group, [*source]) {
+            if let Some([words]) = self.terms.context.numbers_of(group, [*source]) {
                 let bits = Some(words.first).filter(|_| words.is_uniform())?;
-                sums.push(Affine::uniform(self.literal(format, bits)?));
+                sums.push(Affine::uniform(self.reals().literal(format, bits)?));
             } else {
                 sums.extend(group.lockstep.elements(group.warps, &[*source], format)?);
             }

@@ -1,7 +1,6 @@
 //! Which uses of addresses by asynchronous operations are not allowed, and the origin of addresses of tensor memory.
 
-use super::form::Form;
-use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
+use super::form::{ADDRESSED, COMPUTED, Form, NOWHERE};
 use super::{Analysis, State};
 use crate::program::{
     Address, Async, BulkWrite, Far, MemoryPlace, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width,

@@ -1,7 +1,6 @@
 //! Atomic operations: their effect on memory that may hold addresses, and which uses of addresses are not allowed.
 
-use super::form::Form;
-use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
+use super::form::{ADDRESSED, COMPUTED, Form, NOWHERE};
 use super::{Analysis, State};
 use crate::program::{Op, Swap};
 

@@ -3,7 +3,6 @@
 
 use crate::program::{Space, Special, VariableId, Width};
 use rustc_hash::{FxHashMap, FxHashSet};
-
 use std::cell::RefCell;
 
 /// The least and the greatest number that an offset may be.
@@ -520,3 +519,10 @@ pub(super) fn special_bits(special: Special, grid: [u32; 3]) -> u64 {
         | Special::Unpredictable => u64::MAX,
     }
 }
+
+pub(super) const ADDRESSED: &str = "an address is computed from undetermined bits of addresses";
+
+/// Loads and stores with such an address are checked when they are executed.
+pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is not that of any object";
+
+pub(super) const COMPUTED: &str = "a value is computed from undetermined bits of an address";

@@ -17,25 +17,19 @@ mod memory;
 mod transfer;
 mod width;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::arguments::{Part, arguments, parts, places_of};
-use super::bind::WINDOW_ALIGN;
+use super::bind::Job;
 use super::globals::{self, Given};
-use super::job::Job;
-use super::objects::pretty_name;
+use super::objects::{TENSOR_ALIGN, WINDOW_ALIGN, pretty_name};
 use super::relied::misaligned;
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, KernelLaunch, Param, ParamKind, Role, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
-use form::{Base, Form, Sums};
-use transfer::ADDRESSED;
+use form::{ADDRESSED, Base, Form, Sums};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Tensors begin at multiples of this number of bytes, as returned by `cudaMalloc`.
-pub(super) const TENSOR_ALIGN: u64 = 256;
 /// After this many passes over the program, numbers that still grow in loops are widened.
 const WIDENING: u32 = 3;
 /// After this many passes over the program, nothing is considered known.

@@ -1,7 +1,9 @@
 //! The transfer functions of operations, and which operations on addresses are not allowed.
 
 use super::super::objects::MAX_PAIRED;
-use super::form::{Base, Form, address_bits, filled, filled_bits, of_halves, special_bits};
+use super::form::{
+    ADDRESSED, Base, COMPUTED, Form, NOWHERE, address_bits, filled, filled_bits, of_halves, special_bits,
+};
 use super::{Analysis, State};
 use crate::program::{
     Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Variable,
@@ -15,10 +17,6 @@ const PAIR_BIT: u64 = 1 << 24;
 const STORED: &str = "an address is stored in a compared output, but its bits are not determined";
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address other than its alignment, decide here";
-pub(super) const ADDRESSED: &str = "an address is computed from undetermined bits of addresses";
-/// Loads and stores with such an address are checked when they are executed.
-pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is not that of any object";
-pub(super) const COMPUTED: &str = "a value is computed from undetermined bits of an address";
 
 impl Analysis<'_> {
     fn place(&self, register: RegId) -> Option<usize> {
