@@ -38,7 +38,7 @@ Section Checked.
     end.
 
   Definition arrival_knows c (ag : agent) e k :=
-    match e with Arrive _ => k = after_event c (length (log ag)) (now ag) | _ => True end.
+    match e with Arrive _ _ => k = after_event c (length (log ag)) (now ag) | _ => True end.
 
   Lemma two_operations c d o e1 e2 (ag1 ag2 : agent) ob k1 k2 :
     c <> d ->
@@ -55,15 +55,15 @@ Section Checked.
             (may true d o e2 ag2 ob1 = Wrong /\ may true c o e1 ag1 ob2 = Wrong)
     end.
   Proof.
-    intros N P1 P2 A1 A2 K1 K2. destruct ob as [ph n arr b ex w ps ap en]. cbn [arrivals_past] in A1, A2.
+    intros N P1 P2 A1 A2 K1 K2. destruct ob as [ph n st arr b ex w ps ap en]. cbn [arrivals_past] in A1, A2.
     assert (X1 : forall p v, length (log ag1) <= p -> ~ within (upd 0 v c (S p)) (join ap (past (after_event d (length (log ag2)) (now ag2))))).
     { intros p v L. apply not_within_upd. rewrite at_join, after_event_other_past by auto. lia. }
     assert (X2 : forall p v, length (log ag2) <= p -> ~ within (upd 0 v d (S p)) (join ap (past (after_event c (length (log ag1)) (now ag1))))).
     { intros p v L. apply not_within_upd. rewrite at_join, after_event_other_past by auto. lia. }
     specialize (X1 _ ex (le_n _)). specialize (X2 _ ex (le_n _)).
     unfold Model.may, may_arrive, may_expect, may_deliver, may_pass_parity, wrong.
-    destruct e1 as [h1|b1|b1 h1|j1|p1|q1], e2 as [h2|b2|b2 h2|j2|p2|q2]; cbn [take_part phase count arrived bytes expects waits passed arrivals_past arrival_knows] in *; subst;
-      destruct (kind_of kinds o) as [m|l]; intros G; try discriminate G.
+    destruct e1 as [m1 h1|b1|b1 h1|j1|p1|q1], e2 as [m2 h2|b2|b2 h2|j2|p2|q2]; cbn [take_part phase count stated arrived bytes expects waits passed arrivals_past arrival_knows] in *; subst;
+      destruct (kind_of kinds o) as [m|l|]; intros G; try discriminate G.
     all: try (rewrite (join_swap ap (past (after_event d (length (log ag2)) (now ag2))))).
     all: try (rewrite (get_upd_ne 0 arr c d) by auto).
     all: try (rewrite (get_upd_ne 0 arr d c) by auto).
@@ -230,9 +230,9 @@ Section Checked.
         destruct (take_part_numbers d (length (log (agent_of s d))) e' e (now ag2) (agent_of s c) (object_of s o)) as [-> ->].
         fold ag1 ag2. cbn [agents objects memory]. f_equal. f_equal; [apply upd_comm; auto|].
         rewrite !upd_upd. f_equal. generalize (now ag1), (now ag2). intros k1 k2.
-        destruct (object_of s o) as [ph n arr b ex w ps ap en].
-        destruct e as [h1|b1|b1 h1|j1|p1|q1], e' as [h2|b2|b2 h2|j2|p2|q2];
-          cbn [take_part phase count arrived bytes expects waits passed arrivals_past ends]; f_equal; auto; try lia;
+        destruct (object_of s o) as [ph n st arr b ex w ps ap en].
+        destruct e as [m1 h1|b1|b1 h1|j1|p1|q1], e' as [m2 h2|b2|b2 h2|j2|p2|q2];
+          cbn [take_part phase count stated arrived bytes expects waits passed arrivals_past ends]; f_equal; auto; try lia;
           try (apply upd_comm; auto); try (apply learn_swap); try (apply join_swap).
       + specialize (T eq_refl). cbn zeta in T. rewrite T. reflexivity.
       + specialize (T' eq_refl). cbn zeta in T'. rewrite T'. reflexivity.
@@ -246,10 +246,10 @@ Section Checked.
 
   Lemma full_later (s t : state) o :
     full program kinds s o -> (forall c, place s c <= place t c) ->
-    count (object_of t o) = count (object_of s o) -> bytes (object_of t o) = bytes (object_of s o) ->
+    count (object_of t o) = count (object_of s o) -> stated (object_of t o) = stated (object_of s o) -> bytes (object_of t o) = bytes (object_of s o) ->
     arrived (object_of t o) = arrived (object_of s o) -> full program kinds t o.
   Proof.
-    intros F P C B A. unfold full in *. rewrite C, B, A. destruct (kind_of kinds o); auto.
+    intros F P C T B A. unfold full in *. rewrite C, T, B, A. destruct (kind_of kinds o); auto.
     destruct F as [F1 F2]; split; auto. eapply Forall_impl; [|exact F2]. cbn. intros c [H|H]; auto.
     right. unfold returned in *. specialize (P c). lia.
   Qed.
@@ -284,8 +284,8 @@ Section Checked.
     { unfold returned. unfold Model.next in Nc. intros R. apply nth_error_None in R. congruence. }
     assert (L : forall k, k < phase ob -> end_of (end_phase s o ob) (S k) = end_of ob (S k)).
     { intros k Lk. cbn. unfold get. rewrite app_nth1; auto. lia. }
-    destruct e as [h|b|b h|j|p|q]; cbn [Model.end_phase phase count arrived bytes].
-    1-3: revert F; destruct (kind_of kinds o) as [n|l]; [intros [F F0]|intros [_ F]; rewrite Forall_forall in F]; cases; auto; try lia; try congruence.
+    destruct e as [m h|b|b h|j|p|q]; cbn [Model.end_phase phase count stated arrived bytes].
+    1-3: revert F; destruct (kind_of kinds o) as [n|l|]; [intros [F F0]|intros [_ F]; rewrite Forall_forall in F|intros [F0 F]]; cases; auto; try lia; try congruence.
     - destruct (F c); auto; lia.
     - cases; try lia; auto. split; auto. unfold learned; cbn [waits_for number]. rewrite L; auto.
     - cases; try lia; auto. split; auto. unfold learned; cbn [waits_for number]. rewrite L; auto.
@@ -327,7 +327,7 @@ Section Checked.
     set (t := State (agents s) (upd new_object (objects s) o (end_phase s o ob)) (memory s)).
     destruct (act_of_same_agents t s c eq_refl) as (Ea & En & Er).
     assert (F' : forall ag' obs mem, length (log ag') = S (place s c) ->
-        count (get new_object obs o) = count ob -> bytes (get new_object obs o) = bytes ob -> arrived (get new_object obs o) = arrived ob ->
+        count (get new_object obs o) = count ob -> stated (get new_object obs o) = stated ob -> bytes (get new_object obs o) = bytes ob -> arrived (get new_object obs o) = arrived ob ->
         full program kinds (State (upd new_agent (agents s) c ag') obs mem) o).
     { intros. eapply full_later; eauto. intros a; apply place_upd_le; auto. }
     (* Steps that leave the object as it is. *)
@@ -358,7 +358,7 @@ Section Checked.
       + pose proof (operation_at_full s c o e V F Nc) as T. cbn zeta in T. fold ob in T.
         assert (Ot : object_of t o = end_phase s o ob) by apply object_of_upd.
         destruct (may true c o e (agent_of s c) ob) eqn:M.
-        * destruct e as [h|b|b h|j|p|q]; try contradiction.
+        * destruct e as [m h|b|b h|j|p|q]; try contradiction.
           1-2: destruct T as [T1 T2]; eapply local with (obs := upd new_object (objects s) o ob);
             [apply place_log|..|apply get_upd_eq|rewrite upd_upd; reflexivity|]; cbn; unfold act;
             [rewrite Nc; fold ob; rewrite M; reflexivity|rewrite En, Ea, Ot, T1, T2; cbn [agents objects memory number take_part t];

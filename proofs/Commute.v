@@ -16,7 +16,7 @@ Section Commute.
   Notation ordered_by_returning := (@ordered_by_returning value program kinds).
 
   Lemma returning_orders_nothing s o : ordered_by_returning s o = [].
-  Proof. unfold Model.ordered_by_returning. destruct (kind_of kinds o) as [n|l]; auto. induction l; auto. Qed.
+  Proof. unfold Model.ordered_by_returning. destruct (kind_of kinds o) as [n|l|]; auto. induction l; auto. Qed.
 
   (** ** Bounds: nobody knows what has not happened. *)
 
@@ -191,7 +191,7 @@ Section Commute.
         * rewrite agent_of_upd_ne by auto; apply later, BA.
       + intros o'. destruct (Nat.eq_dec o o') as [<-|D].
         2: { rewrite object_of_upd_ne by auto. apply old_object. }
-        rewrite object_of_upd. specialize (old_object o). destruct (object_of s o) as [ph n arr b ex w ps ap en].
+        rewrite object_of_upd. specialize (old_object o). destruct (object_of s o) as [ph n st arr b ex w ps ap en].
         destruct old_object as (O1 & O2 & O3). cbn [passed arrivals_past ends] in *.
         destruct e; cbn [take_part passed arrivals_past ends] in *; (split; [|split]); auto.
         all: try (apply learn_happened; auto; apply passes_happened; auto).

@@ -17,10 +17,10 @@ Section Enabled.
 
   Hypothesis counted : forall o l, kind_of kinds o <> Members l.
   Hypothesis plain : forall c p o e, event_at c p = Some (Sync o e) ->
-    match e with Arrive Full | WaitFor _ | WaitOwn _ => True | _ => False end.
+    match e with Arrive _ Full | WaitFor _ | WaitOwn _ => True | _ => False end.
 
   Lemma plain_no_alone c p o e : event_at c p = Some (Sync o e) -> alone e = false.
-  Proof. intros H. specialize (plain c p o e H). destruct e as [[]|b|b []|j|q|q]; auto; contradiction. Qed.
+  Proof. intros H. specialize (plain c p o e H). destruct e as [m []|b|b []|j|q|q]; auto; contradiction. Qed.
 
   (** Who knows that a phase is over knows what its arrivals knew. *)
   Definition informed (s : state) k :=
@@ -45,13 +45,17 @@ Section Enabled.
   Lemma informed_nothing s : informed s nothing.
   Proof. intros o d q j k' _ _ L. cbn in L. rewrite get_nil in L. lia. Qed.
 
-  Lemma arrive_checked s c o h s' : step true s (Act c) = Ok s' -> next program s c = Some (Sync o (Arrive h)) ->
-    exists n, kind_of kinds o = Count n /\ phase (object_of s o) <= at_ (over (now (agent_of s c))) o /\ count (object_of s o) <= n.
+  Lemma arrive_checked s c o m h s' : step true s (Act c) = Ok s' -> next program s c = Some (Sync o (Arrive m h)) ->
+    phase (object_of s o) <= at_ (over (now (agent_of s c))) o /\
+    match kind_of kinds o with
+    | Count n => count (object_of s o) <= n
+    | Members _ => False
+    | Stated => stated (object_of s o) = 0 \/ (stated (object_of s o) = S m /\ count (object_of s o) <= m)
+    end.
   Proof.
     intros H N. cbn in H. unfold act in H. rewrite N in H. revert H. unfold may, may_arrive.
-    destruct (kind_of kinds o) as [n|l] eqn:K; [|destruct (counted o l K)].
-    destruct (lt_dec n (count (object_of s o))); [discriminate|].
-    destruct (lt_dec (at_ (over (now (agent_of s c))) o) (phase (object_of s o))); [discriminate|]. intros _. exists n. repeat split; auto; lia.
+    pose proof (counted o) as K. destruct (kind_of kinds o) as [n|l|]; [|destruct (K l eq_refl)|];
+      repeat match goal with |- context [if ?c then _ else _] => destruct c end; try discriminate; intros _; split; lia.
   Qed.
 
   Lemma wait_checked s c o e j s' : step true s (Act c) = Ok s' -> next program s c = Some (Sync o e) ->
@@ -97,10 +101,10 @@ Section Enabled.
         * destruct E as (_ & _ & E). unfold object_of. rewrite E. exact keep.
         * destruct E as (E0 & _ & _ & E & E'). destruct (Nat.eq_dec o o') as [->|No]; [|rewrite E' by auto; exact keep].
           rewrite E. assert (PL := plain c (place s c) o' e N).
-          destruct e as [[]|b|b h|j|q|q]; try contradiction; cbn [take_part]; try exact keep.
+          destruct e as [m []|b|b h|j|q|q]; try contradiction; cbn [take_part]; try exact keep.
           cbn [passed count phase passes]. split.
           -- apply informed_learn; [apply keep|exact I1].
-          -- intros _. destruct (arrive_checked s c o' Full s' H N) as (n & _ & A & _). cbn [learn over]. rewrite at_join.
+          -- intros _. destruct (arrive_checked s c o' m Full s' H N) as (A & _). cbn [learn over]. rewrite at_join.
              subst k0. unfold learned in k1. cbn [waits_for] in k1. unfold k1. cbn [after_event over]. fold k1. lia.
         * destruct E as (_ & E). unfold object_of. rewrite E. exact keep.
       + intros o j. assert (Ph : phase (object_of s' o) = phase (object_of s o) /\ ends (object_of s' o) = ends (object_of s o)).
@@ -112,12 +116,11 @@ Section Enabled.
       + intros o. destruct ev as [x xa|o' e|].
         * destruct E as (_ & _ & E). unfold object_of. rewrite E. apply V.
         * destruct E as (E0 & _ & _ & E & E'). destruct (Nat.eq_dec o o') as [->|No]; [|rewrite E' by auto; apply V].
-          rewrite E. assert (PL := plain c (place s c) o' e N). destruct e as [[]|b|b h|j|q|q]; try contradiction; cbn [take_part bytes]; apply V.
+          rewrite E. assert (PL := plain c (place s c) o' e N). destruct e as [m []|b|b h|j|q|q]; try contradiction; cbn [take_part bytes]; apply V.
         * destruct E as (_ & E). unfold object_of. rewrite E. apply V.
-    - assert (F : exists n, kind_of kinds o = Count n /\ count (object_of s o) = S n).
-      { apply step_changes in H. inversion H as [| | |? F]; subst. unfold full in F.
-        destruct (kind_of kinds o) as [n|l] eqn:Ko; [|destruct (counted o l Ko)]. exists n. tauto. }
-      destruct F as (n & _ & Cn).
+    - assert (Cn : 0 < count (object_of s o)).
+      { apply step_changes in H. inversion H as [| | |? F]; subst. unfold full in F. pose proof (counted o) as Ko.
+        destruct (kind_of kinds o) as [n|l|]; [|destruct (Ko l eq_refl)|]; lia. }
       destruct (end_summary _ _ _ _ _ s o s' H) as (E & E' & E'').
       assert (A : forall c, agent_of s' c = agent_of s c) by (intros; unfold agent_of; rewrite E; auto).
       assert (LA : forall c p n k, logged s' c p n k <-> logged s c p n k) by (intros; unfold logged; rewrite A; tauto).
@@ -179,14 +182,17 @@ Section Enabled.
 
     Definition blocked_phase o j := exists d q k, arrives d q o /\ logged t d q j k /\ i < at_ (known k) a.
 
+    (** An object as it is, or in a phase that is not over without the earlier access. *)
+    Definition mirrored o ob ou := bytes ou = 0%Z /\
+      ((phase ou = phase ob /\ count ou = count ob /\ stated ou = stated ob) \/
+       (phase ou <= phase ob /\
+        (phase ou = phase ob -> count ou <= count ob /\ (kind_of kinds o = Stated -> stated ou = 0 \/ stated ou = stated ob)) /\
+        blocked_phase o (phase ou))).
+
     Record mirrors (s u : state) : Prop := {
       in_place : forall d, place u d <= place s d /\ (forall p, p < place u d -> ~ knows d p) /\ (place u d < place s d -> knows d (place u d));
       in_log : forall d, place u d = place s d -> map fst (log (agent_of u d)) = map fst (log (agent_of s d));
-      in_object : forall o, bytes (object_of u o) = 0%Z /\
-        ((phase (object_of u o) = phase (object_of s o) /\ count (object_of u o) = count (object_of s o)) \/
-         (phase (object_of u o) <= phase (object_of s o) /\
-          (phase (object_of u o) = phase (object_of s o) -> count (object_of u o) <= count (object_of s o)) /\
-          blocked_phase o (phase (object_of u o))))
+      in_object : forall o, mirrored o (object_of s o) (object_of u o)
     }.
 
     (** An event that comes after the end of a phase which is not over without the earlier access knows that access. *)
@@ -215,16 +221,20 @@ Section Enabled.
           - intros d. rewrite P. destruct (Nat.eq_dec d c) as [->|Nd]; [|apply M]. split; [lia|split; auto]. intros _.
             destruct (Nat.eq_dec (place u c) (place s c)) as [->|]; auto. apply M3. lia.
           - intros d Ed. rewrite P in Ed. destruct (Nat.eq_dec d c) as [->|Nd]; [lia|]. rewrite D by auto. apply M; auto.
-          - intros o. destruct (in_object s u M o) as [Mb Mo]. split; auto. rewrite Ph.
+          - intros o. assert (Mo := in_object s u M o).
             destruct ev as [x xa|o' e|].
             + destruct E as (_ & _ & E). unfold object_of in *. rewrite E. auto.
             + destruct E as (E0 & En & _ & E & E'). destruct (Nat.eq_dec o o') as [->|No]; [|rewrite E' by auto; auto].
               rewrite E. assert (PL := plain c (place s c) o' e N).
-              destruct e as [[]|b|b h|j|q|q]; try contradiction; cbn [take_part]; auto. cbn [count]. right.
-              destruct Mo as [[Mp Mc]|(Mp & Mc & Mb')]; [|repeat split; auto; lia].
-              rewrite Mp, Mc. repeat split; auto. destruct Kc as (n & k & Hk & Hi).
+              destruct e as [m []|b|b h|j|q|q]; try contradiction; cbn [take_part]; auto.
+              destruct (arrive_checked s c o' m Full s' H N) as [_ Ch]. destruct Mo as [Mb Mo].
+              split; auto. cbn [phase count stated]. right.
+              assert (St : forall x, x = 0 \/ x = stated (object_of s o') -> kind_of kinds o' = Stated -> x = 0 \/ x = Nat.max (stated (object_of s o')) (S m)).
+              { intros x X KS. rewrite KS in Ch. lia. }
+              destruct Mo as [(Mp & Mc & Ms)|(Mp & Mc & Mb')]; [|split; [auto|split; [|auto]]; intros Ep; destruct (Mc Ep); split; auto].
+              rewrite Mp, Mc. split; [auto|]. split; [split; auto|]. destruct Kc as (n & k & Hk & Hi).
               exists c, (place s c), k. repeat split; auto.
-              * exists (Arrive Full). split; auto.
+              * exists (Arrive m Full). split; auto.
               * destruct (logged_same _ _ _ _ _ _ _ Hk Hl) as [-> _]. rewrite En in Hk. exact Hk.
             + destruct E as (_ & E). unfold object_of in *. rewrite E. auto. }
         destruct (Nat.eq_dec (place u c) (place s c)) as [Ep|Np].
@@ -237,11 +247,7 @@ Section Enabled.
         (* What all steps of [c] do to places and logs. *)
         assert (mirror : forall u' nu ku, (forall d, d <> c -> agent_of u' d = agent_of u d) ->
           log (agent_of u' c) = log (agent_of u c) ++ [(nu, ku)] -> nu = n0 ->
-          (forall o, bytes (object_of u' o) = 0%Z /\
-            ((phase (object_of u' o) = phase (object_of s' o) /\ count (object_of u' o) = count (object_of s' o)) \/
-             (phase (object_of u' o) <= phase (object_of s' o) /\
-              (phase (object_of u' o) = phase (object_of s' o) -> count (object_of u' o) <= count (object_of s' o)) /\
-              blocked_phase o (phase (object_of u' o))))) -> mirrors s' u').
+          (forall o, mirrored o (object_of s' o) (object_of u' o)) -> mirrors s' u').
         { intros u' nu ku Du Lu' -> Ou. constructor; auto.
           - intros d. rewrite P. destruct (Nat.eq_dec d c) as [->|Nd].
             + assert (place u' c = S (place s c)) as -> by (unfold place in *; rewrite Lu', app_length; cbn; lia).
@@ -252,23 +258,19 @@ Section Enabled.
             + rewrite Du, D by auto. apply M. rewrite P in Ed. destruct (Nat.eq_dec d c); [congruence|]. unfold place in *. rewrite Du in Ed by auto. auto. }
         assert (no_number : forall k regs, log (agent_of s' c) = log (log_event c (agent_of s c) 0 k regs) -> n0 = 0).
         { intros k regs F. rewrite L in F. cbn in F. apply app_inj_tail in F. destruct F as [_ F]. congruence. }
-        assert (unchanged : objects s' = objects s -> forall (ags : list (@agent value)) (mem : list value) o, let u' := State ags (objects u) mem in
-          bytes (object_of u' o) = 0%Z /\
-            ((phase (object_of u' o) = phase (object_of s' o) /\ count (object_of u' o) = count (object_of s' o)) \/
-             (phase (object_of u' o) <= phase (object_of s' o) /\
-              (phase (object_of u' o) = phase (object_of s' o) -> count (object_of u' o) <= count (object_of s' o)) /\
-              blocked_phase o (phase (object_of u' o))))).
-        { intros Eo ags mem o. cbn zeta. unfold object_of. cbn [objects]. rewrite Eo. apply M. }
+        assert (unchanged : objects s' = objects s -> forall (ags : list (@agent value)) (mem : list value) o,
+          mirrored o (object_of s' o) (object_of (State ags (objects u) mem) o)).
+        { intros Eo ags mem o. unfold object_of. cbn [objects]. rewrite Eo. apply M. }
         destruct ev as [x xa|o e|].
         + destruct E as (_ & _ & E). eexists. split; [cbn; unfold act; rewrite Nu; reflexivity|].
           eapply mirror; [intros d Nd; apply agent_of_upd_ne; auto|rewrite agent_of_upd; reflexivity| |apply unchanged; auto].
           symmetry. clear - H N no_number. cbn in H. unfold act in H. rewrite N in H. destruct (no_race_dec _ _ _ _ _); [|discriminate].
           injection H as <-. rewrite agent_of_upd in no_number. eapply no_number. reflexivity.
         + destruct E as (E0 & En & _ & E & E'). assert (PL := plain c (place s c) o e N).
-          destruct (in_object s u M o) as [Mb Mo].
+          assert (Mi := in_object s u M o). destruct (in_object s u M o) as [Mb Mo].
           (* The phase that a wait waits for is over without the earlier access too. *)
           assert (over_too : forall j, j < phase (object_of s o) -> j < at_ (over k1) o -> j < phase (object_of u o)).
-          { intros j Lj Lo. destruct Mo as [[Mp _]|(Mp & _ & Bl)]; [lia|].
+          { intros j Lj Lo. destruct Mo as [(Mp & _)|(Mp & _ & Bl)]; [lia|].
             destruct (lt_dec j (phase (object_of u o))) as [|Nj]; auto. exfalso. apply Nk.
             apply (past_a_blocked_phase c (place s c) n0 k1 o _ Hl Bl). lia. }
           assert (waited : forall j, waits_for e = true -> number e (agent_of s c) (object_of s o) = S j -> j < phase (object_of s o) -> j < at_ (over k1) o).
@@ -278,26 +280,27 @@ Section Enabled.
           { intros q. unfold phase_of, get. rewrite <- !(map_nth fst), Lu. reflexivity. }
           assert (step_u : may kinds false c o e (agent_of u c) (object_of u o) = Go ->
             number e (agent_of u c) (object_of u o) = number e (agent_of s c) (object_of s o) ->
-            (forall k, let ou := take_part c (length (log (agent_of u c))) e k (object_of u o) in
-              bytes ou = 0%Z /\ ((phase ou = phase (object_of s' o) /\ count ou = count (object_of s' o)) \/
-               (phase ou <= phase (object_of s' o) /\ (phase ou = phase (object_of s' o) -> count ou <= count (object_of s' o)) /\ blocked_phase o (phase ou)))) ->
+            (forall k, mirrored o (object_of s' o) (take_part c (length (log (agent_of u c))) e k (object_of u o))) ->
             exists u', step false u (Act c) = Ok u' /\ mirrors s' u').
           { intros My Nm Ou. eexists. split; [cbn; unfold act; rewrite Nu, My; reflexivity|].
             eapply mirror; [intros d Nd; apply agent_of_upd_ne; auto|rewrite agent_of_upd; reflexivity|congruence|].
             intros o'. destruct (Nat.eq_dec o o') as [<-|No].
             - rewrite object_of_upd. apply Ou.
             - rewrite object_of_upd_ne, E' by auto. apply M. }
-          destruct e as [[]|b|b h|j|q|q]; try contradiction.
-          * destruct (arrive_checked s c o Full s' H N) as (n & Kn & Ov & Cn).
+          destruct e as [m []|b|b h|j|q|q]; try contradiction.
+          * destruct (arrive_checked s c o m Full s' H N) as (Ov & Ch).
             assert (Pu : phase (object_of u o) = phase (object_of s o)).
-            { destruct Mo as [[Mp _]|(Mp & _ & Bl)]; auto. destruct (Nat.eq_dec (phase (object_of u o)) (phase (object_of s o))) as [|Ne]; auto.
+            { destruct Mo as [(Mp & _)|(Mp & _ & Bl)]; auto. destruct (Nat.eq_dec (phase (object_of u o)) (phase (object_of s o))) as [|Ne]; auto.
               exfalso. apply Nk. apply (past_a_blocked_phase c (place s c) n0 k1 o _ Hl Bl). unfold k1. cbn [after_event over]. rewrite E0. cbn [learned waits_for]. lia. }
-            assert (Cu : count (object_of u o) <= n) by (destruct Mo as [[_ Mc]|(_ & Mc & _)]; [|specialize (Mc Pu)]; lia).
-            apply step_u.
-            -- unfold may, may_arrive. rewrite Kn. destruct (lt_dec n (count (object_of u o))); [lia|reflexivity].
+            assert (Cu : count (object_of u o) <= count (object_of s o) /\ (kind_of kinds o = Stated -> stated (object_of u o) = 0 \/ stated (object_of u o) = stated (object_of s o))).
+            { destruct Mo as [(_ & Mc & Ms)|(_ & Mc & _)]; [rewrite Mc, Ms|]; auto. }
+            destruct Cu as [Cu Su]. apply step_u.
+            -- unfold may, may_arrive. clear - Ch Cu Su. destruct (kind_of kinds o) as [n|l|]; [|destruct Ch|specialize (Su eq_refl)];
+                 repeat match goal with |- context [if ?c then _ else _] => destruct c end; auto; lia.
             -- exact Pu.
-            -- intros k. cbn zeta. rewrite E. cbn [take_part bytes phase count]. split; auto.
-               destruct Mo as [[Mp Mc]|(Mp & Mc & Bl)]; [left|right; split; [auto|split; [|auto]]]; auto. intros _. specialize (Mc Pu). lia.
+            -- intros k. rewrite E. cbn [take_part]. split; auto. cbn [phase count stated].
+               destruct Mo as [(Mp & Mc & Ms)|(Mp & Mc & Bl)]; [left; rewrite Mc, Ms|right; split; [auto|split; [|auto]]]; auto.
+               intros _. split; [lia|]. intros KS. rewrite KS in Ch. specialize (Su KS). lia.
           * assert (Lj := wait_checked s c o _ j s' H N (or_introl eq_refl)).
             apply step_u.
             -- cbn. destruct (lt_dec j (phase (object_of u o))) as [|F]; auto. destruct F. apply over_too; auto.
@@ -312,28 +315,26 @@ Section Enabled.
           eapply mirror; [intros d Nd; apply agent_of_upd_ne; auto|rewrite agent_of_upd; reflexivity| |apply unchanged; auto].
           symmetry. clear - H N no_number. cbn in H. unfold act in H. rewrite N in H.
           injection H as <-. rewrite agent_of_upd in no_number. eapply no_number. reflexivity.
-      - assert (F : exists n, kind_of kinds o = Count n /\ count (object_of s o) = S n).
-        { apply step_changes in H. inversion H as [| | |? F]; subst. unfold full in F.
-          destruct (kind_of kinds o) as [n|l] eqn:Ko; [|destruct (counted o l Ko)]. exists n. tauto. }
-        destruct F as (n & Kn & Cn).
+      - assert (F : full program kinds s o) by (apply step_changes in H; inversion H; auto).
         destruct (end_summary _ _ _ _ _ s o s' H) as (E & E' & E'').
         assert (A : forall c, agent_of s' c = agent_of s c) by (intros; unfold agent_of; rewrite E; auto).
         assert (Pl : forall c, place s' c = place s c) by (intros; unfold place; rewrite A; auto).
         destruct (in_object s u M o) as [Mb Mo].
-        destruct Mo as [[Mp Mc]|(Mp & Mc & Bl)].
-        + right. assert (F : full program kinds u o) by (unfold full; rewrite Kn; split; [lia|auto]).
+        destruct Mo as [(Mp & Mc & Ms)|(Mp & Mc & Bl)].
+        + right. assert (F' : full program kinds u o).
+          { pose proof (counted o) as Ko. unfold full in *. rewrite Mc, Ms. destruct (kind_of kinds o) as [n|l|]; [|destruct (Ko l eq_refl)|]; tauto. }
           eexists. split; [cbn; destruct (full_dec program kinds u o); [reflexivity|contradiction]|].
           constructor.
           * intros d. rewrite Pl. apply (in_place s u M d).
           * intros d Ed. rewrite A. rewrite Pl in Ed. apply (in_log s u M d Ed).
           * intros o'. destruct (Nat.eq_dec o o') as [<-|No].
-            -- rewrite object_of_upd, E'. cbn. split; auto.
+            -- rewrite object_of_upd, E'. split; auto. cbn. auto.
             -- rewrite object_of_upd_ne, E'' by auto. apply M.
         + left. constructor.
           * intros d. rewrite Pl. apply M.
           * intros d Ed. rewrite A. apply M. rewrite <- Pl. auto.
           * intros o'. destruct (Nat.eq_dec o o') as [<-|No]; [|rewrite E'' by auto; apply M].
-            rewrite E'. cbn. split; auto. right. repeat split; auto; lia.
+            rewrite E'. split; auto. cbn [ended phase count stated]. right. split; [lia|]. split; [lia|auto].
     Qed.
 
     Lemma mirrored_run l : forall s u, good s -> kept s -> all_informed s -> run (step true) s l = Ok t -> mirrors s u ->
@@ -367,7 +368,7 @@ Section Enabled.
     { assert (P : forall d, place (start mem) d = 0) by (intros; unfold place, agent_of; cbn; rewrite get_nil; auto).
       constructor; auto.
       - intros d. rewrite P. repeat split; intros; lia.
-      - intros o. split; auto. unfold object_of; cbn. rewrite get_nil. reflexivity. }
+      - intros o. unfold object_of; cbn. rewrite get_nil. split; auto. }
     destruct (mirrored_run t a i K V l _ _ G0 K0 (all_informed_start mem) H M0) as (l' & u & R & M).
     exists l', u. split; auto. rewrite !event_at_next. destruct G as ([B _] & PK & Hs). split.
     - destruct (in_place t a i t u M a) as (F1 & F2 & F3).

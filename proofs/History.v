@@ -14,7 +14,7 @@ Section History.
   Definition event_at c p := nth_error (events program c) p.
 
   (** Arrivals that pass on what their agent has done. *)
-  Definition passes_on e := match e with Arrive Relaxed | Deliver _ Relaxed => false | Arrive _ | Deliver _ _ => true | _ => false end.
+  Definition passes_on e := match e with Arrive _ Relaxed | Deliver _ Relaxed => false | Arrive _ _ | Deliver _ _ => true | _ => false end.
 
   Definition arrives d q o := exists e, event_at d q = Some (Sync o e) /\ passes_on e = true.
   Definition awaits c p o := exists e, event_at c p = Some (Sync o e) /\ waits_for e = true.
@@ -53,7 +53,7 @@ Section History.
 
   (** An object after the end of a phase, since returning orders nothing. *)
   Definition ended o ob :=
-    Object (S (phase ob)) 0 [] (bytes ob) [] [] nothing []
+    Object (S (phase ob)) 0 0 [] (bytes ob) [] [] nothing []
       (ends ob ++ [Know (known (passed ob)) (past (passed ob)) (upd 0 (over (passed ob)) o (S (phase ob))) (published (passed ob))]).
 
   Lemma end_summary (s : state) o s' : step s (End o) = Ok s' ->
@@ -202,7 +202,7 @@ Section History.
         * destruct E as (_ & _ & E). unfold object_of in Hi. rewrite E in Hi. auto.
         * destruct E as (E0 & En & _ & E & E'). destruct (Nat.eq_dec o o') as [->|No]; [|rewrite E' in Hi by auto; auto].
           rewrite E in Hi. rewrite event_at_next in N.
-          destruct e as [h|b|b h|j|p|q]; cbn [take_part passed] in Hi; auto;
+          destruct e as [m h|b|b h|j|p|q]; cbn [take_part passed] in Hi; auto;
             cbn [learn known] in Hi; rewrite at_join in Hi;
             destruct (lt_dec i (at_ (known (passed (object_of s o'))) a)) as [Hi'|Hi']; auto;
             (destruct (passes_known h c (place s c) k0 a i) as [Hh Hk]; [fold k1; lia|]);

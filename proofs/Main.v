@@ -1,5 +1,5 @@
 (** The main theorems, and the axioms on which they rest: none. *)
-From Volta Require Import Maps Diamond Paper PaperTheorems Model Commute Checked Schedules History Relaxed Reports Enabled Clocks Statements Epoch.
+From Volta Require Import Maps Diamond Paper PaperTheorems Model Commute Checked Schedules History Relaxed Reports Enabled Clocks Statements Misuse Epoch.
 From Volta Require Forget.
 
 (* The paper *)
@@ -27,7 +27,7 @@ Print Assumptions reported_races_are_races.
 Print Assumptions failed_checks_of_accesses_are_races.
 Print Assumptions reported_races_are_races_of_the_machine.
 Print Assumptions clocks_have_no_effect.
-Print Assumptions add_or_max_commutes.
+Print Assumptions misuse_does_not_depend_on_the_schedule.
 
 (* The detectors *)
 Print Assumptions epoch_detector_never_misses.

@@ -17,11 +17,11 @@ Inductive mode :=
 | Relaxed. (* time only: shuffles (rule Y4), relaxed arrivals (rule Y9) *)
 
 Inductive sync :=
-| Arrive (how : mode)
-| Expect (bytes : nat)                (* one more than that *)
-| Deliver (bytes : nat) (how : mode)  (* one more than that: a copy is over *)
+| Arrive (stated : nat) (how : mode)  (* one more than that many arrivals are to meet, where the object asks for it *)
+| Expect (bytes : nat)                 (* one more than that *)
+| Deliver (bytes : nat) (how : mode)   (* one more than that: a copy is over *)
 | WaitFor (phase : nat)
-| WaitOwn (event : nat)               (* for the phase in which that event of the same agent arrived *)
+| WaitOwn (event : nat)                (* for the phase in which that event of the same agent arrived *)
 | WaitParity (parity : bool).
 
 Inductive access :=
@@ -38,7 +38,8 @@ Inductive event :=
 (** When a phase is over. *)
 Inductive kind :=
 | Count (arrivals : nat)              (* after one arrival more than that, and with no byte missing *)
-| Members (agents : list nat).        (* when each of these has arrived or returned, and not all have returned *)
+| Members (agents : list nat)         (* when each of these has arrived or returned, and not all have returned *)
+| Stated.                             (* after as many arrivals as each of them has stated *)
 
 (** ** Accesses in conflict (rules Y1, Y7) *)
 
@@ -100,6 +101,7 @@ Section Machine.
   Record object := Object {
     phase : nat;                 (* the number of phases that are over *)
     count : nat;                 (* arrivals in the present phase *)
+    stated : nat;                (* the largest number of them that one has stated; before the first one, 0 *)
     arrived : list nat;          (* the same by agent *)
     bytes : Z;                   (* expected and not yet delivered *)
     expects : clock;             (* events that have expected bytes *)
@@ -112,7 +114,7 @@ Section Machine.
   Record state := State { agents : list agent; objects : list object; memory : list value }.
 
   Definition new_agent := Agent [] nothing [].
-  Definition new_object := Object 0 0 [] 0%Z [] [] nothing [] [].
+  Definition new_object := Object 0 0 0 [] 0%Z [] [] nothing [] [].
 
   (** The program: the events of each agent, and the kind of each object. *)
   Variables (program : list (list event)) (kinds : list kind).
@@ -180,15 +182,16 @@ Section Machine.
   Definition wrong (check : bool) := if check then Wrong else Stop.
 
   (** An operation belongs to the present phase under every schedule if its agent knows that the phase before is over
-      (rules Y3, Y9). Nobody arrives more often than a phase waits for, or twice as a member. The last arrival must come
-      after all expectations of bytes, and no more bytes may have been delivered than were expected. *)
-  Definition may_arrive (check : bool) o k c p ob :=
+      (rules Y3, Y9). Nobody arrives more often than a phase waits for, or twice as a member, or states another number of
+      arrivals than those before. The last arrival must come after all expectations of bytes, and no more bytes may have
+      been delivered than were expected. *)
+  Definition may_arrive (check : bool) o n k c p ob :=
     match kind_of o with
-    | Count n =>
-      if lt_dec n (count ob) then wrong check
+    | Count most =>
+      if lt_dec most (count ob) then wrong check
       else if check then
         if lt_dec (at_ (over k) o) (phase ob) then Wrong
-        else if lt_dec (count ob) n then Go
+        else if lt_dec (count ob) most then Go
         else if within_dec (expects ob) (join (arrivals_past ob) (past (after_event c p k)))
         then if Z_le_dec 0 (bytes ob) then Go else Wrong
         else Wrong
@@ -199,6 +202,12 @@ Section Machine.
           if check then if lt_dec (at_ (over k) o) (phase ob) then Wrong else Go else Go
         else wrong check
       else wrong check
+    | Stated =>
+      if Nat.eq_dec (stated ob) 0 then if check then if lt_dec (at_ (over k) o) (phase ob) then Wrong else Go else Go
+      else if Nat.eq_dec (stated ob) (S n) then
+        if lt_dec n (count ob) then wrong check
+        else if check then if lt_dec (at_ (over k) o) (phase ob) then Wrong else Go else Go
+      else wrong check
     end.
 
   (** Bytes are expected before some arrival of their phase, so not after the last one. *)
@@ -208,7 +217,7 @@ Section Machine.
       if check then
         if lt_dec (at_ (over k) o) (phase ob) then Wrong else if lt_dec n (count ob) then Wrong else Go
       else Go
-    | Members _ => wrong check
+    | Members _ | Stated => wrong check
     end.
 
   (** Bytes may be delivered before they are expected, but not after the last arrival. *)
@@ -219,7 +228,7 @@ Section Machine.
         if lt_dec (at_ (over k) o) (phase ob) then Wrong
         else if lt_dec n (count ob) then if Z_le_dec (Z.of_nat (S n_bytes)) (bytes ob) then Go else Wrong else Go
       else Go
-    | Members _ => wrong check
+    | Members _ | Stated => wrong check
     end.
 
   (** A wait by parity denotes the last phase that its agent knows to be over, or the next one, according to its parity.
@@ -237,7 +246,7 @@ Section Machine.
 
   Definition may (check : bool) c o e (ag : agent) ob : verdict :=
     match e with
-    | Arrive _ => may_arrive check o (now ag) c (length (log ag)) ob
+    | Arrive n _ => may_arrive check o n (now ag) c (length (log ag)) ob
     | Expect _ => may_expect check o (now ag) ob
     | Deliver n _ => may_deliver check o (now ag) n ob
     | WaitFor k => if lt_dec k (phase ob) then Go else Stop
@@ -248,7 +257,7 @@ Section Machine.
   (** What is noted in the log: the phase of an arrival; of a wait, the number of phases that are over with it. *)
   Definition number e (ag : agent) ob :=
     match e with
-    | Arrive _ | Expect _ | Deliver _ _ => phase ob
+    | Arrive _ _ | Expect _ | Deliver _ _ => phase ob
     | WaitFor k => S k
     | WaitOwn p => S (phase_of (log ag) p)
     | WaitParity _ => phase ob
@@ -264,18 +273,18 @@ Section Machine.
 
   Definition take_part c p e (k : know) (ob : object) : object :=
     match e with
-    | Arrive how =>
-      Object (phase ob) (S (count ob)) (upd 0 (arrived ob) c 1) (bytes ob) (expects ob) (waits ob)
+    | Arrive n how =>
+      Object (phase ob) (S (count ob)) (Nat.max (stated ob) (S n)) (upd 0 (arrived ob) c 1) (bytes ob) (expects ob) (waits ob)
         (learn (passed ob) (passes how c k)) (join (arrivals_past ob) (past k)) (ends ob)
     | Expect m =>
-      Object (phase ob) (count ob) (arrived ob) (bytes ob + Z.of_nat (S m)) (upd 0 (expects ob) c (S p)) (waits ob)
+      Object (phase ob) (count ob) (stated ob) (arrived ob) (bytes ob + Z.of_nat (S m)) (upd 0 (expects ob) c (S p)) (waits ob)
         (passed ob) (arrivals_past ob) (ends ob)
     | Deliver m how =>
-      Object (phase ob) (count ob) (arrived ob) (bytes ob - Z.of_nat (S m)) (expects ob) (waits ob)
+      Object (phase ob) (count ob) (stated ob) (arrived ob) (bytes ob - Z.of_nat (S m)) (expects ob) (waits ob)
         (learn (passed ob) (passes how c k)) (arrivals_past ob) (ends ob)
     | WaitFor _ | WaitOwn _ => ob
     | WaitParity _ =>
-      Object (phase ob) (count ob) (arrived ob) (bytes ob) (expects ob) (upd 0 (waits ob) c (S p))
+      Object (phase ob) (count ob) (stated ob) (arrived ob) (bytes ob) (expects ob) (upd 0 (waits ob) c (S p))
         (passed ob) (arrivals_past ob) (ends ob)
     end.
 
@@ -285,12 +294,13 @@ Section Machine.
     | Count n => count (object_of s o) = S n /\ bytes (object_of s o) = 0%Z
     | Members l => Exists (fun c => at_ (arrived (object_of s o)) c <> 0) l /\
                    Forall (fun c => at_ (arrived (object_of s o)) c <> 0 \/ returned s c) l
+    | Stated => stated (object_of s o) <> 0 /\ count (object_of s o) = stated (object_of s o)
     end.
 
   Definition full_dec s o : {full s o} + {~ full s o}.
   Proof using program kinds.
     clear zero compute update.
-    unfold full. destruct (kind_of o) as [n|l].
+    unfold full. destruct (kind_of o) as [n|l|].
     - destruct (Nat.eq_dec (count (object_of s o)) (S n)); [|right; tauto].
       destruct (Z.eq_dec (bytes (object_of s o)) 0); [left|right]; tauto.
     - assert (d1 : forall c, {at_ (arrived (object_of s o)) c <> 0} + {~ at_ (arrived (object_of s o)) c <> 0}).
@@ -298,12 +308,14 @@ Section Machine.
       destruct (Exists_dec _ l d1); [|right; tauto].
       destruct (all_dec (fun c => at_ (arrived (object_of s o)) c <> 0 \/ returned s c)) with (l := l); [|left|right]; try tauto.
       intros c. destruct (d1 c); [left; auto|]. destruct (le_dec (length (events c)) (place s c)); [left|right]; tauto.
+    - destruct (Nat.eq_dec (stated (object_of s o)) 0); [right; tauto|].
+      destruct (Nat.eq_dec (count (object_of s o)) (stated (object_of s o))); [left|right]; tauto.
   Defined.
 
   (** Members that have returned, and whose knowledge the end of a phase passes on as if they had arrived. *)
   Definition ordered_by_returning s o : list nat :=
     match kind_of o with
-    | Count _ => []
+    | Count _ | Stated => []
     | Members l => filter (fun c => exit_orders_memory && (length (events c) <=? place s c)) l
     end.
 
@@ -313,7 +325,7 @@ Section Machine.
     Know (known k) (past k) (upd 0 (over k) o (S (phase ob))) (published k).
 
   Definition end_phase s o ob :=
-    Object (S (phase ob)) 0 [] (bytes ob) [] [] nothing [] (ends ob ++ [released s o ob]).
+    Object (S (phase ob)) 0 0 [] (bytes ob) [] [] nothing [] (ends ob ++ [released s o ob]).
 
   (** ** Steps *)
 

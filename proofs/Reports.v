@@ -21,7 +21,7 @@ Section Reports.
   Notation good := (good program).
   Notation relaxed_step := (relaxed_step zero compute update program).
 
-  Definition alone e := match e with Arrive Alone | Deliver _ Alone => true | _ => false end.
+  Definition alone e := match e with Arrive _ Alone | Deliver _ Alone => true | _ => false end.
 
   Hypothesis no_alone : forall c p o e, event_at c p = Some (Sync o e) -> alone e = false.
 
@@ -100,7 +100,7 @@ Section Reports.
           assert (n0 = phase (object_of s o)) as Hn by (destruct e; try discriminate Pe; auto).
           rewrite Hn, Nat.eqb_refl. split; auto. rewrite E.
           pose proof (no_alone _ _ _ _ N) as NA.
-          destruct e as [[]|b|b []|j|p|q]; try discriminate Pe; try discriminate NA; cbn [take_part passed passes learn known]; apply within_join_r.
+          destruct e as [m []|b|b []|j|p|q]; try discriminate Pe; try discriminate NA; cbn [take_part passed passes learn known]; apply within_join_r.
     - destruct (end_summary _ _ _ _ _ s o s' H) as (E & E' & E'').
       assert (LA : forall c p n k, logged s' c p n k <-> logged s c p n k) by (intros; unfold logged, agent_of; rewrite E; tauto).
       constructor.

@@ -44,7 +44,7 @@ Section Schedules.
         assert (C : may kinds false c o e (agent_of s c) (object_of s o) = Go); [|rewrite C; auto].
         destruct (B c) as [_ V]. specialize (V o). revert M.
         unfold may, may_arrive, may_expect, may_deliver, may_pass_parity, wrong.
-        destruct e as [h|b|b h|j|p|q]; destruct (kind_of kinds o);
+        destruct e as [m h|b|b h|j|p|q]; destruct (kind_of kinds o);
           assert (at_ (over (now (agent_of s c))) o < phase (object_of s o) \/ phase (object_of s o) = at_ (over (now (agent_of s c))) o) as [L|L] by lia;
           repeat match goal with |- context [if ?c then _ else _] => destruct c end;
           auto; try discriminate; try lia; congruence.
