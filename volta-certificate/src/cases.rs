@@ -92,8 +92,8 @@ impl Checker {
         }
         let readings = class.reads.then_some(&self.readings);
         let evaluation = Evaluation::new(certificate, readings, &cuts, Forms::new(laws, *steps));
-        let (roots, signs) = (class.roots, Some(Signs::NONE));
-        let mut replay = Replay { evaluation, roots, case: Vec::new(), signs };
+        let signs = Some(Signs::NONE);
+        let mut replay = Replay { evaluation, roots: class.roots, case: Vec::new(), signs };
         let result = replay.step(&class.step);
         let Replay { evaluation: Evaluation { forms, is_total, .. }, signs, .. } = replay;
         *steps = forms.left;
@@ -144,7 +144,7 @@ impl Replay<'_> {
         let facts = self.evaluation.forms.facts.clone();
         for (gap, signs, arm) in [(gap, Signs::POSITIVE, &arms[0]), (opposite, Signs::NOT_NEGATIVE, &arms[1])]
         {
-            self.case.push(!signs.positive());
+            self.case.push(signs != Signs::POSITIVE);
             if self.evaluation.forms.learn(&gap, signs).map_err(|why| self.failure(why))? {
                 self.step(arm)?;
             }

@@ -33,10 +33,10 @@ impl Forms {
     /// `a > 0`
     pub(crate) fn positive(&mut self, a: &Poly) -> Poly {
         let signs = self.sign(a);
-        if (signs.positive() || signs.within(Signs::NOT_POSITIVE))
+        if (signs == Signs::POSITIVE || signs.within(Signs::NOT_POSITIVE))
             && (self.constant(a).is_some() || self.uses("condition_by_sign"))
         {
-            return integer(i64::from(signs.positive()));
+            return integer(i64::from(signs == Signs::POSITIVE));
         }
         let form = if self.uses("scaled_comparison") { self.unit(a) } else { a.clone() };
         let form = self.polys.id(form);

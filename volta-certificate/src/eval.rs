@@ -315,13 +315,11 @@ impl<'c> Evaluation<'c> {
             (Op::Add, [Infinite(a), Infinite(b)]) if a != b => Err("∞ − ∞".to_string()),
             (Op::Add, [Infinite(a), _] | [_, Infinite(a)]) => Ok(Infinite(*a)),
             (Op::Mul, [Infinite(a), Infinite(b)]) => Ok(Infinite(a != b)),
-            (Op::Mul, [Infinite(a), Finite(by)] | [Finite(by), Infinite(a)]) => {
-                let signs = forms.sign(by);
-                if signs.positive() || signs == Signs::NEGATIVE {
-                    return Ok(Infinite(*a == signs.positive()));
-                }
-                Err("an infinity times a number whose sign is not known".to_string())
-            }
+            (Op::Mul, [Infinite(a), Finite(by)] | [Finite(by), Infinite(a)]) => match forms.sign(by) {
+                Signs::POSITIVE => Ok(Infinite(*a)),
+                Signs::NEGATIVE => Ok(Infinite(!a)),
+                _ => Err("an infinity times a number whose sign is not known".to_string()),
+            },
             (Op::Max, [Infinite(false), _] | [_, Infinite(false)]) => Ok(Infinite(false)),
             (Op::Max, [Infinite(true), other] | [other, Infinite(true)])
                 if forms.uses("maximum_with_minus_infinity") =>

@@ -239,7 +239,7 @@ impl Forms {
     }
 
     pub(crate) fn add(&self, a: &Poly, b: &Poly) -> Poly {
-        collected([&**a, &**b].concat())
+        if b.is_empty() { a.clone() } else { collected([&**a, &**b].concat()) }
     }
 
     pub(crate) fn sub(&self, a: &Poly, b: &Poly) -> Poly {
@@ -270,7 +270,7 @@ impl Forms {
                 let factor = x.times(y);
                 let product = self.product(*left, *right)?;
                 self.charge(product.len())?;
-                terms.extend(product.iter().map(|(mono, inner)| (*mono, inner.times(&factor))));
+                terms.extend(product.iter().map(|(mono, inner)| (*mono, factor.times(inner))));
             }
         }
         Ok(collected(terms))
@@ -447,7 +447,7 @@ impl Forms {
         }
         common.retain(|(atom, _)| {
             let own = self.single(*atom, 1);
-            self.sign(&own).positive()
+            self.sign(&own) == Signs::POSITIVE
         });
         if !self.uses("maximum_of_scaled") {
             common.clear();
@@ -539,7 +539,7 @@ fn shared(arms: &[Poly]) -> Poly {
         factors.entry(*mono).or_default().push(factor.clone());
     }
     let mut shared = Vec::new();
-    for (mono, mut values) in factors {
+    for (mono, mut values) in factors.into_iter().filter(|(_, values)| values.len() * 2 >= arms.len()) {
         values.resize(arms.len(), Number::ZERO);
         values.sort();
         let runs = values.chunk_by(|a, b| a == b);

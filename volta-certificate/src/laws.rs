@@ -1,6 +1,5 @@
 //! The laws that proofs may use, by their names in the verifier's table. A law counts only if this checker proves its
-//! statement, and none of its near misses: where the table says something else than the code here does, the law is
-//! refused, and with it every certificate that names it.
+//! statement, and none of its near misses; else it is refused, and with it every certificate that names it.
 
 use crate::cases::Checker;
 use crate::text::{Certificate, statements};

@@ -1,9 +1,11 @@
 //! Exact rationals: whole numbers in a machine word while they fit, GMP beyond.
 
 use rug::Rational;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A rational, in the first form that has it, so that equal numbers are equal values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +13,7 @@ pub enum Number {
     /// A whole number.
     Small(i64),
     /// Any other rational.
-    Large(Box<Rational>),
+    Large(Arc<Rational>),
 }
 
 impl Number {
@@ -24,15 +26,15 @@ impl Number {
     pub fn of(value: Rational) -> Number {
         match value.numer().to_i64() {
             Some(whole) if value.is_integer() => Number::Small(whole),
-            _ => Number::Large(Box::new(value)),
+            _ => Number::Large(Arc::new(value)),
         }
     }
 
     /// The rational.
-    pub fn rational(&self) -> Rational {
+    pub fn rational(&self) -> Cow<'_, Rational> {
         match self {
-            Number::Small(value) => Rational::from(*value),
-            Number::Large(value) => (**value).clone(),
+            Number::Small(value) => Cow::Owned(Rational::from(*value)),
+            Number::Large(value) => Cow::Borrowed(value),
         }
     }
 
@@ -51,13 +53,16 @@ impl Number {
     pub(crate) fn plus(&self, other: &Number) -> Number {
         let small =
             if let (Number::Small(a), Number::Small(b)) = (self, other) { a.checked_add(*b) } else { None };
-        small.map_or_else(|| Number::of(self.rational() + other.rational()), Number::Small)
+        small.map_or_else(|| Number::of((&*self.rational() + &*other.rational()).into()), Number::Small)
     }
 
     pub(crate) fn times(&self, other: &Number) -> Number {
-        let small =
-            if let (Number::Small(a), Number::Small(b)) = (self, other) { a.checked_mul(*b) } else { None };
-        small.map_or_else(|| Number::of(self.rational() * other.rational()), Number::Small)
+        let small = match (self, other) {
+            (_, Number::Small(1)) => return self.clone(),
+            (Number::Small(a), Number::Small(b)) => a.checked_mul(*b),
+            _ => None,
+        };
+        small.map_or_else(|| Number::of((&*self.rational() * &*other.rational()).into()), Number::Small)
     }
 
     pub(crate) fn negated(&self) -> Number {
@@ -70,12 +75,12 @@ impl Number {
 
     /// The reciprocal of a number other than zero.
     pub(crate) fn recip(&self) -> Option<Number> {
-        (!self.is_zero()).then(|| Number::of(self.rational().recip()))
+        (!self.is_zero()).then(|| Number::of(self.rational().into_owned().recip()))
     }
 
     /// The largest whole number that is not above it.
     pub(crate) fn floor(&self) -> Number {
-        Number::of(self.rational().floor())
+        Number::of(self.rational().into_owned().floor())
     }
 
     /// A whole number of a machine word.

@@ -26,20 +26,12 @@ impl Signs {
         self.0 & !other.0 == 0
     }
 
-    pub(crate) fn positive(self) -> bool {
-        self == Signs::POSITIVE
-    }
-
     fn and(self, other: Signs) -> Signs {
         Signs(self.0 & other.0)
     }
 
     pub(crate) fn or(self, other: Signs) -> Signs {
         Signs(self.0 | other.0)
-    }
-
-    fn flipped(self) -> Signs {
-        Signs(self.0 & 2 | self.0 >> 2 & 1 | self.0 << 2 & 4)
     }
 
     /// The signs of what is made from any two numbers of these signs.
@@ -75,6 +67,24 @@ impl Forms {
     }
 
     fn sign_within(&mut self, a: &Poly, depth: u32) -> Signs {
+        let mut signs = self.sign_of_products(a, depth);
+        // A multiple of a sum of known signs, and a rest.
+        for (sum, known) in self.facts.sums.clone().into_iter().filter(|_| !a.is_empty()) {
+            let sum = self.poly(sum);
+            let Some((mono, leading)) = sum.last() else { continue };
+            self.left = self.left.saturating_sub(1);
+            if let (Ok(at), Some(by)) = (a.binary_search_by_key(mono, |(mono, _)| *mono), leading.recip()) {
+                self.left = self.left.saturating_sub((a.len() + sum.len()) as u64);
+                let by = a[at].1.times(&by);
+                let rest = self.sub(a, &self.scaled(&sum, &by));
+                let multiple = known.times(Signs(1 << (by.signum() + 1)));
+                signs = signs.and(multiple.plus(self.sign_of_products(&rest, depth)));
+            }
+        }
+        signs
+    }
+
+    fn sign_of_products(&mut self, a: &Poly, depth: u32) -> Signs {
         let mut signs = Signs::ZERO;
         for (mono, factor) in a.iter() {
             let mut own = Signs(1 << (factor.signum() + 1));
@@ -86,15 +96,6 @@ impl Forms {
                 own = own.times(if power % 2 == 0 { even } else { base });
             }
             signs = signs.plus(own);
-        }
-        if !self.facts.sums.is_empty() && !a.is_empty() {
-            self.left = self.left.saturating_sub(4 * a.len() as u64);
-            let unit = self.unit(a);
-            let opposite = self.negated(&unit);
-            let known = |of: &Poly| {
-                self.polys.find(of).and_then(|of| self.facts.sums.get(&of)).copied().unwrap_or(Signs::ANY)
-            };
-            signs = signs.and(known(&unit)).and(known(&opposite).flipped());
         }
         signs
     }
@@ -108,7 +109,7 @@ impl Forms {
         let own = match self.atoms.get(atom).clone() {
             Atom::Input(_, _, signs) | Atom::Cut(_, signs) => signs,
             Atom::Log2E | Atom::Apply(Op::Exp2, _) => Signs::POSITIVE,
-            Atom::Apply(Op::Sqrt, under) if self.signs(under[0], depth).positive() => Signs::POSITIVE,
+            Atom::Apply(Op::Sqrt, under) if self.signs(under[0], depth) == Signs::POSITIVE => Signs::POSITIVE,
             Atom::Apply(Op::Sqrt, _) | Atom::Positive(_) => Signs::NOT_NEGATIVE,
             Atom::Apply(Op::Tanh | Op::Erf | Op::Atan | Op::Cbrt, of) => self.signs(of[0], depth),
             Atom::Sum(sum) => self.signs(sum, depth).and(Signs::NONZERO),
@@ -125,7 +126,7 @@ impl Forms {
                     all = all.or(signs);
                     // It is no less than any of them.
                     least = match signs {
-                        _ if signs.positive() => Signs::POSITIVE,
+                        _ if signs == Signs::POSITIVE => Signs::POSITIVE,
                         _ if signs.within(Signs::NOT_NEGATIVE) => least.and(Signs::NOT_NEGATIVE),
                         _ => least,
                     };
@@ -166,7 +167,7 @@ impl Forms {
             if let ([(atom, power)], None) = (&*factors, rest)
                 && power % 2 != 0
             {
-                self.learn_atom(*atom, if leading.signum() < 0 { now.flipped() } else { now });
+                self.learn_atom(*atom, if leading.signum() < 0 { now.times(Signs::NEGATIVE) } else { now });
             }
             // Factors of a number that is not zero are not zero.
             let sum = rest.map(|rest| (self.atoms.id(Atom::Sum(rest)), 1));
@@ -175,7 +176,7 @@ impl Forms {
                 if let (Atom::Apply(Op::Sqrt, under), true) = (self.atoms.get(atom).clone(), power > 0) {
                     let under = self.poly(under[0]);
                     let signs = self.sign(&under);
-                    if signs.within(Signs::NOT_NEGATIVE) && !signs.positive() {
+                    if signs.within(Signs::NOT_NEGATIVE) && signs != Signs::POSITIVE {
                         open.push((under, Signs::POSITIVE));
                     }
                 }

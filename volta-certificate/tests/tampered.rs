@@ -1,6 +1,6 @@
 //! Certificates that hold, and what becomes of them when somebody changes them.
 
-use volta_certificate::{Certificate, STANDARD, Table, check};
+use volta_certificate::{ALL, Certificate, STANDARD, Table, check};
 
 const STEPS: u64 = 1 << 20;
 
@@ -426,6 +426,48 @@ fn a_wrong_law_in_the_table_breaks_certificates() {
         let why = replayed(text, &table).expect_err("it is accepted");
         assert!(why.contains("of the table is not one"), "{why}");
     }
+}
+
+/// For each law that certificates may name: each of its near misses in place of its statements, and each of its statements
+/// among its near misses, is refused, and no other law with it.
+#[test]
+fn no_law_is_its_near_miss() {
+    let mut near_misses = 0;
+    for law in ALL {
+        let (before, rest) = STANDARD.split_once(&format!("law {law}\n")).expect("the law is there");
+        let end = rest.find("\nlaw ").map_or(rest.len(), |at| at + 1);
+        let (own, after) = rest.split_at(end);
+        // A line that states something, and the certificate below it.
+        let starts = own
+            .match_indices('\n')
+            .map(|(at, _)| at + 1)
+            .filter(|at| own[*at..].starts_with("is ") || own[*at..].starts_with("not "));
+        let mut starts: Vec<usize> = [0].into_iter().chain(starts).collect();
+        starts.push(own.len());
+        let parts: Vec<&str> = starts.windows(2).map(|at| &own[at[0]..at[1]]).collect();
+        let near: Vec<&&str> = parts
+            .iter()
+            .filter(|part| {
+                part.lines().next().is_some_and(|line| line.starts_with("not ") && line.contains("!="))
+            })
+            .collect();
+        near_misses += near.len();
+        let is_refused = |own: &str| {
+            let table = Table::new(&format!("{before}law {law}\n{own}{after}"));
+            let refused: Vec<_> = table.refused.keys().collect();
+            assert_eq!(refused, [&law], "{own}");
+            assert!(table.named(&[law.to_string()]).is_err());
+        };
+        for part in near {
+            is_refused(&part.replacen("not ", "is ", 1));
+            is_refused(&(own.to_string() + &part.replacen("not ", "is ", 1)));
+        }
+        for part in parts.iter().filter(|part| part.starts_with("is ")) {
+            is_refused(&(own.to_string() + &part.replacen("is ", "not ", 1).replacen("==", "!=", 1)));
+        }
+    }
+    // Some laws have only such as hold under another condition.
+    assert!(near_misses >= ALL.len(), "{near_misses} near misses");
 }
 
 #[test]

@@ -137,13 +137,17 @@ impl Writer {
         self.certificate.classes = wanted.iter().map(|wanted| open(wanted, undecided())).collect();
         let mut left = ALL_STEPS;
         let mut unproved = Vec::new();
-        for reads in [false, true] {
-            let mut search = Search::new(&Table::standard().accepted, reads, whole, left);
+        // Those without are tried first, but not for long where there are some.
+        let readable = self.certificate.nodes.iter().any(search::is_read);
+        let passes: &[(bool, bool)] =
+            if readable { &[(false, true), (true, false), (false, false)] } else { &[(false, false)] };
+        for &(reads, is_brief) in passes {
+            let mut search = Search::new(&Table::standard().accepted, [reads, is_brief], whole, left);
             unproved.clear();
             let mut proved = 0;
             wanted.retain(|one| {
                 // Readings are tried early where there is no proof without.
-                let skipped = proved == 0 && !unproved.is_empty() && !reads;
+                let skipped = proved == 0 && !unproved.is_empty() && is_brief;
                 let (name, elements, roots) = one;
                 let found = if skipped {
                     Err(undecided())

@@ -10,10 +10,19 @@ use volta_certificate::{Certificate, Checker, Class, Failure, Laws, Node, Number
 const STEPS: u64 = 1 << 21;
 /// The steps of an attempt without cuts at a pair of terms.
 const LONG_STEPS: u64 = 1 << 20;
-/// After so many steps of attempts at pairs that failed, each is tried once.
-const MAX_LOST: u64 = 1 << 21;
-/// A proof has no more cases.
+/// An attempt takes no more steps for each term that it has to look at; at a pair of terms, fewer.
+const STEPS_A_TERM: u64 = 1 << 11;
+const STEPS_A_TERM_OF_A_PAIR: u64 = 1 << 9;
+/// Most that succeed take fewer than these. After attempts at pairs that failed have taken so many steps for each term of
+/// the certificate, others may take no more; after twice as many, there are none. Nor is there another element after
+/// attempts at elements that failed have.
+const FEW_STEPS_A_TERM: u64 = 16;
+const MAX_LOST_A_TERM: u64 = 64;
+/// For short proofs, so many are more.
+const FIRST_STEPS: u64 = 1 << 12;
+/// No case of a proof is split off by more comparisons; and so many attempts are made for each of these.
 const MAX_SPLITS: usize = 12;
+const ATTEMPTS_A_SPLIT: usize = 4;
 /// Terms of fewer operations are not cut at.
 const MIN_SIZE: u32 = 4;
 /// Terms are evaluated at so many points, and seem equal if they differ by no more than this part of their values.
@@ -28,6 +37,8 @@ pub(super) struct Search<'t> {
     laws: &'t Laws,
     /// Whether literals are read.
     reads: bool,
+    /// Whether attempts are short.
+    is_brief: bool,
     /// Whether the elements of each input are whole.
     whole: Vec<bool>,
     terms: Vec<Term>,
@@ -35,8 +46,8 @@ pub(super) struct Search<'t> {
     of: [HashMap<u32, u32>; 2],
     proved: BTreeSet<[u32; 2]>,
     failed: BTreeSet<[u32; 2]>,
-    /// The steps of attempts at pairs that failed.
-    lost: u64,
+    /// The steps of attempts that failed: at elements, and at pairs of terms.
+    lost: [u64; 2],
     /// The steps that are left.
     pub(super) left: u64,
 }
@@ -53,18 +64,20 @@ struct Term {
 }
 
 impl<'t> Search<'t> {
-    /// A search that takes at most so many steps.
-    pub(super) fn new(laws: &'t Laws, reads: bool, whole: &[bool], left: u64) -> Search<'t> {
+    /// A search that takes at most so many steps. Whether it reads literals, and whether attempts are short.
+    pub(super) fn new(laws: &'t Laws, reads: [bool; 2], whole: &[bool], left: u64) -> Search<'t> {
+        let [reads, is_brief] = reads;
         Search {
             checker: Checker::default(),
             laws,
             reads,
+            is_brief,
             whole: whole.to_vec(),
             terms: Vec::new(),
             of: Default::default(),
             proved: BTreeSet::new(),
             failed: BTreeSet::new(),
-            lost: 0,
+            lost: [0; 2],
             left,
         }
     }
@@ -114,6 +127,8 @@ impl<'t> Search<'t> {
         let mut why = "all steps of the certificate are used up".to_string();
         // What hides too little takes long, and often fails: not for pairs at which there need be no cut.
         let is_lemma = class.elements == 0;
+        let nodes = certificate.nodes.len() as u64;
+        let lost = self.lost[usize::from(is_lemma)] / (16 * FIRST_STEPS + MAX_LOST_A_TERM * nodes);
         let mut last = None;
         for only in [|_: &Term| true, |term: &Term| term.is_polynomial, |_: &Term| false] {
             let cuts = self.cuts(&certificate.nodes, class.roots, only);
@@ -121,11 +136,21 @@ impl<'t> Search<'t> {
                 continue;
             }
             class.cuts.clone_from(&cuts);
-            let lost = is_lemma && self.lost > MAX_LOST;
-            if lost && last.is_some() {
+            if lost > 1 || lost > 0 && is_lemma && last.is_some() {
                 break;
             }
-            let most = if cuts.is_empty() { LONG_STEPS } else { STEPS }.min(self.left);
+            let hidden: BTreeSet<u32> = cuts.iter().flatten().copied().collect();
+            let stops = |at: u32| hidden.contains(&at);
+            let terms: usize =
+                class.roots.iter().map(|root| cone(&certificate.nodes, *root, stops).len()).sum();
+            let a_term = match is_lemma {
+                _ if self.is_brief => FEW_STEPS_A_TERM,
+                true if lost > 0 => FEW_STEPS_A_TERM,
+                true => STEPS_A_TERM_OF_A_PAIR,
+                false => STEPS_A_TERM,
+            };
+            let most = FIRST_STEPS + a_term * terms as u64;
+            let most = most.min(if cuts.is_empty() { LONG_STEPS } else { STEPS }).min(self.left);
             if most == 0 {
                 break;
             }
@@ -139,7 +164,7 @@ impl<'t> Search<'t> {
                     return Ok(class);
                 }
                 Err((_, failure)) => {
-                    self.lost += if is_lemma { most - steps } else { 0 };
+                    self.lost[usize::from(is_lemma)] += most - steps;
                     why = failure.why;
                 }
             }
@@ -303,7 +328,7 @@ pub(super) fn open(name: &str, elements: u64, roots: [u32; 2], why: String) -> C
 /// subtracted.
 ///
 /// # Errors
-/// The cases so far, and the first of them that is not proved.
+/// The cases before any is split by the other order of two numbers, and the first of them that is not proved.
 pub(super) fn by_cases(
     checker: &mut Checker,
     certificate: &Certificate,
@@ -312,27 +337,58 @@ pub(super) fn by_cases(
     steps: &mut u64,
     splits: usize,
 ) -> Result<(Class, Laws), (Class, Failure)> {
-    for left in (0..=splits).rev() {
+    // The cases that are split by the other order of two numbers: where these are equal, it is the other case in which
+    // they are.
+    let mut turned: BTreeSet<Vec<bool>> = BTreeSet::new();
+    let mut attempts = ATTEMPTS_A_SPLIT * splits;
+    let mut first = None;
+    loop {
         let failure = match checker.prove(certificate, &class, laws, steps) {
             Ok(used) => return Ok((class, used)),
             Err(failure) => failure,
         };
-        let hint = failure.hint.and_then(|at| compared(certificate.nodes.get(at as usize)?));
-        let (Some(comparisons), true) = (hint, left > 0) else { return Err((class, failure)) };
-        let mut done: Vec<[Operand; 2]> = Vec::new();
-        let mut at = &mut class.step;
-        for second in &failure.case {
-            if let Step::Split(first, other, arms) = at {
-                done.push([first.clone(), other.clone()]);
-                at = &mut arms[usize::from(*second)];
-            }
+        if attempts == 0 || *steps == 0 {
+            return Err(first.unwrap_or((class, failure)));
         }
-        let Some([low, high]) = comparisons.into_iter().find(|pair| !done.contains(pair)) else {
-            return Err((class, failure));
+        attempts -= 1;
+        let comparisons = failure.hint.and_then(|at| compared(certificate.nodes.get(at as usize)?));
+        let mut done: Vec<[Operand; 2]> = Vec::new();
+        let found = at_case(&mut class.step, &failure.case, &mut done);
+        let new = comparisons.into_iter().flatten().find(|pair| !done.contains(pair));
+        if let (Some([low, high]), true) = (new, done.len() < splits) {
+            *found = Step::Split(low, high, Box::new([Step::Equal, Step::Equal]));
+            continue;
+        }
+        // Not those that were compared in both orders.
+        let one_order = |length: &usize| {
+            let [low, high] = &done[*length];
+            !done.contains(&[high.clone(), low.clone()])
         };
-        *at = Step::Split(low, high, Box::new([Step::Equal, Step::Equal]));
+        let mut cases = (0..done.len()).rev().filter(one_order).map(|length| &failure.case[..length]);
+        let Some(case) = cases.find(|case| !turned.contains(*case)) else {
+            return Err(first.unwrap_or((class, failure)));
+        };
+        if first.is_none() {
+            first = Some((class.clone(), failure.clone()));
+        }
+        turned.retain(|other| !other.starts_with(case));
+        turned.insert(case.to_vec());
+        let found = at_case(&mut class.step, case, &mut Vec::new());
+        if let Step::Split(low, high, _) = found {
+            *found = Step::Split(high.clone(), low.clone(), Box::new([Step::Equal, Step::Equal]));
+        }
     }
-    Err((class, Failure::default()))
+}
+
+/// A case of a proof, with the comparisons by which it is split off.
+fn at_case<'s>(step: &'s mut Step, case: &[bool], done: &mut Vec<[Operand; 2]>) -> &'s mut Step {
+    match (step, case) {
+        (Step::Split(low, high, arms), [second, rest @ ..]) => {
+            done.push([low.clone(), high.clone()]);
+            at_case(&mut arms[usize::from(*second)], rest, done)
+        }
+        (step, _) => step,
+    }
 }
 
 /// The comparisons that decide a term, in both orders.
@@ -363,6 +419,13 @@ fn cone(nodes: &[Node], root: u32, mut stops: impl FnMut(u32) -> bool) -> Vec<u3
         }
     }
     seen.into_iter().collect()
+}
+
+/// Whether a literal seems to be one that is read.
+pub(super) fn is_read(node: &Node) -> bool {
+    let Node::Literal(_, number) = node else { return false };
+    let value = number.rational().to_f64();
+    value != 0.0 && read(value) != value
 }
 
 /// What a literal seems to be read as: the constant that it is nearest to, up to a power of two.
