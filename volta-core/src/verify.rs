@@ -376,10 +376,9 @@ impl<'c> Verification<'c> {
 
     /// Whether outputs may stay unwritten in this case.
     fn may_leave_out(&self) -> bool {
-        let part = |side: &Side| side.launches().any(|(_, kernel)| kernel.launch.ctas.is_some());
         self.case.options.rules.partial
-            || part(&self.case.opt)
-            || self.case.reference.as_ref().is_some_and(part)
+            || self.case.opt.runs_in_part()
+            || self.case.reference.as_ref().is_some_and(Side::runs_in_part)
     }
 
     /// One kernel alone that ran without fault: its outputs must be written.
@@ -569,7 +568,8 @@ impl<'c> Verification<'c> {
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
-    /// The elements of one output that either side writes, with the old contents for a side that does not.
+    /// The elements of one output that either side writes, with the old contents for a side that does not; without those
+    /// that CTAs of this side which do not run may write.
     fn pair_up(
         &self,
         at: usize,
@@ -580,6 +580,8 @@ impl<'c> Verification<'c> {
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
         let types = param.elements();
+        let in_part = [self.case.reference.as_ref(), Some(&self.case.opt)]
+            .map(|side| side.is_some_and(Side::runs_in_part));
         let mut left = reference.outputs_of(at).iter().peekable();
         let mut right = opt.outputs_of(at).iter().peekable();
         loop {
@@ -593,14 +595,19 @@ impl<'c> Verification<'c> {
             let mut take = |side: Which| {
                 let outputs = if side == Which::Reference { &mut left } else { &mut right };
                 if let Some(output) = outputs.next_if(|output| output.element == element) {
-                    return Ok(Valued { store: Some(output.store), value: output.value });
+                    return Ok(Some(Valued { store: Some(output.store), value: output.value }));
+                }
+                if in_part[usize::from(side == Which::Opt)] {
+                    return Ok(None);
                 }
                 match machine::initial_value(side, param, at, element, old, &self.case.options.rules) {
-                    Some(value) => Ok(Valued { store: None, value }),
+                    Some(value) => Ok(Some(Valued { store: None, value })),
                     None => Err(difference(param, element, How::Unwritten { by: side })),
                 }
             };
-            let (mut reference, mut opt) = (take(Which::Reference)?, take(Which::Opt)?);
+            let (Some(mut reference), Some(mut opt)) = (take(Which::Reference)?, take(Which::Opt)?) else {
+                continue;
+            };
             // If one side is concrete, it becomes a term like the other. In different types, the same number may have
             // other bits.
             let both = [reference, opt];
