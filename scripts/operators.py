@@ -392,6 +392,11 @@ for mask in (unseen, torch.where(unseen, numbers(3, 5), -math.inf), torch.tensor
     case("scaled_dot_product_attention", F.scaled_dot_product_attention(q, keys, v, mask), query=q, key=keys, value=v,
          attn_mask=mask)
 
+# Targets that are zero.
+some = torch.tensor([[0, 0.5, 0.25], [1, 0, 0]], dtype=torch.float64)
+for reduction in ("none", "sum"):
+    case("kl_div", F.kl_div(numbers(2, 3), some, reduction=reduction), self=numbers(2, 3), target=some, reduction=reduction)
+
 path = Path(__file__).resolve().parent.parent / "tests" / "operators.json"
 lines = ",\n".join(json.dumps(case, allow_nan=False) for case in cases)
 path.write_text(f"[\n{lines}\n]\n")

@@ -2,16 +2,37 @@
 
 use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
-use crate::case::Literals;
+use crate::case::{Argument, Element, KernelLaunch, Literals, Param, ParamKind, ScalarValue, Side, bits_of};
 use crate::conditions::{Conditions, Pair};
-use crate::decide;
 use crate::nearest::DirectLiterals;
+use crate::number::format::Format;
+use crate::program::{Parameter, Program, VariableId};
 use crate::steps::Programs;
 use crate::verdict::{Difference, How, Report, UnknownReason, Verdict};
 use crate::verify::Verification;
+use crate::{decide, machine};
 
 /// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
 const STEPS_FOR_ADVICE: u64 = 1 << 20;
+
+/// The floats among the arguments of a kernel, by parameter: their formats and bits.
+fn scalars(program: &Program, launch: &KernelLaunch, params: &[Param]) -> Vec<(VariableId, Format, u64)> {
+    let arguments = machine::arguments(launch, params);
+    let scalar = |(parameter, argument): (&Parameter, &Argument)| {
+        let Some(element @ Element::Float(format)) = Element::parse(&parameter.element) else { return None };
+        let named = |name: &str| match &params.iter().find(|param| param.name == *name)?.kind {
+            ParamKind::Scalar { value: ScalarValue::Number(number), .. } => Some(number),
+            ParamKind::Scalar { .. } | ParamKind::Tensor { .. } => None,
+        };
+        let number = match argument {
+            Argument::Literal(number) => Some(number),
+            Argument::Named(name) => named(name),
+            Argument::Element { .. } | Argument::Map { .. } | Argument::Struct(_) => None,
+        };
+        Some((parameter.variable, format, bits_of(element, number?).ok()?))
+    };
+    program.parameters.iter().zip(&arguments).filter_map(scalar).collect()
+}
 
 impl Verification<'_> {
     /// Reads literals as quotients, where the case allows it and the sides are not proved equal without (V9). Where it
@@ -37,10 +58,17 @@ impl Verification<'_> {
             | Verdict::InputError(_)
             | Verdict::Clean => return,
         };
-        let kernels = |programs: Option<&Programs>| {
-            programs.map(|programs| DirectLiterals::of(programs.kernels())).unwrap_or_default()
+        let params = &self.case.params;
+        let kernels = |programs: Option<&Programs>, side: &Side| {
+            let programs = programs.into_iter().flat_map(Programs::kernels);
+            let launched = programs.zip(side.launches());
+            DirectLiterals::of(
+                launched.map(|(program, (_, launch))| (program, scalars(program, launch, params))),
+            )
         };
-        let readable = [kernels(self.programs.first()), kernels(self.programs.last())];
+        let reference = self.case.reference.as_ref();
+        let reference = reference.map(|side| kernels(self.programs.first(), side)).unwrap_or_default();
+        let readable = [reference, kernels(self.programs.last(), &self.case.opt)];
         for readings in conditions.nearest_readings(&readable) {
             let exact = conditions.read(&readings);
             let told = || readings.iter().map(ToString::to_string);

@@ -8,7 +8,7 @@ use crate::conditions::{Conditions, Pair};
 use crate::machine::OutputValue;
 use crate::number::format::{Format, Rounding, decode, encode, mantissa_bits};
 use crate::number::{Extended, Rational};
-use crate::program::{Float2, Op, Program, Src};
+use crate::program::{Address, Float2, Op, Program, RegId, Space, Src, VariableId};
 use crate::term::{Constant, Root, Store, TermId};
 
 /// So many bits a quotient has fewer than the literal that is read as it.
@@ -54,9 +54,9 @@ impl fmt::Display for NearestReading {
     }
 }
 
-/// The literals of a side that are operands of float arithmetic and of nothing else: no instruction moves, converts or
-/// compares them, so that wherever they are used they are operands of terms, unless a run computes known numbers from
-/// them.
+/// The literals of a side, and the floats that kernels take as arguments, that are operands of float arithmetic and of
+/// nothing else: no instruction moves, converts or compares them, so that wherever they are used they are operands of
+/// terms, unless a run computes known numbers from them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirectLiterals {
     direct: BTreeSet<(Format, u64)>,
@@ -64,37 +64,34 @@ pub(crate) struct DirectLiterals {
 }
 
 impl DirectLiterals {
-    /// Those of some kernels.
-    pub(crate) fn of<'p>(programs: impl Iterator<Item = &'p Program>) -> DirectLiterals {
+    /// Those of some kernels, each with its arguments that are floats.
+    pub(crate) fn of<'p>(
+        kernels: impl Iterator<Item = (&'p Program, Vec<(VariableId, Format, u64)>)>,
+    ) -> DirectLiterals {
         let mut all = DirectLiterals::default();
-        for inst in programs.flat_map(|program| &program.insts) {
-            let arithmetic = if let Op::Float2 {
-                op: Float2::Mul | Float2::Div | Float2::Add | Float2::Sub,
-                format,
-                a,
-                b,
-                ..
-            } = &inst.op
-            {
-                Some((*format, [*a, *b, *b]))
-            } else if let Op::Fma { format, a, b, c, .. } = &inst.op {
-                Some((*format, [*a, *b, *c]))
-            } else {
-                None
-            };
-            match arithmetic {
-                Some((format, sources)) => {
-                    for source in sources {
-                        if let Src::Imm(bits) = source {
-                            all.direct.insert((format, bits & (u64::MAX >> (64 - 8 * format.bytes()))));
+        for (program, scalars) in kernels {
+            for inst in &program.insts {
+                match arithmetic(&inst.op) {
+                    Some((format, sources)) => {
+                        for source in sources {
+                            if let Src::Imm(bits) = source {
+                                all.direct.insert((format, bits & (u64::MAX >> (64 - 8 * format.bytes()))));
+                            }
                         }
                     }
+                    None => inst.op.visit_sources(&mut |source| {
+                        if let Src::Imm(bits) = source {
+                            all.others.insert(bits);
+                        }
+                    }),
                 }
-                None => inst.op.visit_sources(&mut |source| {
-                    if let Src::Imm(bits) = source {
-                        all.others.insert(bits);
-                    }
-                }),
+            }
+            for (variable, format, bits) in scalars {
+                if is_direct(program, variable, format) {
+                    all.direct.insert((format, bits));
+                } else {
+                    all.others.insert(bits);
+                }
             }
         }
         all
@@ -103,6 +100,50 @@ impl DirectLiterals {
     fn contains(&self, format: Format, bits: u64) -> bool {
         self.direct.contains(&(format, bits)) && !self.others.contains(&bits)
     }
+}
+
+/// The format and the operands of float arithmetic.
+fn arithmetic(op: &Op) -> Option<(Format, [Src; 3])> {
+    if let Op::Float2 { op: Float2::Mul | Float2::Div | Float2::Add | Float2::Sub, format, a, b, .. } = op {
+        Some((*format, [*a, *b, *b]))
+    } else if let Op::Fma { format, a, b, c, .. } = op {
+        Some((*format, [*a, *b, *c]))
+    } else {
+        None
+    }
+}
+
+/// The registers that a parameter is loaded into as a whole.
+fn loaded(op: &Op, parameter: VariableId, format: Format) -> Option<&[Option<RegId>]> {
+    let Op::Load { space: Space::Param, address: Address { base, offset: 0 }, width, d, .. } = op else {
+        return None;
+    };
+    let is_whole = *base == Src::Symbol(parameter, 0) && width.bits() == 8 * format.bytes();
+    is_whole.then_some(d.as_slice())
+}
+
+/// Whether a parameter is only loaded, as a whole, into registers that hold nothing else, and that only arithmetic in
+/// its format reads.
+fn is_direct(program: &Program, parameter: VariableId, format: Format) -> bool {
+    let ops = || program.insts.iter().map(|inst| &inst.op);
+    let registers: BTreeSet<RegId> =
+        ops().filter_map(|op| loaded(op, parameter, format)).flatten().flatten().copied().collect();
+    let fits = |op: &Op| {
+        if loaded(op, parameter, format).is_some() {
+            return true;
+        }
+        let (mut is_named, mut is_read, mut is_written) = (false, false, false);
+        op.visit_sources(&mut |source| {
+            is_named |= matches!(source, Src::Symbol(variable, _) if variable == parameter)
+        });
+        op.visit_registers(&mut |register, writes| {
+            let is_one = registers.contains(&register);
+            is_read |= is_one && !writes;
+            is_written |= is_one && writes;
+        });
+        !is_named && !is_written && (!is_read || arithmetic(op).is_some_and(|(of, _)| of == format))
+    };
+    ops().all(fits)
 }
 
 /// What both sides were, to be put back.

@@ -376,10 +376,8 @@ impl<'c> Verification<'c> {
 
     /// Whether outputs may stay unwritten in this case.
     fn may_leave_out(&self) -> bool {
-        let part = |side: &Side| side.launches().any(|(_, kernel)| kernel.launch.ctas.is_some());
-        self.case.options.rules.partial
-            || part(&self.case.opt)
-            || self.case.reference.as_ref().is_some_and(part)
+        let mut sides = self.case.reference.iter().chain([&self.case.opt]);
+        self.case.options.rules.partial || sides.any(Side::runs_in_part)
     }
 
     /// One kernel alone that ran without fault: its outputs must be written.
@@ -540,7 +538,7 @@ impl<'c> Verification<'c> {
                 self.pair_multisets(at, [&reference, &opt], &mut old, &mut pairs)?;
                 continue;
             }
-            self.pair_up(at, param, &reference, &opt, &mut old, &mut pairs)?;
+            self.pair_up(at, param, [&reference, &opt], &mut old, &mut pairs)?;
             let touched = (pairs.len() - before) as u64;
             self.report.coverage.total += elements;
             self.report.coverage.unwritten += elements - touched;
@@ -569,22 +567,21 @@ impl<'c> Verification<'c> {
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
-    /// The elements of one output that either side writes, with the old contents for a side that does not.
+    /// The elements that a side writes, with the old contents where the other does not and all its CTAs run.
     fn pair_up(
         &self,
         at: usize,
         param: &Param,
-        reference: &Execution,
-        opt: &Execution,
+        [reference, opt]: [&Execution; 2],
         old: &mut Store,
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
         let types = param.elements();
-        let mut left = reference.outputs_of(at).iter().peekable();
-        let mut right = opt.outputs_of(at).iter().peekable();
+        let in_part = [self.case.reference.as_ref(), Some(&self.case.opt)]
+            .map(|side| side.is_some_and(Side::runs_in_part));
+        let [mut left, mut right] = [reference, opt].map(|side| side.outputs_of(at).iter().peekable());
         loop {
-            let (x, y) =
-                (left.peek().map(|output| output.element), right.peek().map(|output| output.element));
+            let [x, y] = [&mut left, &mut right].map(|side| side.peek().map(|output| output.element));
             let element = match (x, y) {
                 (None, None) => return Ok(()),
                 (Some(element), None) | (None, Some(element)) => element,
@@ -593,14 +590,17 @@ impl<'c> Verification<'c> {
             let mut take = |side: Which| {
                 let outputs = if side == Which::Reference { &mut left } else { &mut right };
                 if let Some(output) = outputs.next_if(|output| output.element == element) {
-                    return Ok(Valued { store: Some(output.store), value: output.value });
+                    return Ok(Some(Valued { store: Some(output.store), value: output.value }));
                 }
                 match machine::initial_value(side, param, at, element, old, &self.case.options.rules) {
-                    Some(value) => Ok(Valued { store: None, value }),
+                    _ if in_part[usize::from(side == Which::Opt)] => Ok(None),
+                    Some(value) => Ok(Some(Valued { store: None, value })),
                     None => Err(difference(param, element, How::Unwritten { by: side })),
                 }
             };
-            let (mut reference, mut opt) = (take(Which::Reference)?, take(Which::Opt)?);
+            let (Some(mut reference), Some(mut opt)) = (take(Which::Reference)?, take(Which::Opt)?) else {
+                continue;
+            };
             // If one side is concrete, it becomes a term like the other. In different types, the same number may have
             // other bits.
             let both = [reference, opt];

@@ -176,6 +176,11 @@ impl Side {
         self.steps.iter().enumerate().filter_map(|(at, step)| Some((at, step.launch()?)))
     }
 
+    /// Whether some launch runs a part of its CTAs.
+    pub fn runs_in_part(&self) -> bool {
+        self.launches().any(|(_, kernel)| kernel.launch.ctas.is_some())
+    }
+
     /// The launch of a side that has no other step.
     pub fn only(&self) -> Option<&KernelLaunch> {
         match self.steps.as_slice() {

@@ -166,6 +166,21 @@ impl Param {
         Param { name: name.into(), kind, binding, compare: Comparison::Each }
     }
 
+    /// One element of a list of contents, as a tensor that holds nothing else: numbers of a list are converted together.
+    /// `None` for other contents.
+    pub fn listed(&self, element: u64) -> Option<Param> {
+        let ParamKind::Tensor { reference, opt, shape, role, contents: Contents::List(list), assumed } =
+            &self.kind
+        else {
+            return None;
+        };
+        let contents = Contents::Fill(list.get(usize::try_from(element).ok()?)?.clone());
+        let (shape, assumed) = (shape.clone(), *assumed);
+        let kind =
+            ParamKind::Tensor { reference: *reference, opt: *opt, shape, role: *role, contents, assumed };
+        Some(Param::new(self.name.clone(), kind, self.binding))
+    }
+
     /// Whether its elements are compared as a multiset.
     pub fn is_set(&self) -> bool {
         self.compare == Comparison::Set

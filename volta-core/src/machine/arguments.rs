@@ -269,7 +269,7 @@ fn members_of<'c>(
 }
 
 /// The arguments of a side: in declaration order, unless the side lists them.
-pub(super) fn arguments(kernel: &KernelLaunch, params: &[Param]) -> Vec<Argument> {
+pub(crate) fn arguments(kernel: &KernelLaunch, params: &[Param]) -> Vec<Argument> {
     let declared =
         || Param::declared(params).into_iter().map(|name| Argument::Named(name.to_owned())).collect();
     kernel.arguments.clone().unwrap_or_else(declared)

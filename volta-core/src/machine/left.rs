@@ -187,7 +187,11 @@ impl Earlier for Left {
         self.wrote.iter().any(|step| step.contains(&param))
     }
 
-    fn writers(&self, param: usize) -> String {
+    fn writers(&self, (param, element): (usize, u64)) -> String {
+        if let Ok(lost) = self.did.lost.binary_search_by_key(&(param, element), Lost::place) {
+            let Lost { step, what, .. } = &self.did.lost[lost];
+            return format!("which step {} leaves without a value: it {what}", step + 1);
+        }
         let steps = self.wrote.iter().zip(1..).filter(|(wrote, _)| wrote.contains(&param));
         let steps: Vec<String> = steps.map(|(_, number): (_, usize)| format!("step {number}")).collect();
         match steps.as_slice() {

@@ -87,6 +87,7 @@ mod work;
 
 pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use advice::parameter_element;
+pub(crate) use arguments::arguments;
 pub use bag::{Bag, BagElement};
 pub use bind::Job;
 pub use bind::signature;

@@ -236,7 +236,8 @@ pub fn initial_value(
     store: &mut Store,
     rules: &Rules,
 ) -> Option<OutputValue> {
-    let tensor = super::tensor::tensor(which, at, param).ok().flatten()?;
+    let one = param.listed(element);
+    let tensor = super::tensor::tensor(which, at, one.as_ref().unwrap_or(param)).ok().flatten()?;
     let value = tensor.value(element, store, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };

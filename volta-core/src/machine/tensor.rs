@@ -41,8 +41,9 @@ pub(super) trait Earlier: Debug + Send + Sync {
     /// Whether some step wrote to a parameter.
     fn touches(&self, param: usize) -> bool;
 
-    /// Which steps wrote to other elements of a parameter, in words.
-    fn writers(&self, param: usize) -> String;
+    /// Why an element has no value, in words: what the step that wrote it made of it, or which steps wrote to others of
+    /// its parameter.
+    fn writers(&self, at: (usize, u64)) -> String;
 
     /// The value of an element; `None` where the tensor's contents before the first step are still there.
     fn value(&self, at: (usize, u64), of: Element, store: &mut Store, reader: InstId) -> Option<Value>;

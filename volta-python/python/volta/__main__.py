@@ -42,6 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judge.add_argument("--format", choices=["human", "json"], default="human", help="the format of the output")
     judge.add_argument("--output", metavar="FOLDER", type=Path, help="write the cases into this folder")
     judge.add_argument("--timeout", default="60s", metavar="TIME", help="how long each size may take [default: 60s]")
+    judge.add_argument(
+        "--literals", choices=["exact", "nearest"], default="exact",
+        help="nearest: where the sides differ, also read literals, and numbers that the host rounds, as the quotients to "
+        "which they are nearest [default: exact]",
+    )  # fmt: skip
     judge.add_argument("--verbose", "-v", action="store_true", help="print all details of every size")
     given = parser.parse_args(arguments)
     from . import _report
@@ -52,10 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sizes = [_sizes(text) for text in given.size]
     except ValueError as error:
         parser.error(str(error))
+    options = {"timeout": given.timeout}
+    if given.literals == "nearest":
+        options["literals"] = given.literals
     try:
-        judgement = judged(
-            given.module, given.candidate, sizes=sizes, evaluate=given.eval, options={"timeout": given.timeout}
-        )
+        judgement = judged(given.module, given.candidate, sizes=sizes, evaluate=given.eval, options=options)
     except CannotJudge as error:
         if given.format == "json":
             print(json.dumps(_report.could_not(given.candidate, error)))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use clap::Args;
+use volta_core::case::Case;
 use volta_core::inspect::{Landmark, landmarks};
 
 use super::select::{Folder, Selected, select_whole};
@@ -13,13 +14,18 @@ use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
 use crate::run::ready;
 
+/// The number of elements at which an index of 32 bits with a sign ends.
+const INDICES: u64 = 1 << 31;
+/// The most blocks of a grid, in x and in y and z.
+const BLOCKS: [u64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
+
 /// Arguments of `cargo volta suggest`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A proof speaks of the sizes of its case. This lists the sizes around which the kernels of a case begin to do something \
 else, and a [family] with each of these, one less and one more: write the variable in place of the size in `shape`, \
-`grid` and `value`. Sizes that are multiples of a tile in one dimension only, and those near 2^31 elements or the largest \
-grid, are yours to add.
+`grid` and `value`. Below are those at which an index of 32 bits or a grid ends, of which a family of \"any\" speaks where \
+blocks can be followed. Sizes that are multiples of a tile in one dimension only are yours to add.
 
 Examples:
   cargo volta suggest fixtures/softmax/online_4
@@ -47,7 +53,9 @@ pub(super) fn suggest(arguments: &SuggestArgs, out: &mut impl Write) -> io::Resu
         match found {
             Ok((name, found)) => {
                 let space = if at == 0 { "" } else { "\n" };
-                write!(out, "{space}{}\n{}", render::clean_line(name), told(&found, &arguments.variable))?;
+                let (landmarks, ends) = &found;
+                write!(out, "{space}{}\n{}", render::clean_line(name), told(landmarks, &arguments.variable))?;
+                write!(out, "\n{}", of_ends(ends))?;
             }
             Err(message) => {
                 complain(&message);
@@ -58,13 +66,36 @@ pub(super) fn suggest(arguments: &SuggestArgs, out: &mut impl Write) -> io::Resu
     Ok(exit)
 }
 
-fn found(folder: &Folder, toolchain: &Toolchain) -> Result<Vec<Landmark>, String> {
+/// The sizes of a case, and where numbers end.
+type Found = (Vec<Landmark>, Vec<(u64, &'static str)>);
+
+fn found(folder: &Folder, toolchain: &Toolchain) -> Result<Found, String> {
     let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
         let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
         format!("{} cannot be read\n{text}", folder.name)
     })?;
     let ready = ready(&case, toolchain).map_err(|obstacle| obstacle.to_string())?;
-    landmarks(&ready).map_err(|error| format!("{}: {}", folder.name, error.message))
+    let landmarks = landmarks(&ready).map_err(|error| format!("{}: {}", folder.name, error.message))?;
+    Ok((landmarks, ends(&ready)))
+}
+
+/// Where an index or a grid of the case ends.
+fn ends(case: &Case) -> Vec<(u64, &'static str)> {
+    let grids = || case.reference.iter().chain([&case.opt]).flat_map(|side| side.launches());
+    let [of_x, of_others] = BLOCKS;
+    let mut ends = vec![(INDICES, "elements of a tensor: an index of 32 bits ends")];
+    if grids().any(|(_, kernel)| kernel.launch.grid[0] > 1) {
+        ends.push((of_x, "blocks: a grid ends in x"));
+    }
+    if grids().any(|(_, kernel)| kernel.launch.grid[1..].iter().any(|extent| *extent > 1)) {
+        ends.push((of_others, "blocks: a grid ends in y and z"));
+    }
+    ends
+}
+
+fn of_ends(ends: &[(u64, &str)]) -> String {
+    let lines = ends.iter().map(|(size, what)| format!("  {size:<20} {what}\n"));
+    format!("beyond, of which a family of \"any\" speaks:\n{}", lines.collect::<String>())
 }
 
 /// The sizes with their reasons, and the lines for the case.

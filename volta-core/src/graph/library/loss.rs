@@ -54,9 +54,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(
         &["kl_div"],
         "self, target, reduction: reduction = 1, log_target: flag = false",
-        "mean of target*(log(target) - self), or with log_target of exp(target)*(target - self)",
+        "mean of target*(log(target) - self), which is 0 at target 0, or with log_target of exp(target)*(target - self)",
         |call| {
-            let text = if call.flag("log_target", false) { "exp(t)*(t - x)" } else { "t*(log(t) - x)" };
+            // A target below zero has no value; zero times its root says so wherever the choice is compared.
+            let text = match call.flag("log_target", false) {
+                true => "exp(t)*(t - x)",
+                false => "where(t == 0, 0, t*(log(t) - x)) + 0*sqrt(t)",
+            };
             pointwise(call, text, &[])
         },
     ),

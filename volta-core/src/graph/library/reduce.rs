@@ -92,12 +92,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(
         &["logsumexp"],
         "self, dim: ints, keepdim: flag = false",
-        "log(Σ{k} exp(self[k] - m)) + m, m = max{k}(self[k])",
+        "log(Σ{k} exp(self[k] - m)) + m, m = max{k}(self[k]); -inf where m is",
         |call| {
             let x = number(call)?;
             let (dims, keep) = dims(call, x)?;
             let [most, sum] = log_sum(call, x, &dims, keep)?;
-            Ok(vec![call.builder.pointwise("log(s) + m", &[("s", sum.into()), ("m", most.into())])?])
+            let operands = [("s", sum.into()), ("m", most.into())];
+            Ok(vec![call.builder.pointwise("where(m == -inf, m, log(s) + m)", &operands)?])
         },
     ),
     row(

@@ -130,10 +130,12 @@ impl Accesses<'_, '_> {
     ) {
         let how = match (origin, self.values.terms.packed.leaf(origin)) {
             (Origin::Partly(_), Origin::Unwritten(_)) => "which is written for some inputs only".to_owned(),
-            (Origin::Unwritten(reader), _) if reader == at.pc => match self.context.left_unwritten(at) {
-                Some(why) => why,
-                None => "which nothing has written".into(),
-            },
+            (Origin::Unwritten(reader), _) if reader == at.pc => {
+                match self.context.left_unwritten(at, offset) {
+                    Some(why) => why,
+                    None => "which nothing has written".into(),
+                }
+            }
             (_, _) => return,
         };
         if !self.unwritten.contains_key(&origin.raw()) {
@@ -360,10 +362,11 @@ impl Context<'_> {
     }
 
     /// What earlier steps of the side wrote to a tensor, in words; `None` in the first step, and for other objects.
-    fn left_unwritten(&self, at: &WarpAccess<'_>) -> Option<String> {
+    fn left_unwritten(&self, at: &WarpAccess<'_>, offset: u64) -> Option<String> {
         let Backing::Tensor(number) = at.object.backing else { return None };
-        let param = self.launch.tensors[number as usize].param?;
-        Some(self.launch.before.as_ref()?.writers(param))
+        let tensor = &self.launch.tensors[number as usize];
+        let before = self.launch.before.as_ref()?;
+        Some(before.writers((tensor.param?, offset / u64::from(tensor.element.bytes()))))
     }
 
     /// The fault of a plain access to the bytes of a barrier (Y9).
