@@ -1,13 +1,17 @@
 //! How far outputs may be from their exact values (rule B3): what is proved of a claim about ranges with a largest error,
 //! and the exact values at given inputs.
 
+use std::collections::BTreeSet;
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_2, LOG10_E};
+use std::sync::LazyLock;
+
 use rustc_hash::FxHashMap;
 
 use crate::base::assumption::Assumption;
 use crate::bits::range::set::FloatSet;
 use crate::bits::range::{
-    AccuracyBound, Analysis, ConeCache, Constants, Effort, Errors, InputRange, Known, Survey, TooMany,
-    Unbounded,
+    AccuracyBound, Analysis, ConeCache, Constants, Effort, Errors, InputRange, Known, KnownFunction, Passes,
+    Survey, TooMany, Unbounded, structure_of,
 };
 use crate::case::{Case, Claim, Element, MaxError, Options, Param, Which};
 use crate::decide::evaluate::Evaluator;
@@ -16,7 +20,7 @@ use crate::library;
 use crate::machine::{Execution, OutputValue};
 use crate::number::Rational;
 use crate::number::format::{Format, decode, mantissa_bits};
-use crate::number::interval::Narrow;
+use crate::number::interval::{Function, Narrow};
 use crate::number::value::Value;
 use crate::term::{InputId, Store, TermId};
 use crate::verdict::{ElementError, InputError, InputProblem, OutputError, Place};
@@ -36,6 +40,47 @@ pub(crate) fn check(case: &Case) -> Result<(), InputError> {
         Some(_) | None => return Ok(()),
     };
     Err(InputError { help: Some(help.into()), ..InputError::new(InputProblem::WrongValue, message) })
+}
+
+/// The functions of one f32 whose documented errors are used, and how they pass on that of their operand.
+const PASSING: [(&str, Passes, Option<(Function, f64)>); 8] = [
+    ("logf", Passes::Logarithm(1.0), Some((Function::Log2, LN_2))),
+    ("log2f", Passes::Logarithm(LOG2_E), Some((Function::Log2, 1.0))),
+    ("log10f", Passes::Logarithm(LOG10_E), Some((Function::Log2, LOG10_2))),
+    ("log1pf", Passes::FromZero(1.0), None),
+    ("tanhf", Passes::Odd(1.0), None),
+    ("erff", Passes::Odd(FRAC_2_SQRT_PI), None),
+    ("erfcf", Passes::Slope(FRAC_2_SQRT_PI), None),
+    ("atanf", Passes::Odd(1.0), None),
+];
+
+/// These functions by what their codes compute, operation by operation.
+static FUNCTIONS: LazyLock<FxHashMap<Box<[u64]>, KnownFunction>> = LazyLock::new(|| {
+    let mut known = FxHashMap::default();
+    for function in library::FUNCTIONS.iter().filter(|function| function.format == Format::F32) {
+        let Some((_, passes, real)) = PASSING.iter().find(|(name, ..)| *name == function.name) else {
+            continue;
+        };
+        let or_below = function.error.or_below.map_or(0.0, |exponent| f64::powi(2.0, exponent));
+        let claim = format!("`{}` as compiled: {}, {} (B3)", function.name, function.real, function.within());
+        let own =
+            KnownFunction { claim, ulps: function.error.ulps.into(), or_below, passes: *passes, real: *real };
+        for ran in library::in_ieee_arithmetic(function) {
+            let [output] = ran.outputs.as_slice() else { continue };
+            let base = TermId::input(InputId::from_index(0), 0);
+            let code =
+                output.value.term().and_then(|root| structure_of(&ran.stores[output.store], root, base));
+            if let Some(code) = code {
+                known.insert(Box::from(&*code), own.clone());
+            }
+        }
+    }
+    known
+});
+
+/// The function of which this is the code.
+pub(crate) fn known_function(code: &[u64]) -> Option<&'static KnownFunction> {
+    FUNCTIONS.get(code)
 }
 
 /// What is known of the errors of the elements of a side.
@@ -65,12 +110,12 @@ impl Verification<'_> {
             self.report.verdict = undecided(reason.to_owned(), None);
             return;
         }
-        let (mut all, mut rests_on_library): (Vec<Bounds>, bool) = (Vec::new(), false);
+        let (mut all, mut relied): (Vec<Bounds>, BTreeSet<String>) = (Vec::new(), BTreeSet::new());
         for side in sides {
             match self.errors_of(side, inputs, effort) {
                 Ok((bounds, of_library)) => {
                     all.push(bounds);
-                    rests_on_library |= of_library;
+                    relied.extend(of_library);
                 }
                 Err(TooMany) => {
                     let reason = "there are too many operations to bound their errors (`max_algebra_steps`)";
@@ -79,11 +124,10 @@ impl Verification<'_> {
                 }
             }
         }
-        if rests_on_library {
-            self.report.assumptions.push(Assumption::relied(
-                "`expf` is within 2 units in the last place of the exponential, as CUDA documents (B3)",
-            ));
-        }
+        let known: BTreeSet<String> =
+            self.report.assumptions.iter().map(|one| one.text.to_string()).collect();
+        let relied = relied.into_iter().filter(|claim| !known.contains(claim));
+        self.report.assumptions.extend(relied.map(Assumption::relied));
         for (side, bounds) in sides.iter().zip(&all) {
             self.tell_errors(side, bounds);
         }
@@ -195,13 +239,13 @@ impl Verification<'_> {
         }));
     }
 
-    /// Bounds the errors of all roots of a side; and whether some bound rests on the documentation of `expf`.
+    /// Bounds the errors of all roots of a side; and the documented errors on which bounds rest.
     fn errors_of(
         &self,
         side: &RanSide<'_>,
         inputs: &[InputRange],
         effort: &mut Effort,
-    ) -> Result<(Bounds, bool), TooMany> {
+    ) -> Result<(Bounds, BTreeSet<String>), TooMany> {
         let input = |which: InputId, _: u64| {
             inputs.get(which.index()).map_or(Known::Float(FloatSet::all(Format::F64)), |of| of.known())
         };
@@ -211,8 +255,8 @@ impl Verification<'_> {
             if decides { f64::INFINITY } else { known }
         };
         let constants = Constants { is_mark: &library::is_mark, rounding: &rounding };
-        let (mut bounds, mut of_library): (Bounds, bool) = (Vec::new(), false);
-        let mut cones = ConeCache::default();
+        let (mut bounds, mut of_library): (Bounds, BTreeSet<String>) = (Vec::new(), BTreeSet::new());
+        let mut cones = ConeCache::knowing(known_function);
         let mut stores: FxHashMap<*const Store, Vec<usize>> = FxHashMap::default();
         let mut order: Vec<*const Store> = Vec::new();
         for (number, (store, _)) in side.roots.iter().enumerate() {
@@ -238,7 +282,7 @@ impl Verification<'_> {
                 let format = format_of(&self.case.params[side.elements[*number].0], side.which);
                 bounds[*number] = analysis.accuracy(root, format, &constants, &mut errors)?;
             }
-            of_library |= errors.of_library.get();
+            of_library.extend(errors.of_library.into_inner());
         }
         Ok((bounds, of_library))
     }

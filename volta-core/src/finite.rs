@@ -1,10 +1,11 @@
 //! The claim that floats stay finite (rule B2): runs the kernels on values of IEEE arithmetic, and bounds the results of
 //! all operations on which an output depends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use crate::accuracy::known_function;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
 use crate::base::index::InstId;
@@ -17,12 +18,15 @@ use crate::case::{Assumed, Case, Claim, Element, FormsWanted, Options, Param, Pa
 use crate::given::spelled_shortly;
 use crate::machine::{Execution, OutputValue};
 use crate::number::format::Format;
-use crate::term::{InputId, Store, TermId, spell_element};
+use crate::term::{IeeeOp, InputId, Store, TermId, spell_element};
 use crate::verdict::{
-    CasePart, Coverage, Fault, FaultKind, InputError, InputProblem, LineRange, MOST_FINDINGS, Place, Report,
-    Site, Unknown, UnknownReason, Verdict,
+    CasePart, Coverage, Fault, FaultKind, InputError, InputProblem, LineLoss, LineRange, MOST_FINDINGS,
+    Place, Report, Site, Unknown, UnknownReason, Verdict,
 };
 use crate::verify::{Verification, output_elements, shape};
+
+/// The search for inputs at which digits are lost takes at most one of so many parts of the steps.
+const PART_FOR_LOSSES: u64 = 8;
 
 /// At most so many inputs of a witness are spelled out.
 const SPELLED: usize = 4;
@@ -213,10 +217,20 @@ impl Verification<'_> {
         }
         for (side, survey) in sides.iter().zip(&surveys) {
             self.tell_ranges(side, survey);
+            self.tell_losses(side, survey, &inputs);
         }
         self.report.assumptions.push(Assumption::relied(
             "approximate instructions have at most the errors that the PTX ISA documents (B2)",
         ));
+        let relied: BTreeSet<&String> = surveys.iter().flat_map(|survey| &survey.relied).collect();
+        self.report.assumptions.extend(relied.into_iter().map(|claim| Assumption::relied(claim.clone())));
+        let multiplies = |survey: &Survey| survey.values.values().any(|values| values.key.op == IeeeOp::Step);
+        if surveys.iter().any(multiplies) {
+            self.report.assumptions.push(Assumption::relied(
+                "products of matrices keep subnormal factors, multiply exactly, and add in any order, with at least the \
+                 precision of their results (B2)",
+            ));
+        }
         if surveys.iter().all(|survey| survey.departures.is_empty()) {
             self.report.verdict = Verdict::Same(Claim::Finite);
             if let Some(most) = self.case.options.rules.max_error {
@@ -228,7 +242,7 @@ impl Verification<'_> {
         let mut faults: Vec<Fault> = Vec::new();
         let mut open: Vec<String> = Vec::new();
         for (side, survey) in sides.iter().zip(&surveys) {
-            let found = search(&side.roots, survey, &inputs, &mut effort);
+            let found = search(&side.roots, &survey.departures, &inputs, &mut effort);
             let mut list: Vec<&Departure> = survey.departures.values().collect();
             let found_at = |departure: &Departure| {
                 found.get(&(departure.site, departure.leaving)).map_or(usize::MAX, |witness| witness.point)
@@ -328,6 +342,41 @@ impl Verification<'_> {
         self.report.ranges.extend(lines.into_values().map(|(_, line)| line));
     }
 
+    /// Notes the operations that lose digits at inputs that are found: one of a kind for each source line.
+    fn tell_losses(&mut self, side: &RanSide<'_>, survey: &Survey, inputs: &[InputRange]) {
+        let mut effort = Effort(self.case.options.budgets[Limit::AlgebraSteps] / PART_FOR_LOSSES);
+        let found = search(&side.roots, &survey.losses, inputs, &mut effort);
+        let mut list: Vec<(&Departure, &RangeWitness)> =
+            survey.losses.iter().filter_map(|(key, loss)| Some((loss, found.get(key)?))).collect();
+        list.sort_unstable_by_key(|(loss, _)| (loss.site, loss.leaving));
+        let mut told: BTreeSet<(u32, String, u32, Leaving)> = BTreeSet::new();
+        for (loss, witness) in list {
+            let Some(there) = &witness.there else { continue };
+            let Some(place) = loss.site.and_then(|site| self.place_of(side.which, site)) else { continue };
+            let line = match &place.cuda {
+                Some(cuda) => (place.step as u32, cuda.file.clone(), cuda.line, loss.leaving),
+                None => (place.step as u32, String::new(), place.line, loss.leaving),
+            };
+            if !told.insert(line) {
+                continue;
+            }
+            let all =
+                loss.site.and_then(|site| survey.values.get(&site)).map_or(loss.set, |values| values.set);
+            let [low, high] = all.finite.unwrap_or([0.0; 2]);
+            let sets = |of: &Departure| of.operands.iter().map(|set| spelled_set(*set)).collect();
+            self.report.losses.push(LineLoss {
+                side: side.which,
+                operation: loss.operation.clone(),
+                cancels: loss.leaving == Leaving::Cancels,
+                between: [outwards(low, false), outwards(high, true)],
+                inputs: self.spell_inputs(&witness.inputs),
+                operands: sets(there),
+                gives: spelled_set(there.set),
+                place,
+            });
+        }
+    }
+
     /// A finding, with inputs at which the operation leaves the numbers.
     fn finding(
         &self,
@@ -346,7 +395,11 @@ impl Verification<'_> {
         let sets: Vec<String> = departure.operands.iter().map(|set| spelled_set(*set)).collect();
         let action = match departure.leaving {
             Leaving::Output => "is the output".to_owned(),
-            Leaving::Overflow | Leaving::Division | Leaving::Invalid => {
+            Leaving::Overflow
+            | Leaving::Division
+            | Leaving::Invalid
+            | Leaving::Underflow
+            | Leaving::Cancels => {
                 format!("computes from {}", sets.join(" and "))
             }
         };
@@ -436,7 +489,7 @@ pub(crate) fn side_name(which: Which) -> &'static str {
 /// Bounds the results of all operations on which the outputs of a side depend.
 fn survey(side: &RanSide<'_>, inputs: &[InputRange], effort: &mut Effort) -> Result<Survey, TooMany> {
     let mut result = Survey::default();
-    let mut cones = ConeCache::default();
+    let mut cones = ConeCache::knowing(known_function);
     let input = |which: InputId, _: u64| {
         inputs.get(which.index()).map_or(Known::Float(FloatSet::all(Format::F64)), |of| of.known())
     };
@@ -464,11 +517,13 @@ fn survey(side: &RanSide<'_>, inputs: &[InputRange], effort: &mut Effort) -> Res
             site: None,
             operation: String::new(),
             operands: std::iter::once(*set).collect(),
+            set: *set,
             surely: false,
             root: *root,
         };
         result.departures.insert((None, Leaving::Output), departure);
     }
+    result.relied = cones.relied;
     Ok(result)
 }
 
@@ -479,6 +534,8 @@ fn what_happens(departure: &Departure) -> String {
         Leaving::Division => format!("`{operation}` of zero is infinite"),
         Leaving::Invalid => format!("`{operation}` gives NaN"),
         Leaving::Output => "an output is infinite or NaN".into(),
+        Leaving::Underflow => format!("`{operation}` underflows"),
+        Leaving::Cancels => format!("`{operation}` cancels"),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::number::format::Format;
 use crate::term::{Integers, Sign, Store, TermId};
 use crate::verdict::Claim;
 use form::{Forms, NoForm, key_of_term, operands_of};
+use witness::Searched;
 
 /// The type of the elements of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +94,9 @@ pub struct FormLimits {
 /// At most this number of elements is searched for a witness.
 const SEARCHED: usize = 16;
 
+/// The search ends at so many elements whose values are known at no inputs.
+const UNDETERMINED: usize = 2;
+
 /// Decides a claim about bits.
 pub fn decide(
     claim: Claim,
@@ -135,9 +139,16 @@ pub fn decide(
         };
     };
     if claim == Claim::Bits {
+        let mut undetermined = 0;
         for (at, _) in &open {
-            if let Some(witness) = witness::search(&pairs[*at], inputs) {
-                return BitsOutcome::Different(*at, witness);
+            match witness::search(&pairs[*at], inputs) {
+                Searched::Found(witness) => return BitsOutcome::Different(*at, witness),
+                Searched::Nothing => {}
+                // Elements of an output are mostly computed alike.
+                Searched::Undetermined => undetermined += 1,
+            }
+            if undetermined == UNDETERMINED {
+                break;
             }
         }
     }

@@ -101,8 +101,19 @@ fn element(of: InputFormats, point: u64, input: InputId, element: u64, largest: 
     }
 }
 
-/// Inputs at which both terms are known and differ.
-pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Option<BitsWitness> {
+/// The outcome of a search.
+pub(super) enum Searched {
+    /// Inputs at which both terms are known and differ.
+    Found(BitsWitness),
+    /// None.
+    Nothing,
+    /// None, and the value of a term is known at no inputs.
+    Undetermined,
+}
+
+/// Searches inputs at which both terms are known and differ.
+pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Searched {
+    let mut undetermined = 0;
     let mut all: Vec<(usize, u64)> = Vec::new();
     let points = (0..DRAWS.len() as u64 * TIMES).map(|point| (point, None));
     let ones = (0..LARGEST).map(|at| (0, Some(at)));
@@ -128,7 +139,14 @@ pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Option<Bit
         if all.is_empty() {
             all = read.keys().copied().collect();
         }
-        let (Some(one), Some(other)) = (one, other) else { continue };
+        let (Some(one), Some(other)) = (one, other) else {
+            undetermined += 1;
+            // Both depend on what is not documented, such as the result of an approximation, at each kind of input.
+            if undetermined == DRAWS.len() as u64 && point + 1 == undetermined {
+                return Searched::Undetermined;
+            }
+            continue;
+        };
         if same(&one, &other) || !allowed {
             continue;
         }
@@ -137,7 +155,10 @@ pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Option<Bit
             Ieee::Int(value) => Rational::to_f64_approximately(value),
         };
         let inputs = read.iter().map(|((input, element), value)| (*input, *element, number(value)));
-        return Some(BitsWitness { inputs: inputs.collect(), values: [shown(&one), shown(&other)] });
+        return Searched::Found(BitsWitness {
+            inputs: inputs.collect(),
+            values: [shown(&one), shown(&other)],
+        });
     }
-    None
+    Searched::Nothing
 }

@@ -18,7 +18,7 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
+    Assumed, Binding, Claim, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
 };
 use crate::machine::{self, Execution, Job, KnownFloats, Recognition, RunError};
 use crate::number::format::{Format, decode};
@@ -351,6 +351,41 @@ fn built(
     list.extend_from_slice(earlier);
     let inner = Templates::new(list, MARKS.clone());
     let inner = if known.is_some() { inner.spelling() } else { inner };
+    let recognition = Recognition { functions: Some(Arc::new(inner.keeping())), ..Recognition::default() };
+    let outcome = executed(function, (code, &program), known, recognition, &Options::default())?;
+    let [output] = outcome.outputs.as_slice() else { return None };
+    let root = output.value.term()?;
+    let store = &outcome.stores[output.store];
+    // With a known operand, the rest may be plain arithmetic, which needs no template.
+    if known.is_some() && !store.is_unexplained(root) {
+        return None;
+    }
+    // The whole graph may be that of an earlier code.
+    if store.is_put_in_place(root) {
+        return None;
+    }
+    Template::of(store, root, meaning, function.name, claim)
+}
+
+/// What the codes of a function compute in IEEE arithmetic; its operands are parameters of one element each.
+pub(crate) fn in_ieee_arithmetic(function: &LibraryFunction) -> Vec<Execution> {
+    let mut options = Options { ieee: true, ..Options::default() };
+    options.rules.claim = Claim::Finite;
+    let run = |code: &str| {
+        let program = program::lower(&ptx::parse(code).ok()?, code, None).ok()?;
+        executed(function, (code, &program), None, Recognition::default(), &options)
+    };
+    function.codes().filter_map(run).collect()
+}
+
+/// Executes a code of a function, with one operand known or none.
+fn executed(
+    function: &LibraryFunction,
+    (code, program): (&str, &Program),
+    known: Option<Known>,
+    recognition: Recognition,
+    options: &Options,
+) -> Option<Execution> {
     let operand = Element::Float(function.format);
     let result = function.result();
     let names = NAMES.iter().enumerate().take(function.operands);
@@ -370,23 +405,8 @@ fn built(
         arguments: None,
         launch: Launch::default(),
     };
-    let options = Options::default();
-    let recognition = Recognition { functions: Some(Arc::new(inner.keeping())), ..Recognition::default() };
-    let job = Job::only(Which::Opt, (&program, &kernel), &params, &options);
-    let (outcome, _) = machine::run(&job, recognition);
-    let outcome = outcome.ok()?;
-    let [output] = outcome.outputs.as_slice() else { return None };
-    let root = output.value.term()?;
-    let store = &outcome.stores[output.store];
-    // With a known operand, the rest may be plain arithmetic, which needs no template.
-    if known.is_some() && !store.is_unexplained(root) {
-        return None;
-    }
-    // The whole graph may be that of an earlier code.
-    if store.is_put_in_place(root) {
-        return None;
-    }
-    Template::of(store, root, meaning, function.name, claim)
+    let job = Job::only(Which::Opt, (program, &kernel), &params, options);
+    machine::run(&job, recognition).0.ok()
 }
 
 /// A tensor with one element.

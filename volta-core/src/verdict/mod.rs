@@ -346,6 +346,9 @@ pub struct Report {
     /// Of a claim about ranges: what the operations on floats may give, by source line (rule B2).
     #[cfg_attr(feature = "serde", serde(default))]
     pub ranges: Vec<LineRange>,
+    /// Of a claim about ranges: operations that lose digits at inputs that were found, by source line (rule B2).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub losses: Vec<LineLoss>,
     /// Where a case asks for it: how far the elements of outputs may be from their exact values (rule B3).
     #[cfg_attr(feature = "serde", serde(default))]
     pub errors: Vec<OutputError>,
@@ -390,6 +393,7 @@ impl Report {
             holds: Vec::new(),
             parting: None,
             ranges: Vec::new(),
+            losses: Vec::new(),
             errors: Vec::new(),
             scope: InputScope::default(),
             coverage: Coverage::default(),
@@ -405,6 +409,29 @@ impl Report {
             form_digests: Vec::new(),
         }
     }
+}
+
+/// An operation whose result stays a number, and loses digits at some inputs.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LineLoss {
+    /// The kernel.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
+    pub side: Which,
+    /// The place of the operation.
+    pub place: Place,
+    /// The operation.
+    pub operation: String,
+    /// Whether its addends cancel; its result is below the normal numbers otherwise.
+    pub cancels: bool,
+    /// Numbers between which its results lie, at all inputs.
+    pub between: [String; 2],
+    /// Inputs at which it loses digits.
+    pub inputs: String,
+    /// Its operands at these inputs.
+    pub operands: Vec<String>,
+    /// Its result there.
+    pub gives: String,
 }
 
 /// What the operations on floats of one source line give: of those, the one with the largest magnitude.

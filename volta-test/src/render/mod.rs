@@ -34,7 +34,7 @@ use crate::snapshot::State;
 pub(crate) use errors::svg as error_picture;
 pub(crate) use fault::fix;
 pub use input::unreadable;
-pub(crate) use proof::{claim, errors, ranges, unused, upwards};
+pub(crate) use proof::{claim, errors, losses, ranges, unused, upwards};
 pub(crate) use wrap::wrapped;
 
 /// The source lines of each site of a fault, and of the calls that led there; empty for a site without a source line.
@@ -239,6 +239,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     let ranges = ranges(report);
     if !ranges.is_empty() {
         text.push_str(&bullets("at most, line by line", &ranges, paint));
+    }
+    let losses = losses(report);
+    if !losses.is_empty() {
+        text.push_str(&bullets("note: digits are lost", &losses, paint));
     }
     if let Verdict::Fault(found) = &report.verdict {
         text.push_str(&found.timeline.as_deref().map(timeline::text).unwrap_or_default());

@@ -105,6 +105,27 @@ pub(crate) fn ranges(report: &Report) -> Vec<String> {
     told.collect()
 }
 
+/// Operations that lose digits, of a claim about ranges.
+pub(crate) fn losses(report: &Report) -> Vec<String> {
+    let told = report.losses.iter().map(|loss| {
+        let side = match loss.side {
+            Which::Reference => "in the reference",
+            Which::Opt if report.reference.is_some() => "in the optimized kernel",
+            Which::Opt => "in the kernel",
+        };
+        let place = super::difference::line(Some(&loss.place));
+        let ([low, high], operands) = (&loss.between, loss.operands.join(" and "));
+        let how = if loss.cancels { "cancels" } else { "underflows" };
+        format!(
+            "{side}{place}, `{}`, which gives {low} to {high}, {how} where {}: {} of {operands}",
+            loss.operation,
+            clean_line(&loss.inputs),
+            loss.gives
+        )
+    });
+    told.collect()
+}
+
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let kernel = clean_line(&case.opt.shown());
     let inputs = inputs(&report.scope);

@@ -43,6 +43,9 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
     for line in super::proof::ranges(report) {
         let _ = writeln!(text, "{line}");
     }
+    for line in super::proof::losses(report) {
+        let _ = writeln!(text, "note: {line}");
+    }
     let coverage = &report.coverage;
     if coverage.total > 0
         && matches!(report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Same(_))

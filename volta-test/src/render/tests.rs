@@ -77,6 +77,7 @@ fn report(verdict: Verdict) -> Report {
         holds: Vec::new(),
         parting: None,
         ranges: Vec::new(),
+        losses: Vec::new(),
         errors: Vec::new(),
         scope: InputScope { restricted: true, ..InputScope::default() },
         unused: Vec::new(),

@@ -2,19 +2,23 @@
 //! times, as in the code of `expf`, an interval of a whole set loses how the uses depend on one another; on small
 //! pieces little is lost.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::set::{FloatSet, Raised};
-use super::{Analysis, Effort, Known, Survey, TooMany, is_undecided, step, truth};
+use super::{Analysis, Effort, Known, KnownFunction, Survey, TooMany, is_undecided, step, truth};
 use crate::bits::form::{key_of_term, operands_of};
 use crate::number::Extended;
 use crate::term::{Range, Store, TermId, TermOp, View};
 
 /// At most so many terms.
 const LARGEST: usize = 512;
+
+/// The codes of functions have at least so many words of structure.
+const SHORTEST: usize = 32;
 
 /// At most so many pieces are looked at because an operation may leave the numbers on them.
 const PIECES_OF_DEPARTURES: usize = 160;
@@ -32,7 +36,7 @@ pub(super) struct Cone {
     /// The positions of these.
     places: FxHashMap<TermId, usize>,
     /// What it computes, whatever the base is; `None` if it is not compared.
-    structure: Option<Rc<[u64]>>,
+    pub(super) structure: Option<Rc<[u64]>>,
 }
 
 /// What a cone computes, and the set of its base.
@@ -42,6 +46,23 @@ type ConeKey = (Rc<[u64]>, [u64; 3]);
 #[derive(Debug, Default)]
 pub(crate) struct ConeCache {
     known: FxHashMap<ConeKey, Rc<Outcome>>,
+    /// The functions of the library by their code.
+    pub(super) functions: Option<fn(&[u64]) -> Option<&'static KnownFunction>>,
+    /// What is assumed of those that were used.
+    pub(crate) relied: BTreeSet<String>,
+}
+
+impl ConeCache {
+    /// One in which the code of some functions is not looked into.
+    pub(crate) fn knowing(functions: fn(&[u64]) -> Option<&'static KnownFunction>) -> ConeCache {
+        ConeCache { functions: Some(functions), ..ConeCache::default() }
+    }
+
+    /// The function that a cone is the code of.
+    pub(super) fn function(&self, cone: &Cone) -> Option<&'static KnownFunction> {
+        let structure = cone.structure.as_deref().filter(|words| words.len() >= SHORTEST)?;
+        self.functions?(structure)
+    }
 }
 
 /// What is known of an operation of a cone.
@@ -247,6 +268,12 @@ fn inner_operands(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
     if store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(store, term) }
 }
 
+/// What a term computes of another, as a key: equal keys are equal functions.
+pub(crate) fn structure_of(store: &Store, term: TermId, base: TermId) -> Option<Rc<[u64]>> {
+    let mut effort = Effort(LARGEST as u64 * 4);
+    Cone::of(store, term, base, &mut effort).ok()??.structure
+}
+
 /// What the terms of a cone compute, so that equal structures are equal functions.
 fn structure(
     store: &Store,
@@ -311,6 +338,15 @@ impl Analysis<'_, '_> {
     /// What a cone gives.
     pub(super) fn cone(&mut self, cone: &Cone, survey: &mut Survey) -> Result<Known, TooMany> {
         let base = self.known.get(&cone.base).copied().unwrap_or(Known::Int(Range::REAL));
+        if let Some(function) = self.cones.function(cone)
+            && let Some(term) = cone.terms.last()
+            && let Some(set) = base.float().and_then(|set| function.apply(set))
+        {
+            self.cones.relied.insert(function.claim.clone());
+            let value = Known::Float(set);
+            self.note(*term, value, Raised::NONE, base.float().into_iter().collect(), survey);
+            return Ok(value);
+        }
         let outcome = self.outcome_of(cone, base)?;
         survey.undecided |= outcome.undecided;
         for (term, inner) in cone.terms.iter().zip(&outcome.inner) {

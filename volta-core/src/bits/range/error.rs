@@ -9,12 +9,14 @@
 //! Where a computed value decides something that the exact value may decide otherwise, or where the encoding of a
 //! rounded value is read and the function is not known, there is no bound; the reason says so.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::approximate::{ErrorBound, divides_by_subnormal, error_of};
+use super::matrix::MatrixStep;
 use super::set::{FloatSet, compare, greatest, least};
 use super::{Analysis, Known, TooMany, truth};
 use crate::base::index::InstId;
@@ -38,7 +40,7 @@ pub(crate) struct AccuracyBound {
     pub(crate) ulps: f64,
 }
 
-type Outcome = Result<ErrorBound, Unbounded>;
+pub(super) type Outcome = Result<ErrorBound, Unbounded>;
 
 /// What is known of constants.
 pub(crate) struct Constants<'c> {
@@ -52,8 +54,17 @@ pub(crate) struct Constants<'c> {
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     known: FxHashMap<TermId, Outcome>,
-    /// Whether some bound rests on the error of `expf` that CUDA documents.
-    pub(crate) of_library: Cell<bool>,
+    /// The documented errors of functions on which bounds rest.
+    pub(crate) of_library: RefCell<BTreeSet<String>>,
+    /// The number of terms that were compared with functions.
+    pub(super) tries: usize,
+}
+
+impl Errors {
+    /// What is known of a term.
+    pub(super) fn of(&self, term: TermId) -> Option<&Outcome> {
+        self.known.get(&term)
+    }
 }
 
 impl ErrorBound {
@@ -64,7 +75,7 @@ impl ErrorBound {
     }
 
     /// With room for the roundings of the few operations of f64 that computed it.
-    fn of(relative: f64, absolute: f64) -> ErrorBound {
+    pub(super) fn of(relative: f64, absolute: f64) -> ErrorBound {
         let room = |x: f64| if x == 0.0 { 0.0 } else { (x * (1.0 + 1e-14)).next_up() };
         ErrorBound { relative: room(relative), absolute: room(absolute) }
     }
@@ -79,28 +90,28 @@ impl ErrorBound {
 
 /// An operand: the set of its computed values, and its error.
 #[derive(Clone, Copy, Debug)]
-struct Erring {
-    set: FloatSet,
-    error: ErrorBound,
+pub(super) struct Erring {
+    pub(super) set: FloatSet,
+    pub(super) error: ErrorBound,
     /// The number of its significant bits, and whether none of its values is subnormal.
-    bits: u32,
+    pub(super) bits: u32,
 }
 
-const LARGE: &str = "its relative error may be large";
-const EXPONENT: &str = "the error of the exponent of an exponential may be large";
-const INFINITE: &str = "it computes with infinities";
+pub(super) const LARGE: &str = "its relative error may be large";
+pub(super) const EXPONENT: &str = "the error of the exponent of an exponential may be large";
+pub(super) const INFINITE: &str = "it computes with infinities";
 const NEAR_ZERO: &str = "the exact operand may be zero or have the other sign: it cancels";
 const DECIDES: &str = "a rounded value decides, and the exact one may decide otherwise";
-const READS: &str =
+pub(super) const READS: &str =
     "it reads the encoding of a rounded value, or rounds it to an integer, and is no function that is known";
-const STEP: &str = "the order and the rounding of sums in products of matrices are not documented";
+const STEP: &str = "the error of products of matrices of these formats is not documented";
 const UNDOCUMENTED: &str = "no error of this approximation is documented";
 const MARK: &str =
     "it computes with a coefficient of a function of the mathematical library that is not recognised";
 
 impl Erring {
     /// The least and the greatest exact value, if computed ones are numbers.
-    fn exact(&self) -> Option<[f64; 2]> {
+    pub(super) fn exact(&self) -> Option<[f64; 2]> {
         let [low, high] = self.set.finite?;
         let ErrorBound { relative, absolute } = self.error;
         if relative >= 0.5 {
@@ -123,13 +134,13 @@ impl Erring {
     }
 
     /// The least magnitude of an exact value.
-    fn least(&self) -> Result<f64, &'static str> {
+    pub(super) fn least(&self) -> Result<f64, &'static str> {
         let [low, high] = self.exact().ok_or(LARGE)?;
         Ok(low.max(-high).max(0.0))
     }
 
     /// The largest error as a distance.
-    fn distance(&self) -> Result<f64, &'static str> {
+    pub(super) fn distance(&self) -> Result<f64, &'static str> {
         if self.error.is_exact() {
             return Ok(0.0);
         }
@@ -137,7 +148,7 @@ impl Erring {
     }
 
     /// The largest error relative to the exact value, which is not zero.
-    fn ratio(&self) -> Result<f64, &'static str> {
+    pub(super) fn ratio(&self) -> Result<f64, &'static str> {
         if self.error.absolute == 0.0 {
             return Ok(self.error.relative);
         }
@@ -191,7 +202,7 @@ fn unit(key: IeeeKey) -> f64 {
 }
 
 /// The error after rounding; `loses`: whether subnormal results are rounded, as those of products are.
-fn rounded(key: IeeeKey, error: ErrorBound, set: FloatSet, loses: bool) -> ErrorBound {
+pub(super) fn rounded(key: IeeeKey, error: ErrorBound, set: FloatSet, loses: bool) -> ErrorBound {
     let unit = unit(key);
     let mut absolute = error.absolute * (1.0 + unit);
     if !has_normal_results(set, key.format) {
@@ -222,7 +233,12 @@ fn product(a: &Erring, b: &Erring) -> Result<ErrorBound, &'static str> {
 }
 
 /// The error of a sum that is not rounded. Where both addends have one sign, relative errors stay such.
-fn sum(a: ErrorBound, [a_low, a_high]: [f64; 2], b: ErrorBound, [b_low, b_high]: [f64; 2]) -> ErrorBound {
+pub(super) fn sum(
+    a: ErrorBound,
+    [a_low, a_high]: [f64; 2],
+    b: ErrorBound,
+    [b_low, b_high]: [f64; 2],
+) -> ErrorBound {
     let relative = a.relative.max(b.relative);
     // |a| + |b| ≤ |a + b| + 2·(what is below zero), and likewise with what is above.
     let below = (-a_low).max(0.0) + (-b_low).max(0.0);
@@ -349,7 +365,15 @@ fn error_of_operation(
             let decided = both(a).zip(both(b)).and_then(|(a, b)| compare(key, a, b));
             if exact || decided.is_some() { Ok(ErrorBound::EXACT) } else { Err(DECIDES) }
         }
-        IeeeOp::Step => Err(STEP),
+        IeeeOp::Step => {
+            let (b, before) = (at(1)?, at(2)?);
+            let step = MatrixStep::of(key).ok_or(STEP)?;
+            let (x, y) = (a.exact().ok_or(LARGE)?, b.exact().ok_or(LARGE)?);
+            let ends = product_ends(x, y, false);
+            let own = sum(product(a, b)?, ends, before.error, before.exact().ok_or(LARGE)?);
+            let share = step.share(ends[1].max(-ends[0]), before.most()?);
+            Ok(ErrorBound::of(own.relative, own.absolute + share))
+        }
     }
 }
 
@@ -501,7 +525,7 @@ fn significant(value: f64) -> u32 {
 
 impl Analysis<'_, '_> {
     /// The set of a term, within cones too.
-    fn value_of(&self, term: TermId) -> Option<Known> {
+    pub(super) fn value_of(&self, term: TermId) -> Option<Known> {
         if let Some(value) = self.store.as_ieee_number(term) {
             return Some(Known::Float(FloatSet::value(value)));
         }
@@ -547,7 +571,12 @@ impl Analysis<'_, '_> {
                 continue;
             }
             work.pop();
-            let error = self.error(term, exponential, constants, errors);
+            let mut error = self.error(term, exponential, constants, errors);
+            if error.is_err()
+                && let Some(known) = self.of_known_function(term, errors)?
+            {
+                error = known;
+            }
             errors.known.insert(term, error);
         }
         let fail = |why: &'static str| Unbounded { site: self.site(root), why };
@@ -576,6 +605,12 @@ impl Analysis<'_, '_> {
         };
         let ulps = error.relative * f64::powi(2.0, bits + 1) + error.absolute / unit.max(smallest);
         Ok(Ok(AccuracyBound { absolute: distance, ulps: ErrorBound::of(ulps, 0.0).relative }))
+    }
+
+    /// A float with its error.
+    pub(super) fn erring_value(&self, term: TermId, error: ErrorBound) -> Option<Erring> {
+        let set = self.value_of(term)?.float()?;
+        Some(Erring { set, error, bits: 53 })
     }
 
     fn site(&self, term: TermId) -> Option<InstId> {
@@ -677,122 +712,5 @@ impl Analysis<'_, '_> {
             Some(key) => own(key),
             None => 53,
         }
-    }
-
-    /// The code of `expf` that a term ends, as a product or as part of a fused one: whether of the negated operand, the
-    /// operand, and the addend.
-    fn exponential(&mut self, term: TermId) -> Result<Option<(bool, TermId, Option<TermId>)>, TooMany> {
-        let Some(key) = key_of_term(self.store, term) else { return Ok(None) };
-        if key.format != Format::F32 || !matches!(key.op, IeeeOp::Mul | IeeeOp::Fma) {
-            return Ok(None);
-        }
-        let operands = operands_of(self.store, term);
-        let [a, b, rest @ ..] = operands.as_slice() else { return Ok(None) };
-        for (power, scale) in [(*a, *b), (*b, *a)] {
-            if let Some((negated, base)) = self.exponential_of(power, scale)? {
-                return Ok(Some((negated, base, rest.first().copied())));
-            }
-        }
-        Ok(None)
-    }
-
-    fn exponential_of(&mut self, power: TermId, scale: TermId) -> Result<Option<(bool, TermId)>, TooMany> {
-        let shape = self.exponent(power, scale);
-        let Some((negated, base, magic)) = shape else { return Ok(None) };
-        // The scale is the power of two of each of the whole numbers that there are.
-        let points: Vec<(f64, f64)> =
-            (0..=252).map(|at| (12_582_913.0 + f64::from(at), f64::powi(2.0, at - 126))).collect();
-        Ok(self.is_function(scale, magic, &points)?.then_some((negated, base)))
-    }
-
-    /// The operand of the exponential, and the sum whose low bits are the exponent of the scale.
-    fn exponent(&self, power: TermId, scale: TermId) -> Option<(bool, TermId, TermId)> {
-        let store = self.store;
-        let keyed = |term: TermId, op: IeeeOp, rounding: Rounding| {
-            let key = key_of_term(store, term)?;
-            (key.op == op && key.format == Format::F32 && key.rounding == rounding)
-                .then(|| operands_of(store, term))
-        };
-        let number = |term: TermId| store.as_ieee_number(term);
-        let is = |term: TermId, bits: u32| {
-            number(term) == Some(f64::from_bits(f64::from(f32::from_bits(bits)).to_bits()))
-        };
-        // The factor of a fused product beside a literal, up to its sign, and the addend.
-        let scaled = |term: TermId, bits: u32, rounding: Rounding| {
-            let [a, b, c] = *keyed(term, IeeeOp::Fma, rounding)?.as_slice() else { return None };
-            let sign = 1 << 31;
-            for (x, literal) in [(a, b), (b, a)] {
-                for negated in [false, true] {
-                    if is(literal, if negated { bits ^ sign } else { bits }) {
-                        return Some((negated, x, c));
-                    }
-                }
-            }
-            None
-        };
-        let nearest = Rounding::Nearest;
-        key_of_term(store, scale).filter(|key| key.op == IeeeOp::Decode && key.format == Format::F32)?;
-        let [exponent] = *keyed(power, IeeeOp::Ex2, nearest)?.as_slice() else { return None };
-        let (negated, base, coarse) = scaled(exponent, 0x32A5_7060, nearest)?;
-        let (again, x, minus) = scaled(coarse, 0x3FB8_AA3B, nearest)?;
-        let [whole] = *keyed(minus, IeeeOp::Neg, nearest)?.as_slice() else { return None };
-        let [p, q] = *keyed(whole, IeeeOp::Add, nearest)?.as_slice() else { return None };
-        let magic = if is(q, 0xCB40_007F) {
-            p
-        } else if is(p, 0xCB40_007F) {
-            q
-        } else {
-            return None;
-        };
-        let (positive, clamped, low) = scaled(magic, 0x437C_0000, Rounding::Down)?;
-        let inner = key_of_term(store, clamped).filter(|key| key.op == IeeeOp::Saturate)?;
-        let [unclamped] = *operands_of(store, clamped).as_slice() else { return None };
-        let (third, y, half) = scaled(unclamped, 0x3BBB_989D, nearest)?;
-        let same = base == x && base == y && negated == again && negated == third;
-        (same && !positive && inner.format == Format::F32 && is(low, 0x4B40_0001) && is(half, 0x3F00_0000))
-            .then_some((negated, base, magic))
-    }
-
-    /// The error of `expf`: at most two units in the last place, by its documentation, and that of its operand.
-    fn error_of_exponential(
-        &self,
-        term: TermId,
-        negated: bool,
-        base: TermId,
-        rest: Option<TermId>,
-        errors: &Errors,
-    ) -> Result<ErrorBound, Result<Unbounded, &'static str>> {
-        let known = |of: TermId| -> Result<Erring, Result<Unbounded, &'static str>> {
-            let error = errors.known[&of].clone().map_err(Ok)?;
-            let set = self.value_of(of).and_then(|known| known.float()).ok_or(Err(READS))?;
-            Ok(Erring { set, error, bits: 24 })
-        };
-        let mut x = known(base)?;
-        errors.of_library.set(true);
-        // The exponential of −∞ is zero on both sides.
-        (x.set.minus, x.set.plus) = (x.set.minus && negated, x.set.plus && !negated);
-        let distance = x.distance().map_err(Err)?;
-        if distance > 0.25 || !x.set.is_finite() {
-            return Err(Err(EXPONENT));
-        }
-        let Some(key) = key_of_term(self.store, term) else { return Err(Err(READS)) };
-        let [low, high] = x.exact().unwrap_or([0.0; 2]);
-        let [low, high] = if negated { [-high, -low] } else { [low, high] };
-        let (low, high) = ((low - 1e-9).exp() * 0.999, (high + 1e-9).exp() * 1.001);
-        // Two units of the result, and half of one where the product is not rounded alone.
-        let ulps = if rest.is_some() { 2.5 } else { 2.0 };
-        let passed = distance.exp_m1();
-        let relative = passed + ulps * f64::powi(2.0, -23) * (1.0 + passed);
-        let low = if x.set.minus || x.set.plus || x.set.finite.is_none() { 0.0 } else { low };
-        let tiny = if low > 4.0 * least_normal(Format::F32) { 0.0 } else { 4.0 * least_normal(Format::F32) };
-        let own = ErrorBound::of(relative, tiny);
-        let Some(rest) = rest else { return Ok(own) };
-        let c = known(rest)?;
-        let set = self.value_of(term).and_then(|known| known.float()).ok_or(Err(READS))?;
-        if !c.set.is_finite() {
-            return Err(Err(INFINITE));
-        }
-        let ends = c.exact().ok_or(Err(LARGE))?;
-        Ok(rounded(key, sum(own, [0.0, high.max(low)], c.error, ends), set, true))
     }
 }

@@ -11,6 +11,10 @@
 mod approximate;
 mod cone;
 mod error;
+mod exponential;
+mod known_function;
+mod loss;
+mod matrix;
 mod relation;
 mod search;
 pub(crate) mod set;
@@ -26,8 +30,9 @@ use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::term::{IeeeKey, IeeeOp, InputId, Kind, Predicate, Range, Store, TermId, TermOp, View};
 use cone::Cone;
-pub(crate) use cone::ConeCache;
+pub(crate) use cone::{ConeCache, structure_of};
 pub(crate) use error::{AccuracyBound, Constants, Errors, Unbounded};
+pub(crate) use known_function::{KnownFunction, Passes};
 pub(crate) use search::{InputRange, PointValue, RangeWitness, search};
 use set::{FloatSet, Raised};
 
@@ -77,6 +82,10 @@ pub(crate) enum Leaving {
     Invalid,
     /// An output is infinite or NaN, though no operation made it so.
     Output,
+    /// It stays a number, but one below the normal ones or zero, and the exact result is not zero.
+    Underflow,
+    /// It stays a number, but half of the digits of an operand that was rounded cancel.
+    Cancels,
 }
 
 /// An operation that may leave the numbers.
@@ -89,10 +98,27 @@ pub(crate) struct Departure {
     pub(crate) operation: String,
     /// The sets of its operands.
     pub(crate) operands: SmallVec<[FloatSet; 3]>,
+    /// The set of its results.
+    pub(crate) set: FloatSet,
     /// Whether it does so at all inputs that were looked at.
     pub(crate) surely: bool,
     /// The first root that depends on it, by its number.
     pub(crate) root: usize,
+}
+
+impl Departure {
+    /// Counts another execution; one that surely does so is kept as it is.
+    fn add(&mut self, operands: &[FloatSet], set: FloatSet, surely: bool) {
+        if surely && !self.surely {
+            (self.operands, self.set) = (operands.into(), set);
+        } else if surely == self.surely {
+            self.set = self.set.or(set);
+            for (known, more) in self.operands.iter_mut().zip(operands) {
+                *known = known.or(*more);
+            }
+        }
+        self.surely |= surely;
+    }
 }
 
 /// The values of an instruction in all of its executions.
@@ -107,10 +133,14 @@ pub(crate) struct SiteValues {
 pub(crate) struct Survey {
     /// Operations that may leave the numbers, by instruction and kind.
     pub(crate) departures: FxHashMap<(Option<InstId>, Leaving), Departure>,
+    /// Operations that may lose digits.
+    pub(crate) losses: FxHashMap<(Option<InstId>, Leaving), Departure>,
     /// The values of each instruction.
     pub(crate) values: FxHashMap<InstId, SiteValues>,
     /// Whether both arms of some choice were looked at.
     pub(crate) undecided: bool,
+    /// What is assumed of functions of the library.
+    pub(crate) relied: std::collections::BTreeSet<String>,
     /// The sets of the roots, by number.
     pub(crate) roots: Vec<(usize, FloatSet)>,
 }
@@ -157,6 +187,8 @@ pub(crate) struct Analysis<'s, 'c> {
     cones: &'c mut ConeCache,
     /// The operands of maxima.
     maxima: FxHashMap<TermId, std::rc::Rc<relation::Maximum>>,
+    /// The summands of divisors.
+    summands: FxHashMap<TermId, std::rc::Rc<relation::Summands>>,
     tightened: FxHashSet<TermId>,
     effort: &'c mut Effort,
     root: usize,
@@ -179,6 +211,7 @@ impl<'s, 'c> Analysis<'s, 'c> {
             plans: FxHashMap::default(),
             cones,
             maxima: FxHashMap::default(),
+            summands: FxHashMap::default(),
             tightened: FxHashSet::default(),
             effort,
             root: 0,
@@ -336,10 +369,19 @@ impl<'s, 'c> Analysis<'s, 'c> {
     fn plain(&mut self, term: TermId, survey: &mut Survey) -> Result<Known, TooMany> {
         let known = &self.known;
         let get = |of: TermId| known.get(&of).copied().unwrap_or(Known::Int(Range::REAL));
-        let (mut value, raised) = match self.store.view(term) {
+        let (mut value, mut raised) = match self.store.view(term) {
             View::Input { input, element } => ((self.input)(input, element), Raised::NONE),
             View::Constant(_) | View::Apply(..) => step(self.store, term, &get),
         };
+        if let Known::Float(set) = value
+            && let Some(most) = self.most_of_part(term)?
+        {
+            let finite =
+                self.operands(term).iter().all(|of| self.known_set(*of).is_some_and(FloatSet::is_finite));
+            let plus = set.plus && (raised.division || !finite);
+            value = Known::Float(FloatSet { plus, ..set.within(f64::NEG_INFINITY, most) });
+            raised.overflow = false;
+        }
         if let Known::Float(set) = value
             && self.is_below_maximum(term)?
         {
@@ -369,6 +411,20 @@ impl<'s, 'c> Analysis<'s, 'c> {
             own.set = own.set.or(set);
         }
         let operation = || key.map_or_else(|| "an operation that is not modelled".into(), IeeeKey::spelled);
+        if let Some(key) = key {
+            for (leaving, surely) in self.losses(term, key, set, &operands) {
+                let own = survey.losses.entry((site, leaving)).or_insert_with(|| Departure {
+                    leaving,
+                    site,
+                    operation: operation(),
+                    operands: operands.clone(),
+                    set,
+                    surely: false,
+                    root: self.root,
+                });
+                own.add(&operands, set, surely);
+            }
+        }
         let without_nan = operands.iter().all(|operand| !operand.nan);
         let finite = operands.iter().all(|operand| operand.is_finite());
         let surely = set.finite.is_none() && without_nan && (finite || !set.plus && !set.minus);
@@ -385,20 +441,18 @@ impl<'s, 'c> Analysis<'s, 'c> {
                     Leaving::Overflow => !set.nan && !raised.division,
                     Leaving::Division => !set.nan && !raised.overflow,
                     Leaving::Invalid => !set.plus && !set.minus,
-                    Leaving::Output => false,
+                    Leaving::Output | Leaving::Underflow | Leaving::Cancels => false,
                 };
             let own = survey.departures.entry((site, leaving)).or_insert_with(|| Departure {
                 leaving,
                 site,
                 operation: operation(),
                 operands: operands.clone(),
+                set,
                 surely,
                 root: self.root,
             });
-            own.surely |= surely;
-            for (known, more) in own.operands.iter_mut().zip(&operands) {
-                *known = known.or(*more);
-            }
+            own.add(&operands, set, surely);
         }
     }
 }

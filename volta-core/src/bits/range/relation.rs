@@ -6,9 +6,11 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
+use super::approximate::divides_by_subnormal;
 use super::set::FloatSet;
 use super::{Analysis, TooMany};
 use crate::bits::form::{key_of_term, operands_of};
+use crate::number::format::{Format, Rounding, mantissa_bits};
 use crate::term::{IeeeKey, IeeeOp, Store, TermId, least_normal};
 
 /// What a maximum is at least, and what it is one of.
@@ -20,6 +22,15 @@ pub(super) struct Maximum {
     one_of: Vec<TermId>,
     /// Whether an operand may have been flushed to zero.
     flushes: bool,
+}
+
+/// What a sum of numbers that are not negative is at least.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Summands {
+    /// Its summands.
+    terms: FxHashSet<TermId>,
+    /// The factors of those that are fused with it, the smaller one first, and the format and the rounding.
+    products: FxHashSet<([TermId; 2], Format, Rounding)>,
 }
 
 /// At most so many dominators of a summand are looked at.
@@ -85,6 +96,84 @@ impl Analysis<'_, '_> {
     /// others. Rounding keeps the sign of a difference.
     pub(super) fn is_below_maximum(&mut self, term: TermId) -> Result<bool, TooMany> {
         Ok(self.below_maximum(term)?.is_some())
+    }
+
+    /// The summands of a sum of numbers that are not negative. Rounding does not make a sum less than a summand, but for
+    /// sums of subnormal numbers, which may be flushed to zero.
+    fn summands(&mut self, root: TermId) -> Result<Rc<Summands>, TooMany> {
+        if let Some(known) = self.summands.get(&root) {
+            return Ok(known.clone());
+        }
+        let mut found = Summands::default();
+        let mut work = vec![root];
+        while let Some(term) = work.pop() {
+            self.effort.spend(1)?;
+            if !found.terms.insert(term) {
+                continue;
+            }
+            let Some(key) = key_of_term(self.store, term) else { continue };
+            let operands = operands_of(self.store, term);
+            if !operands.iter().all(|operand| self.known_set(*operand).is_some_and(FloatSet::is_natural)) {
+                continue;
+            }
+            match (key.op == IeeeOp::Add, key.op == IeeeOp::Fma, operands.as_slice()) {
+                (true, _, [a, b]) => work.extend([*a, *b]),
+                (_, true, [a, b, c]) => {
+                    found.products.insert(([*a.min(b), *a.max(b)], key.format, key.rounding));
+                    work.push(*c);
+                }
+                _ => {}
+            }
+        }
+        let found = Rc::new(found);
+        self.summands.insert(root, found.clone());
+        Ok(found)
+    }
+
+    /// The largest number that a quotient may be since its divisor is a sum, and its dividend a summand of that: as a
+    /// quotient, or as a product with a reciprocal.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only quotients and products have parts of sums")]
+    pub(super) fn most_of_part(&mut self, term: TermId) -> Result<Option<f64>, TooMany> {
+        let Some(key) = key_of_term(self.store, term) else { return Ok(None) };
+        let operands = operands_of(self.store, term);
+        let [a, b] = operands.as_slice() else { return Ok(None) };
+        let divisor = |of: TermId| {
+            let own = key_of_term(self.store, of).filter(|own| own.format == key.format)?;
+            match (own.op, operands_of(self.store, of).as_slice()) {
+                (IeeeOp::Rcp, [b]) if own.format == Format::F32 => Some(*b),
+                (IeeeOp::Div, [one, b]) if self.store.as_ieee_number(*one) == Some(1.0) => Some(*b),
+                _ => None,
+            }
+        };
+        let pairs: SmallVec<[(TermId, TermId); 2]> = match key.op {
+            IeeeOp::Div | IeeeOp::DivApprox | IeeeOp::DivFull => smallvec![(*a, *b)],
+            IeeeOp::Mul => {
+                let both = [(*a, divisor(*b)), (*b, divisor(*a))];
+                both.into_iter().filter_map(|(part, sum)| Some((part, sum?))).collect()
+            }
+            _ => return Ok(None),
+        };
+        for (part, sum) in pairs {
+            let sets = (self.known_set(part), self.known_set(sum));
+            let (Some(own), Some(whole)) = sets else { continue };
+            if !own.is_natural() || !whole.is_natural() || divides_by_subnormal(key, whole) {
+                continue;
+            }
+            let summands = self.summands(sum)?;
+            // A product that is fused with the sum is rounded with it, and the sum is not less than it rounded alone.
+            let product = key_of_term(self.store, part).filter(|own| own.op == IeeeOp::Mul);
+            let fused = product.is_some_and(|own| match operands_of(self.store, part).as_slice() {
+                [a, b] => summands.products.contains(&([*a.min(b), *a.max(b)], own.format, own.rounding)),
+                _ => false,
+            });
+            if fused || summands.terms.contains(&part) {
+                // Both operations, and an approximation, are off by a few units in the last place.
+                let unit = f64::powi(2.0, -(mantissa_bits(key.format) as i32));
+                let exact = key.op == IeeeOp::Div;
+                return Ok(Some(if exact { 1.0 } else { 1.0 + 8.0 * unit }));
+            }
+        }
+        Ok(None)
     }
 
     /// Narrows the set of an operand that is a sum.
@@ -209,7 +298,7 @@ impl Analysis<'_, '_> {
         Ok(Some(product))
     }
 
-    fn known_set(&self, term: TermId) -> Option<FloatSet> {
+    pub(super) fn known_set(&self, term: TermId) -> Option<FloatSet> {
         match self.store.as_ieee_number(term) {
             Some(value) => Some(FloatSet::value(value)),
             None => self.known.get(&term)?.float(),

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::cone::ConeCache;
 use super::set::{FloatSet, greatest, rounded};
-use super::{Analysis, Effort, Known, Leaving, Survey};
+use super::{Analysis, Departure, Effort, Known, Leaving, Survey};
 use crate::base::index::InstId;
 use crate::number::format::{Format, Rounding};
 use crate::term::{InputId, Integers, Range, Store, TermId, encoding};
@@ -64,6 +64,8 @@ pub(crate) struct RangeWitness {
     pub(crate) inputs: Vec<PointValue>,
     /// The number of the point: earlier ones are simpler.
     pub(crate) point: usize,
+    /// The operation at these inputs.
+    pub(crate) there: Option<Departure>,
 }
 
 /// How elements are drawn at a point.
@@ -155,22 +157,30 @@ fn drawn(draw: Draw, of: InputRange, point: u64, input: InputId, element: u64) -
     })
 }
 
-/// Searches inputs at which the operations of the survey leave the numbers, each where a root depends on it.
+/// What is searched: operations by instruction and by what they do.
+type Wanted = FxHashMap<(Option<InstId>, Leaving), Departure>;
+
+/// Searches inputs at which operations do what they may do, each where a root depends on it.
 pub(crate) fn search(
     roots: &[(&Store, TermId)],
-    survey: &Survey,
+    wanted: &Wanted,
     inputs: &[InputRange],
     effort: &mut Effort,
 ) -> FxHashMap<(Option<InstId>, Leaving), RangeWitness> {
     let mut found: FxHashMap<(Option<InstId>, Leaving), RangeWitness> = FxHashMap::default();
     let mut by_root: BTreeMap<usize, Vec<(Option<InstId>, Leaving)>> = BTreeMap::new();
-    for (key, departure) in &survey.departures {
+    for (key, departure) in wanted {
         by_root.entry(departure.root).or_default().push(*key);
     }
     for (root, wanted) in by_root.iter_mut() {
         wanted.sort_unstable();
         let (store, term) = roots[*root];
-        for (point, draw) in DRAWS.into_iter().enumerate() {
+        // Of tiny inputs, that results are tiny is no news.
+        let leaves = wanted.iter().any(|(_, leaving)| !leaving.keeps_numbers());
+        let draws = DRAWS
+            .into_iter()
+            .filter(|draw| leaves || !matches!(draw, Draw::All(value) if *value < 1e-9 && *value > 0.0));
+        for (point, draw) in draws.enumerate() {
             if wanted.iter().all(|key| found.contains_key(key)) {
                 break;
             }
@@ -198,25 +208,26 @@ pub(crate) fn search(
             if own.undecided || read.values().any(Option::is_none) {
                 continue;
             }
-            let witness = || RangeWitness {
+            let witness = |there: Option<&Departure>| RangeWitness {
                 point,
+                there: there.cloned(),
                 inputs: read
                     .iter()
                     .filter_map(|((input, at), value)| Some((*input, *at, (*value)?)))
                     .collect(),
             };
             for key in wanted.iter().filter(|key| !found.contains_key(*key)).copied().collect::<Vec<_>>() {
-                let departs = match key.1 {
-                    Leaving::Output => {
-                        own.roots.first().is_some_and(|(_, set)| set.finite.is_none())
-                            && own.departures.is_empty()
-                    }
-                    Leaving::Overflow | Leaving::Division | Leaving::Invalid => {
-                        own.departures.get(&key).is_some_and(|departure| departure.surely)
-                    }
+                let there = match key.1 {
+                    Leaving::Output => None,
+                    Leaving::Overflow | Leaving::Division | Leaving::Invalid => own.departures.get(&key),
+                    Leaving::Underflow | Leaving::Cancels => own.losses.get(&key),
                 };
-                if departs {
-                    found.insert(key, witness());
+                let there = there.filter(|departure| departure.surely);
+                let output = key.1 == Leaving::Output
+                    && own.roots.first().is_some_and(|(_, set)| set.finite.is_none())
+                    && own.departures.is_empty();
+                if output || there.is_some() {
+                    found.insert(key, witness(there));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Sets of floats, and the sets that operations of IEEE arithmetic make of them.
 
+use super::matrix::MatrixStep;
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, decode, largest, mantissa_bits, round, to_f64};
 use crate::term::{Ieee, IeeeKey, IeeeOp, encoding, least_normal};
@@ -460,7 +461,8 @@ fn known(key: IeeeKey, operands: &[FloatSet], square: bool) -> Option<(FloatSet,
             | IeeeOp::DivFull,
             _,
         ) => super::approximate::apply(key, operands),
-        // What the architecture computes of matrices is not documented; the others give or take integers.
+        (IeeeOp::Step, [a, b, before]) => MatrixStep::of(key)?.apply([*a, *b, *before]),
+        // The others give or take integers.
         (
             IeeeOp::Step
             | IeeeOp::Number

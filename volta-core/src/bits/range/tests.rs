@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::search::InputRange;
 use super::set::{self, FloatSet};
-use super::{Analysis, ConeCache, Effort, Known, Survey};
+use super::{Analysis, ConeCache, Effort, Known, Leaving, Survey};
 use crate::base::index::InstId;
 use crate::bits::evaluate::{Evaluated, value};
 use crate::number::format::{Format, Rounding};
@@ -252,4 +252,193 @@ fn what_depends_twice_on_a_number_is_bounded_on_pieces() {
     Analysis::new(&store, &given, &mut cones, &mut effort).root(0, root, &mut survey).expect("it is small");
     let [low, high] = survey.roots[0].1.finite.expect("it is finite");
     assert!((-0.51..=-0.5).contains(&low) && (0.5..=0.51).contains(&high), "{low} {high}");
+}
+
+/// What is found of a root whose inputs lie between two numbers each.
+fn surveyed(store: &Store, root: TermId, inputs: &dyn Fn(u64) -> [f64; 2]) -> Survey {
+    let given = |_: InputId, at: u64| {
+        let [low, high] = inputs(at);
+        Known::Float(FloatSet::between(low, high))
+    };
+    let (mut cones, mut effort) = (ConeCache::default(), Effort(1 << 20));
+    let mut survey = Survey::default();
+    Analysis::new(store, &given, &mut cones, &mut effort).root(0, root, &mut survey).expect("it is small");
+    survey
+}
+
+#[test]
+fn a_summand_over_its_sum_is_at_most_one() {
+    let f32 = |op| IeeeKey::new(op, Format::F32);
+    let set = |build: &dyn Fn(&mut Store) -> TermId, low: f64| {
+        let mut store = Store::new();
+        store.set_ieee();
+        let root = build(&mut store);
+        surveyed(&store, root, &|_| [low, 1e30])
+    };
+    let sum = |store: &mut Store| {
+        let two = push(store, f32(IeeeOp::Add), &[input(0), input(1)]);
+        push(store, f32(IeeeOp::Add), &[input(2), two])
+    };
+    let part = |store: &mut Store, at: u64| {
+        let sum = sum(store);
+        push(store, f32(IeeeOp::Div), &[input(at), sum])
+    };
+    for at in 0..3 {
+        let survey = set(&|store| part(store, at), 1e-30);
+        assert_eq!(survey.roots[0].1.finite.expect("it is finite")[1], 1.0);
+        assert!(survey.departures.is_empty());
+    }
+    // Of what is no summand, of numbers of both signs, and of a sum that may be zero.
+    assert!(!set(&|store| part(store, 3), 1e-30).departures.is_empty());
+    assert!(!set(&|store| part(store, 0), -1e30).departures.is_empty());
+    assert!(!set(&|store| part(store, 0), 0.0).departures.is_empty());
+    // A difference is no sum.
+    let difference = |store: &mut Store| {
+        let negated = push(store, f32(IeeeOp::Neg), &[input(1)]);
+        let difference = push(store, f32(IeeeOp::Add), &[input(0), negated]);
+        push(store, f32(IeeeOp::Div), &[input(0), difference])
+    };
+    assert!(!set(&difference, 1e-30).departures.is_empty());
+    // As a fused product, and with a reciprocal.
+    let fused = |rounding: Rounding| {
+        move |store: &mut Store| {
+            let key = f32(IeeeOp::Fma).rounding(rounding);
+            let sum = push(store, key, &[input(0), input(1), input(2)]);
+            let product = push(store, f32(IeeeOp::Mul), &[input(1), input(0)]);
+            push(store, f32(IeeeOp::Div), &[product, sum])
+        }
+    };
+    let finite = |build: &dyn Fn(&mut Store) -> TermId| {
+        let mut store = Store::new();
+        store.set_ieee();
+        let root = build(&mut store);
+        surveyed(&store, root, &|_| [1e-15, 1e15])
+    };
+    assert_eq!(finite(&fused(Rounding::Nearest)).roots[0].1.finite.expect("it is finite")[1], 1.0);
+    assert!(finite(&fused(Rounding::Zero)).roots[0].1.finite.expect("it is finite")[1] > 2.0);
+    let scaled = |op: IeeeOp| {
+        move |store: &mut Store| {
+            let sum = sum(store);
+            let reciprocal = if op == IeeeOp::Rcp {
+                push(store, f32(op), &[sum])
+            } else {
+                let one = a_number(store, 1.0);
+                push(store, f32(op), &[one, sum])
+            };
+            push(store, f32(IeeeOp::Mul), &[input(1), reciprocal])
+        }
+    };
+    for op in [IeeeOp::Rcp, IeeeOp::Div] {
+        let [_, most] = finite(&scaled(op)).roots[0].1.finite.expect("it is finite");
+        assert!((1.0..1.00001).contains(&most), "{most}");
+    }
+}
+
+#[test]
+fn what_is_left_of_rounded_numbers_that_cancel_is_told() {
+    let f32 = |op| IeeeKey::new(op, Format::F32);
+    let mut store = Store::new();
+    store.set_ieee();
+    let negated = push(&mut store, f32(IeeeOp::Neg), &[input(1)]);
+    let exact = push(&mut store, f32(IeeeOp::Add), &[input(0), negated]);
+    let square = push(&mut store, f32(IeeeOp::Mul), &[input(0), input(0)]);
+    let rounded = push(&mut store, f32(IeeeOp::Add), &[square, negated]);
+    // The rounding error of a sum, as compensated sums compute it.
+    let sum = push(&mut store, f32(IeeeOp::Add), &[square, input(1)]);
+    let minus = push(&mut store, f32(IeeeOp::Neg), &[square]);
+    let back = push(&mut store, f32(IeeeOp::Add), &[sum, minus]);
+    let error = push(&mut store, f32(IeeeOp::Add), &[back, negated]);
+    // A number rounded to a whole one, by a sum with a large number.
+    let large = a_number(&mut store, 12_582_912.0);
+    let minus_large = a_number(&mut store, -12_582_912.0);
+    let shifted = push(&mut store, f32(IeeeOp::Add), &[input(1), large]);
+    let whole = push(&mut store, f32(IeeeOp::Add), &[shifted, minus_large]);
+    let minus_whole = push(&mut store, f32(IeeeOp::Neg), &[whole]);
+    let rest = push(&mut store, f32(IeeeOp::Add), &[input(1), minus_whole]);
+    let cancels = |root: TermId, inputs: &dyn Fn(u64) -> [f64; 2]| {
+        let survey = surveyed(&store, root, inputs);
+        let mut found = survey.losses.values().filter(|loss| loss.leaving == Leaving::Cancels);
+        found.next().map(|loss| loss.surely)
+    };
+    let any = |_: u64| [1.0, 100.0];
+    assert_eq!(cancels(rounded, &any), Some(false));
+    assert_eq!(cancels(rounded, &|at| if at == 0 { [3.0; 2] } else { [9.000_001; 2] }), Some(true));
+    assert_eq!(cancels(rounded, &|at| if at == 0 { [3.0; 2] } else { [9.1; 2] }), None);
+    assert_eq!(cancels(rounded, &|at| if at == 0 { [3.0; 2] } else { [20.0, 30.0] }), None);
+    for unchanged in [exact, error, rest] {
+        assert_eq!(cancels(unchanged, &any), None);
+    }
+}
+
+#[test]
+fn results_below_the_normal_numbers_are_told() {
+    let f32 = |op| IeeeKey::new(op, Format::F32);
+    let mut store = Store::new();
+    store.set_ieee();
+    let product = push(&mut store, f32(IeeeOp::Mul), &[input(0), input(1)]);
+    let power = push(&mut store, f32(IeeeOp::Ex2), &[input(0)]);
+    let half = push(&mut store, IeeeKey::new(IeeeOp::Convert, Format::F16), &[input(0)]);
+    let underflows = |root: TermId, inputs: &dyn Fn(u64) -> [f64; 2]| {
+        let survey = surveyed(&store, root, inputs);
+        let mut found = survey.losses.values().filter(|loss| loss.leaving == Leaving::Underflow);
+        found.next().map(|loss| loss.surely)
+    };
+    assert_eq!(underflows(product, &|_| [1e-30; 2]), Some(true));
+    assert_eq!(underflows(product, &|_| [0.0, 1.0]), Some(false));
+    assert_eq!(underflows(product, &|_| [1.0, 2.0]), None);
+    assert_eq!(underflows(product, &|at| if at == 0 { [0.0; 2] } else { [1.0; 2] }), None);
+    assert_eq!(underflows(power, &|_| [-200.0; 2]), Some(true));
+    assert_eq!(underflows(power, &|_| [-100.0; 2]), None);
+    assert_eq!(underflows(half, &|_| [1e-6; 2]), Some(true));
+    assert_eq!(underflows(half, &|_| [1e-3; 2]), None);
+}
+
+/// Sums of 16 products and an addend as architectures may compute them: in any order, rounded to nearest or towards
+/// zero, or with all addends cut off at the last place of the largest one.
+fn sums_of_products(products: &[f64], addend: f64, order: &[usize]) -> Vec<f64> {
+    let all: Vec<f64> = order.iter().map(|at| if *at == 16 { addend } else { products[*at] }).collect();
+    let nearest = all.iter().fold(0.0f64, |sum, x| f64::from((sum + x) as f32));
+    let truncated = |x: f64| {
+        let near = x as f32;
+        let inwards = if near > 0.0 { near.next_down() } else { near.next_up() };
+        f64::from(if f64::from(near).abs() > x.abs() { inwards } else { near })
+    };
+    let towards_zero = all.iter().fold(0.0f64, |sum, x| truncated(sum + x));
+    let largest = all.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    let unit = if largest > 0.0 { f64::powi(2.0, largest.log2().floor() as i32 - 23) } else { 1.0 };
+    let cut: f64 = all.iter().map(|x| (x / unit).trunc() * unit).sum();
+    vec![nearest, towards_zero, truncated(cut)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn products_of_matrices_lie_in_their_sets(
+        factors in prop::collection::vec((-2048i32..2048, -2048i32..2048, -8i32..8), 16),
+        addend in (-1.0e4..1.0e4f32, 0..3u8),
+        order in Just((0..17usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let addend = f64::from(match addend { (value, 0) => value, (value, 1) => value * 1e-6, _ => 0.0 });
+        let mut store = Store::new();
+        store.set_ieee();
+        let detail = Format::F16 as u32 | (Format::F16 as u32) << 4 | 16 << 21;
+        let key = IeeeKey { detail, ..IeeeKey::new(IeeeOp::Step, Format::F32) };
+        let mut total = a_number(&mut store, addend);
+        let mut products = Vec::new();
+        for (a, b, scale) in &factors {
+            let (a, b) = (f64::from(*a) * f64::powi(2.0, *scale), f64::from(*b) / 16.0);
+            products.push(a * b);
+            let (a, b) = (a_number(&mut store, a), a_number(&mut store, b));
+            total = push(&mut store, key, &[a, b, total]);
+        }
+        let survey = surveyed(&store, total, &|_| [0.0; 2]);
+        let (_, set) = survey.roots[0];
+        for sum in sums_of_products(&products, addend, &order) {
+            prop_assert!(contains(set, sum), "{sum} is not in {set:?}");
+        }
+        let magnitude = products.iter().fold(addend.abs(), |sum, x| sum + x.abs());
+        let [low, high] = set.finite.expect("it is finite");
+        prop_assert!(high - low <= magnitude * 2e-3 + 1e-30, "{set:?} is wider than {magnitude} explains");
+    }
 }

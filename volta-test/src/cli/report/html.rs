@@ -215,6 +215,7 @@ fn body(checked: &Checked) -> String {
         list(&mut text, "where the kernels part", std::iter::once(parting));
     }
     list(&mut text, "at most, line by line", render::ranges(report).into_iter());
+    list(&mut text, "digits are lost", render::losses(report).into_iter());
     list(&mut text, "errors, at most", render::errors(report).into_iter());
     for output in &report.errors {
         text.push_str(&render::error_picture(output, &[]));

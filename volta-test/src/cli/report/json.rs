@@ -71,6 +71,8 @@ struct Line<'r> {
     parting: Option<String>,
     /// Of a claim about ranges: what the operations on floats of each source line give.
     ranges: Vec<String>,
+    /// Of a claim about ranges: operations that lose digits, with inputs at which they do.
+    losses: Vec<String>,
     /// Of a claim about ranges with a largest error: what is proved of the errors of each output.
     errors: Vec<String>,
     /// Whether what the case gives narrows the claim, which is then about every input that the case allows.
@@ -318,6 +320,7 @@ impl<'r> Line<'r> {
             holds: report.map_or(&[], |report| &report.holds),
             parting: report.and_then(render::parting),
             ranges: report.map(render::ranges).unwrap_or_default(),
+            losses: report.map(render::losses).unwrap_or_default(),
             errors: report.map(render::errors).unwrap_or_default(),
             restricted: report.is_some_and(|report| report.scope.restricted),
             domain: report.map_or(&[], |report| &report.scope.domain),
