@@ -110,7 +110,8 @@ pub(super) struct Guards {
     narrow: bool,
     /// While an access is executed at each of several addresses: the number of literals around it.
     pub(super) around_cases: Option<u32>,
-    /// While lanes that store the same value together do so at each of several addresses ([`Under::alike`]).
+    /// While lanes that store the same value together do so at each of several addresses: see
+    /// [`alike`](super::race::Under::alike).
     pub(super) alike: Option<u32>,
     /// While contents are stored that are right whether or not the guard holds.
     pub(super) holds_in_contents: bool,

@@ -454,7 +454,7 @@ impl UnderGuards<'_> {
     /// The range of a term where the guard of a lane holds.
     fn range_under_guard(&mut self, lane: Lane, term: TermId) -> Range {
         let supposed = self.suppose_guard(self.guards.of(lane));
-        let range = self.ranges.of(&self.store, term);
+        let range = self.ranges.of(self.store, term);
         (0..supposed).for_each(|_| self.ranges.suppose_no_more());
         range
     }
@@ -462,7 +462,7 @@ impl UnderGuards<'_> {
     /// An address as a multiple of an index and a constant, where a number that wraps around does not where the guard of
     /// the lane holds.
     fn indexed_under_guard(&mut self, lane: Lane, address: TermId) -> Indexed {
-        let mut all = indexed(&self.store, address);
+        let mut all = indexed(self.store, address);
         for _ in 0..MAX_STEPS {
             let View::Apply(TermOp::Mod, [inner, by, _]) = self.store.view(all.index) else { break };
             let modulus = match self.store.view(by) {
@@ -473,7 +473,7 @@ impl UnderGuards<'_> {
             if !self.range_under_guard(lane, inner).within(0, modulus - 1) {
                 break;
             }
-            let Indexed { index, scale, offset } = indexed(&self.store, inner);
+            let Indexed { index, scale, offset } = indexed(self.store, inner);
             let shift = all.scale.checked_mul(offset).and_then(|shift| all.offset.checked_add(shift));
             let (Some(scale), Some(offset)) = (all.scale.checked_mul(scale), shift) else { break };
             all = Indexed { index, scale, offset };
@@ -487,7 +487,7 @@ impl UnderGuards<'_> {
         for Bounds { of, low, high, except } in self.guards.bounds(guard) {
             let (mut term, mut least, mut greatest) = (of, low, high);
             for _ in 0..MAX_STEPS {
-                let range = self.ranges.of(&self.store, term);
+                let range = self.ranges.of(self.store, term);
                 let (Some(low), Some(high), true) = (range.low, range.high, range.whole) else { break };
                 let (mut low, mut high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
                 if term == of {
@@ -506,8 +506,8 @@ impl UnderGuards<'_> {
                 let next = inner.and_then(|(inner, by)| {
                     let View::Constant(by) = self.store.view(by) else { return None };
                     let by = i128::from(by.exact.finite()?.to_i64()?);
-                    let inside = self.ranges.of(&self.store, inner);
-                    let Indexed { index, scale, offset } = indexed(&self.store, inner);
+                    let inside = self.ranges.of(self.store, inner);
+                    let Indexed { index, scale, offset } = indexed(self.store, inner);
                     let is_plain = scale == 1 && inside.within(high - by + 1, by - 1);
                     is_plain.then_some((index, low - offset, high - offset))
                 });
@@ -537,14 +537,14 @@ impl UnderGuards<'_> {
         }
         let Some(newest) = literals.first() else { return true };
         let Some(integer) = self.integer_below(newest.condition) else { return true };
-        let Some(values) = self.ranges.of(&self.store, integer).values(MAX_VALUES) else { return true };
+        let Some(values) = self.ranges.of(self.store, integer).values(MAX_VALUES) else { return true };
         // Without what is supposed elsewhere, which is less exact.
         values.into_iter().any(|value| {
             let mut ranges = Ranges::default();
             ranges.suppose(Bound::Between(integer, value, value));
             literals.iter().all(|literal| {
                 let opposite = i128::from(!literal.holds);
-                !ranges.of(&self.store, literal.condition).within(opposite, opposite)
+                !ranges.of(self.store, literal.condition).within(opposite, opposite)
             })
         })
     }

@@ -149,7 +149,7 @@ impl UnderGuards<'_> {
     /// side of `branch`.
     fn by_value(&mut self, of: TermId, branch: Option<TermId>) -> Option<ByValue> {
         // A term that may have no value must not be dropped, unless the branch, a select, depends on it.
-        if !self.ranges.is_kept(&self.store, of, branch.as_slice()) {
+        if !self.ranges.is_kept(self.store, of, branch.as_slice()) {
             return None;
         }
         let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
@@ -166,11 +166,11 @@ impl UnderGuards<'_> {
         }
         below.sort_unstable();
         below.into_iter().find_map(|(_, integer)| {
-            let values = self.ranges.of(&self.store, integer).values(MAX_VALUES)?;
+            let values = self.ranges.of(self.store, integer).values(MAX_VALUES)?;
             let mut results = Vec::with_capacity(values.len());
             for value in values {
                 self.ranges.suppose(Bound::Between(integer, value, value));
-                let range = self.ranges.of(&self.store, of);
+                let range = self.ranges.of(self.store, of);
                 self.ranges.suppose_no_more();
                 results.push((value, range.low.filter(|low| range.within(*low, *low))?));
             }

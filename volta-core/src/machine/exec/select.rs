@@ -507,7 +507,7 @@ impl Values<'_> {
 impl UnderGuards<'_> {
     /// Whether a condition has a value for all inputs.
     fn is_total(&mut self, condition: TermId) -> bool {
-        self.ranges.is_total(&self.store, condition)
+        self.ranges.is_total(self.store, condition)
     }
 }
 
