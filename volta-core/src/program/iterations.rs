@@ -215,12 +215,10 @@ impl Program {
         let mut program = self.clone();
         for inst in &mut program.insts {
             // The grid of the thread has one CTA.
-            if let Op::Special { d, special, width } = inst.op {
-                let number = match special {
-                    Special::Ctaid(_) => 0,
-                    Special::Nctaid(_) => 1,
-                    _ => continue,
-                };
+            if let Op::Special { d, special: special @ (Special::Ctaid(_) | Special::Nctaid(_)), width } =
+                inst.op
+            {
+                let number = u64::from(matches!(special, Special::Nctaid(_)));
                 inst.replace(Op::Mov { d, a: Src::Imm(number), width });
             }
         }

@@ -103,12 +103,9 @@ impl Walk<'_> {
     fn step(&mut self, op: &Op) {
         self.known.step(op);
         if let Op::Special { d, special, .. } = op {
-            let word = match special {
-                Special::Tid(_) | Special::Ctaid(_) | Special::LaneId => Some(0),
-                Special::Ntid(_) | Special::Nctaid(_) => Some(1),
-                _ => None,
-            };
-            self.known.registers.extend(word.map(|word| (*d, word)));
+            // Other registers are not read by what is a grid.
+            let word = u64::from(matches!(special, Special::Ntid(_) | Special::Nctaid(_)));
+            self.known.registers.insert(*d, word);
         } else if let Op::Load { space: Space::Param, address, width, d, access: _ } = op
             && let Src::Symbol(variable, offset) = address.base
         {
