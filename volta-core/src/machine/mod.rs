@@ -12,6 +12,7 @@ mod access_pattern;
 mod advice;
 mod agent;
 mod arguments;
+mod assignments;
 mod attempt;
 mod bag;
 mod bags;
