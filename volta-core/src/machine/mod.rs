@@ -81,6 +81,7 @@ mod tensor_memory;
 mod terms;
 mod ticket;
 mod timeline;
+mod uncached;
 mod value;
 mod values;
 mod warp;
